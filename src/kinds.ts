@@ -1,0 +1,20 @@
+/** What an item of a pack can be. */
+export type Kind = "server" | "tool" | "toolset" | "prompt";
+
+/** The key of the `trailblaze` field, and the folder below its root, that holds the items of a kind. */
+export type KindKey = "servers" | "tools" | "toolsets" | "prompts";
+
+/** Every kind, in the order in which items are listed. */
+export const kinds: readonly Kind[] = ["server", "tool", "toolset", "prompt"];
+
+export const keyOfKind: Readonly<Record<Kind, KindKey>> = {
+  server: "servers",
+  tool: "tools",
+  toolset: "toolsets",
+  prompt: "prompts",
+};
+
+/** Reads a kind written in the singular or the plural; `undefined` for any other word. */
+export function parseKind(word: string): Kind | undefined {
+  return kinds.find((kind) => word === kind || word === keyOfKind[kind]);
+}

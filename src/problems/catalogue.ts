@@ -1,0 +1,17 @@
+import { definitionProblems } from "./definition-problems.ts";
+import type { CatalogueEntry } from "./entry.ts";
+import { extensionProblems } from "./extension-problems.ts";
+import { operationProblems } from "./operation-problems.ts";
+
+const entries = { ...extensionProblems, ...definitionProblems, ...operationProblems };
+
+/** A code is permanent: it may be added, never renamed or given another meaning. */
+export type ProblemCode = keyof typeof entries;
+
+/** What the words of each code need to know. */
+export type ProblemArguments = {
+  [Code in ProblemCode]: Parameters<(typeof entries)[Code]["message"]>[0];
+};
+
+/** Every code with its words. */
+export const catalogue: { readonly [Code in ProblemCode]: CatalogueEntry<ProblemArguments[Code]> } = entries;

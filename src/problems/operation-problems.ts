@@ -1,0 +1,119 @@
+import { type Kind, keyOfKind } from "../kinds.ts";
+import { entry, warningForBystanders } from "./entry.ts";
+import { listOf, quote } from "./text.ts";
+
+interface ItemNotFound {
+  name: string;
+  /** What the item with this name is instead. */
+  otherKind: Kind | undefined;
+  /** Names that are near, best first. */
+  nearest: readonly string[];
+}
+
+const itemNotFound = (kind: Kind) =>
+  entry<ItemNotFound>({
+    title: `There is no such ${kind}`,
+    severity: "error",
+    message: ({ name, otherKind }) =>
+      otherKind === undefined
+        ? `There is no ${kind} ${quote(name)}.`
+        : `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`,
+    hint: ({ nearest }) =>
+      nearest.length > 0
+        ? `Did you mean ${listOf(nearest)}?`
+        : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
+  });
+
+/** Faults met while a command or a library function does its work. */
+export const operationProblems = {
+  InvalidQualifiedName: entry<{ name: string; reason: string }>({
+    title: "This is not a qualified name",
+    severity: "error",
+    message: ({ name, reason }) => `${quote(name)} is not a qualified name: ${reason}.`,
+    hint: () => 'Write "publisher/pack/item", or "pack/item" where the npm name has no scope.',
+  }),
+  PackNotInstalled: entry<{ name: string; nearest?: readonly string[] }>({
+    title: "The pack is not installed",
+    severity: "error",
+    message: ({ name }) => `The pack ${quote(name)} is not installed here.`,
+    hint: ({ name, nearest = [] }) =>
+      nearest.length > 0 ? `Did you mean ${listOf(nearest)}? Or: npm install ${name}` : `npm install ${name}`,
+  }),
+  PackVersionMismatch: entry<{ name: string; range: string; version: string }>({
+    title: "The installed version is outside the range asked for",
+    severity: "error",
+    message: ({ name, range, version }) =>
+      `${name} ${version} is installed, which does not satisfy ${quote(range)}.`,
+    hint: ({ name, range }) => `npm install "${name}@${range}"`,
+  }),
+  ExtensionNotFound: entry<{ name: string }>({
+    title: "The package is installed, but is no pack",
+    severity: "error",
+    message: ({ name }) => `${quote(name)} is installed, but its package.json has no \`trailblaze\` field.`,
+    hint: () => "`trailblaze list` shows the packages that are packs.",
+  }),
+  ServerNotFound: itemNotFound("server"),
+  ToolNotFound: itemNotFound("tool"),
+  ToolsetNotFound: itemNotFound("toolset"),
+  PromptNotFound: itemNotFound("prompt"),
+  AmbiguousName: entry<{ name: string; kinds: readonly Kind[] }>({
+    title: "The name belongs to items of several kinds",
+    severity: "error",
+    message: ({ name, kinds }) => `${quote(name)} is the name of a ${listOf(kinds, "and")}.`,
+    hint: ({ kinds }) => `Say which one: ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
+  }),
+  InvalidConfig: entry<{ reason: string; hint?: string }>({
+    title: "The config file is not usable",
+    severity: "error",
+    message: ({ reason }) => `The config cannot be used: ${reason}.`,
+    hint: ({ hint }) => hint,
+  }),
+  ProjectNotFound: entry<{ directory: string; exists: boolean }>({
+    title: "No package.json here or above",
+    severity: "error",
+    message: ({ directory, exists }) =>
+      exists
+        ? `There is no package.json in ${quote(directory, 400)} or in any folder above it.`
+        : `There is no folder ${quote(directory, 400)}.`,
+    hint: ({ exists }) =>
+      exists ? "Run this inside a project, name one with --cwd, or make one: npm init -y" : undefined,
+  }),
+  MalformedPackageJson: entry<{ reason: string; location: string }>({
+    title: "A package.json cannot be read",
+    severity: warningForBystanders,
+    message: ({ reason, location }) => `The package.json in ${quote(location, 400)} is not usable: ${reason}.`,
+    hint: () => "Install the package again, or tell its author.",
+  }),
+  PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({
+    title: "A package.json is larger than 1 MiB",
+    severity: warningForBystanders,
+    message: ({ bytes, limit, location }) =>
+      `The package.json in ${quote(location, 400)} has ${bytes} bytes, more than the ${limit} that are read.`,
+  }),
+  UnsupportedLayout: entry<{ file: string }>({
+    title: "Yarn Plug'n'Play has no folders to look into",
+    severity: "error",
+    message: ({ file }) =>
+      `The project is installed with Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives.`,
+    hint: () => 'Put "nodeLinker: node-modules" into .yarnrc.yml and run: yarn install',
+  }),
+  ShadowedPack: entry<{ name: string; version: string | null; winner: string | null; location: string }>({
+    title: "Another copy of the same pack counts",
+    severity: "warning",
+    message: ({ name, version, winner, location }) =>
+      `${name} ${version ?? "(no version)"} is not used: ${winner ?? "the copy"} in ${quote(location, 400)} comes first.`,
+    hint: ({ name }) => `npm ls ${name} shows who asks for which version.`,
+  }),
+  InvalidArguments: entry<{ reason: string; hint?: string }>({
+    title: "The command line cannot be understood",
+    severity: "error",
+    message: ({ reason }) => `${reason}.`,
+    hint: ({ hint }) => hint,
+  }),
+  InternalError: entry<{ reason: string }>({
+    title: "Trailblaze itself failed",
+    severity: "error",
+    message: ({ reason }) => `Something unexpected went wrong: ${reason}`,
+    hint: () => "This is a fault of Trailblaze. Please report it with the command you ran.",
+  }),
+};

@@ -1,0 +1,58 @@
+import type { Kind } from "../kinds.ts";
+import { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
+
+export type Severity = "error" | "warning" | "info";
+
+/** Where a problem lies. Only the keys that apply are set. */
+export interface ProblemPlace {
+  /** npm name of the pack. */
+  pack?: string;
+  kind?: Kind;
+  item?: string;
+  /** Path with `/`, inside the pack; absolute only for a file outside every pack, as the user's config. */
+  file?: string;
+  /** Keys from the `trailblaze` field, or from the top of the definition. */
+  path?: readonly (string | number)[];
+  /** From 1. */
+  line?: number;
+  /** From 1, in UTF-16 code units. */
+  column?: number;
+}
+
+/** One finding: permanent code, severity, words and place. The same shape everywhere, JSON output included. */
+export interface Problem extends ProblemPlace {
+  code: ProblemCode;
+  severity: Severity;
+  message: string;
+  hint?: string;
+}
+
+/**
+ * Who asks: `validation` reports to an author who can mend the pack; `operation` is everything else;
+ * `bystander` is an operation that met a package which is neither the project nor a declared dependency.
+ */
+export type ProblemContext = "validation" | "operation" | "bystander";
+
+/** The only way to make a problem: severity, message and hint come from the catalogue. */
+export function createProblem<Code extends ProblemCode>(
+  code: Code,
+  args: ProblemArguments[Code],
+  place: ProblemPlace = {},
+  context: ProblemContext = "operation",
+): Problem {
+  const entry = catalogue[code];
+  const severity = typeof entry.severity === "function" ? entry.severity(context, args) : entry.severity;
+  const hint = entry.hint?.(args);
+  return {
+    code,
+    severity,
+    message: entry.message(args),
+    ...(hint === undefined ? {} : { hint }),
+    ...place,
+  };
+}
+
+/** True when an answer with these problems must end a command with exit code 1. */
+export function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some(({ severity }) => severity === "error");
+}
