@@ -81,7 +81,8 @@ export const operationProblems = {
   MalformedPackageJson: entry<{ reason: string; location: string }>({
     title: "A package.json cannot be read",
     severity: warningForBystanders,
-    message: ({ reason, location }) => `The package.json in ${quote(location, 400)} is not usable: ${reason}.`,
+    message: ({ reason, location }) =>
+      `The package.json in ${quote(location, 400)} is not usable: ${reason}.`,
     hint: () => "Install the package again, or tell its author.",
   }),
   PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({

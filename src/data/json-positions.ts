@@ -1,0 +1,50 @@
+// Positions are wanted only where something is wrong, so this module, and the parser it brings, is loaded then.
+import {
+  findNodeAtLocation,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
+import { type DataSyntaxError, positionAt } from "./decode.ts";
+
+const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
+
+/** What is wrong with a JSON text, and where. */
+export function describeSyntaxError(error: DataSyntaxError): {
+  reason: string;
+  line?: number;
+  column?: number;
+} {
+  const { text, reason } = error;
+  if (text === undefined) return { reason };
+  if (error.offset !== undefined) return { reason, ...positionAt(text, error.offset) };
+  const found: ParseError[] = [];
+  parse(text, found, strict);
+  const [first] = found;
+  if (first === undefined) return { reason, ...positionAt(text, text.length) };
+  const words = printParseErrorCode(first.error)
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase();
+  return { reason: `${reason} (${words})`, ...positionAt(text, first.offset) };
+}
+
+/**
+ * Line and column of the value at `path` in a valid JSON text; of its key, where the value belongs to one.
+ * A path that is not there gives the position of its nearest ancestor.
+ */
+export function createJsonLocator(
+  text: string,
+): (path: readonly (string | number)[]) => { line: number; column: number } {
+  const root = parseTree(text, [], strict);
+  return (path) => {
+    let node: Node | undefined = root;
+    for (let length = path.length; root !== undefined && length >= 0; length--) {
+      node = findNodeAtLocation(root, path.slice(0, length));
+      if (node !== undefined) break;
+    }
+    const key = node?.parent?.type === "property" ? node.parent : node;
+    return positionAt(text, key?.offset ?? 0);
+  };
+}

@@ -1,0 +1,56 @@
+import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
+
+/** Deeper data serves no pack and would overflow the stack of whoever walks it next. */
+export const maximumDepth = 200;
+
+/** Offset at which brackets nest deeper than `maximumDepth`, outside strings; -1 if they never do. */
+function findExcessiveDepth(text: string): number {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
+      case 0x22: // a string: skip to its end
+        for (index++; index < text.length && text.charCodeAt(index) !== 0x22; index++) {
+          if (text.charCodeAt(index) === 0x5c) index++;
+        }
+        break;
+      case 0x5b:
+      case 0x7b:
+        if (++depth > maximumDepth) return index;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth--;
+    }
+  }
+  return -1;
+}
+
+/**
+ * Parses JSON from bytes or decoded text: UTF-8, an optional byte order mark, at most `maximumDepth` levels.
+ * Throws `DataSyntaxError`, whose offset `describeSyntaxError` of `json-positions.ts` finds when it is missing.
+ */
+export function parseJson(source: Uint8Array | string): { text: string; value: unknown } {
+  const text = typeof source === "string" ? source.replace(/^\uFEFF/, "") : decodeUtf8(source);
+  const tooDeep = findExcessiveDepth(text);
+  if (tooDeep >= 0) {
+    throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, tooDeep);
+  }
+  try {
+    return { text, value: JSON.parse(text) as unknown };
+  } catch {
+    throw new DataSyntaxError(text.trim() === "" ? "it is empty" : "it is not valid JSON", text);
+  }
+}
+
+/** True for a JSON object: neither null, nor an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Names what a JSON value is, for messages: `an array`, `null`, `a string`. */
+export function describeType(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,108 @@
+import { basename } from "node:path";
+import { type Declaration, parseExtension } from "../extension-schema/index.ts";
+import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import { isPackageName, qualifyPackageName } from "../qualified-names/package-name.ts";
+import { hostVersion } from "../version.ts";
+import type { DiscoveredItem, FoundPack, Manifest, Origin } from "./types.ts";
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** The range of hosts that a package says it works with. */
+function hostRangeOf({ value }: Manifest): unknown {
+  const { engines } = value;
+  return typeof engines === "object" && engines !== null
+    ? (engines as Record<string, unknown>).trailblaze
+    : undefined;
+}
+
+/** Compares this host with the range a pack asks for; semver is loaded only if it asks for any. */
+async function checkHostVersion(
+  manifest: Manifest,
+  pack: string,
+  context: ProblemContext,
+): Promise<Problem | undefined> {
+  const range = hostRangeOf(manifest);
+  if (range === undefined) return undefined;
+  const { default: Range } = await import("semver/classes/range.js");
+  let invalid = typeof range !== "string";
+  try {
+    if (!invalid && new Range(range as string).test(hostVersion)) return undefined;
+  } catch {
+    invalid = true;
+  }
+  const args = { range: String(range), version: hostVersion, invalid };
+  const place = { pack, file: "package.json" };
+  return createProblem("HostVersionUnsupported", args, place, context);
+}
+
+/** Adds the pack, the file and, from the text, line and column to problems that have a path in the field. */
+async function placeProblems(
+  problems: readonly Problem[],
+  pack: string,
+  { text }: Manifest,
+): Promise<Problem[]> {
+  if (problems.length === 0) return [];
+  const { createJsonLocator } = await import("../data/json-positions.ts");
+  const locate = createJsonLocator(text);
+  return problems.map((problem) => ({
+    ...problem,
+    pack,
+    file: "package.json",
+    ...locate(problem.path === undefined ? ["engines", "trailblaze"] : ["trailblaze", ...problem.path]),
+  }));
+}
+
+/**
+ * Reads what a package.json with a `trailblaze` field says. The result is complete but for what only the other packs
+ * and the user's config can tell: `shadowed` and `enabled` say here whether the pack itself allows it.
+ */
+export async function describePack(
+  location: string,
+  manifest: Manifest,
+  origin: Origin,
+  installedAs: readonly string[] = [],
+  context: ProblemContext = "operation",
+): Promise<FoundPack> {
+  const { value } = manifest;
+  const problems: Problem[] = [];
+  const hasName = typeof value.name === "string" && isPackageName(value.name);
+  const name = hasName ? (value.name as string) : (installedAs.find(isPackageName) ?? basename(location));
+  if (!hasName && origin !== "self" && origin !== "workspace") {
+    const reason = value.name === undefined ? "it has no name" : "npm allows no package of its name";
+    const file = "package.json";
+    problems.push(createProblem("MalformedPackageJson", { reason, location }, { pack: name, file }, context));
+  }
+  const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
+  const hostProblem = await checkHostVersion(manifest, name, context);
+  if (hostProblem !== undefined) fieldProblems.push(hostProblem);
+  problems.push(...(await placeProblems(fieldProblems, name, manifest)));
+
+  const qualifiedName = qualifyPackageName(name);
+  const describeItems = (declarations: readonly Declaration[]): DiscoveredItem[] =>
+    declarations.map((item) => ({
+      name: item.name,
+      qualifiedName: `${qualifiedName}/${item.name}`,
+      description: item.description,
+    }));
+  return {
+    pack: {
+      name,
+      qualifiedName,
+      version: textOrNull(value.version),
+      description: textOrNull(value.description),
+      location,
+      origin,
+      shadowed: false,
+      enabled: usable && hostProblem === undefined,
+      servers: describeItems(extension.servers),
+      tools: describeItems(extension.tools),
+      toolsets: describeItems(extension.toolsets),
+      prompts: describeItems(extension.prompts),
+      problems,
+    },
+    manifest,
+    extension,
+  };
+}

@@ -1,0 +1,163 @@
+import { join } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
+import type { DiscoveryPort } from "../io/discovery-port.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/package-name.ts";
+import { describePack } from "./describe-pack.ts";
+import { describeFault, isFault, readManifest } from "./manifest.ts";
+import { orderPacks, shadowCopies } from "./order-packs.ts";
+import { isAllowed, isTransitiveTaken, type PacksPolicy, readPacksPolicy } from "./packs-policy.ts";
+import { ancestorsOf, declaredDependencies, findProject, type Project } from "./project.ts";
+import type { DiscoveredPack, FoundPack, Origin } from "./types.ts";
+import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
+import { findWorkspace, type Workspace } from "./workspace.ts";
+
+export interface DiscoveryOptions {
+  /** Folder to look from; default: the process's. */
+  cwd?: string;
+  /** Also look into npm's folder of globally installed packages. */
+  global?: boolean;
+}
+
+/** Everything found, with what the levels above discovery need. */
+export interface FoundPacks {
+  project: string;
+  packs: FoundPack[];
+  problems: Problem[];
+  /** Location of the package that code in the project would get by this npm name. */
+  resolve(name: string): string | undefined;
+}
+
+/** Node's own rule: the nearest node_modules with a folder of that name. */
+function resolveFrom(port: DiscoveryPort, directory: string, name: string): string | undefined {
+  if (!isPackageName(name)) return undefined;
+  for (const ancestor of ancestorsOf(directory)) {
+    const path = join(ancestor, "node_modules", name);
+    if (port.exists(path)) return port.realPath(path);
+  }
+  return undefined;
+}
+
+/** pnpm writes down where its store is; needed only where it is not in its usual place. */
+async function findMovedStore(port: DiscoveryPort, directory: string): Promise<string | undefined> {
+  if (port.exists(join(directory, "node_modules", ".pnpm"))) return undefined;
+  const file = port.readProjectFile(directory, "node_modules/.modules.yaml");
+  if (file === undefined) return undefined;
+  const { parseYaml } = await import("../data/parse-yaml.ts");
+  try {
+    const { value } = parseYaml(file);
+    const store = isRecord(value) ? value.virtualStoreDir : undefined;
+    if (typeof store !== "string") return undefined;
+    const real = port.realPath(join(directory, "node_modules", store));
+    // A store outside the project serves other projects too; links lead to what is this one's.
+    return real?.startsWith(directory) ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Walks everything that is installed for the project and its workspace. */
+async function walkProject(
+  port: DiscoveryPort,
+  project: Project,
+  workspace: Workspace | undefined,
+  declared: ReadonlySet<string>,
+): Promise<PackageWalk> {
+  const walk = new PackageWalk(port);
+  const folders = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
+  for (const folder of folders) {
+    walk.addFolder(folder);
+    const store = await findMovedStore(port, folder);
+    if (store !== undefined) walk.addStore(store);
+  }
+  // Node also looks into node_modules of folders above; what is there belongs to others, but for what we declare.
+  const hasMoreAbove = [...ancestorsOf(project.directory)].some(
+    (folder) => !folders.has(folder) && port.exists(join(folder, "node_modules")),
+  );
+  if (hasMoreAbove) {
+    for (const name of declared) {
+      const location = resolveFrom(port, project.directory, name);
+      if (location !== undefined) walk.addPackage(location, name);
+    }
+  }
+  return walk;
+}
+
+/** Takes a package that the project and not a folder of packages led to. */
+function addSource(walk: PackageWalk, port: DiscoveryPort, location: string): void {
+  const read = readManifest(port, location, "always");
+  if (typeof read === "object") walk.found.set(location, { location, installedAs: new Set(), read });
+}
+
+/** Whether a session would take a pack whose package.json has nothing against it. */
+function isTaken(pack: DiscoveredPack, policy: PacksPolicy): boolean {
+  const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
+  if (!isAllowed(policy, pack.qualifiedName, items)) return false;
+  if (pack.origin === "global") return false;
+  return pack.origin !== "transitive" || isTransitiveTaken(policy, pack.qualifiedName, items);
+}
+
+/**
+ * Finds every installed pack. Reads package.json files, the project's config, its workspace file and what package
+ * managers write down; nothing else, which the port sees to. Trust level: discovery.
+ * Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`.
+ */
+export async function findPacks(
+  port: DiscoveryPort,
+  { cwd = process.cwd(), global: withGlobal = false }: DiscoveryOptions = {},
+): Promise<FoundPacks> {
+  const project = findProject(port, cwd);
+  const policy = await readPacksPolicy(port, project.directory);
+  const workspace = await findWorkspace(port, project);
+  const declared = declaredDependencies(project.manifest);
+  const walk = await walkProject(port, project, workspace, declared);
+  const sources = new Set(workspace ? [workspace.root, ...workspace.members] : []);
+  for (const location of new Set([project.directory, ...sources])) addSource(walk, port, location);
+
+  const globalWalk = new PackageWalk(port);
+  const globalFolder = withGlobal ? port.globalPackages() : undefined;
+  if (globalFolder !== undefined) globalWalk.addNodeModules(port.realPath(globalFolder) ?? globalFolder);
+
+  const resolve = (name: string) => resolveFrom(port, project.directory, name);
+  const originOf = ({ location, installedAs }: WalkedPackage): Origin => {
+    if (location === project.directory) return "self";
+    if (sources.has(location)) return "workspace";
+    if ([...installedAs].some((name) => declared.has(name) && resolve(name) === location)) return "direct";
+    return walk.found.has(location) ? "transitive" : "global";
+  };
+
+  const packs: FoundPack[] = [];
+  const problems: Problem[] = [];
+  for (const walked of [...walk.found.values(), ...globalWalk.found.values()]) {
+    const { location, read, installedAs } = walked;
+    if (globalWalk.found.get(location) === walked && walk.found.has(location)) continue;
+    const origin = originOf(walked);
+    const names = [...installedAs].sort();
+    if (isFault(read)) {
+      const context = origin === "transitive" || origin === "global" ? "bystander" : "operation";
+      problems.push(await describeFault(read, names[0] ?? location, context));
+    } else if (Object.hasOwn(read.value, "trailblaze")) {
+      packs.push(await describePack(location, read, origin, names));
+    }
+  }
+
+  for (const directory of new Set([project.directory, workspace?.root ?? project.directory])) {
+    for (const file of [".pnp.cjs", ".pnp.js"] as const) {
+      if (port.hasProjectFile(directory, file)) {
+        problems.push(createProblem("UnsupportedLayout", { file: join(directory, file) }));
+      }
+    }
+  }
+
+  const ordered = await orderPacks(packs.map(({ pack }) => pack));
+  for (const pack of ordered) pack.enabled = pack.enabled && isTaken(pack, policy);
+  shadowCopies(ordered, resolve);
+  const byPack = new Map(packs.map((found) => [found.pack, found]));
+  return {
+    project: project.directory,
+    packs: ordered.flatMap((pack) => byPack.get(pack) ?? []),
+    problems: problems.sort((a, b) => (a.message < b.message ? -1 : 1)),
+    resolve,
+  };
+}

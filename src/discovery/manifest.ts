@@ -1,0 +1,70 @@
+import { DataSyntaxError } from "../data/decode.ts";
+import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
+import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../io/discovery-port.ts";
+import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import type { Manifest } from "./types.ts";
+
+/** A package.json that cannot be used, before its words and its position are made. */
+export interface ManifestFault {
+  location: string;
+  fault: { tooLarge: number } | { reason: string } | DataSyntaxError;
+}
+
+/** Reads one package.json: the manifest, its fault, or that there is none or that it does not concern us. */
+export function readManifest(
+  port: DiscoveryPort,
+  location: string,
+  which: "always" | "ifRelevant",
+): Manifest | ManifestFault | "absent" | "irrelevant" {
+  const read: ManifestRead = port.readManifest(location, which);
+  switch (read.state) {
+    case "absent":
+    case "irrelevant":
+      return read.state;
+    case "tooLarge":
+      return { location, fault: { tooLarge: read.bytes } };
+    case "unusable":
+      return { location, fault: { reason: read.reason } };
+    case "read":
+      return parseManifest(location, read.bytes);
+  }
+}
+
+export function isFault(result: Manifest | ManifestFault | "absent" | "irrelevant"): result is ManifestFault {
+  return typeof result === "object" && "fault" in result;
+}
+
+function parseManifest(location: string, bytes: Uint8Array): Manifest | ManifestFault {
+  try {
+    const { text, value } = parseJson(bytes);
+    if (isRecord(value)) return { text, value };
+    return { location, fault: { reason: `it holds ${describeType(value)}, not an object` } };
+  } catch (error) {
+    if (error instanceof DataSyntaxError) return { location, fault: error };
+    throw error;
+  }
+}
+
+/** Makes the problem of a fault. Positions need a second parser, which is loaded only here. */
+export async function describeFault(
+  { location, fault }: ManifestFault,
+  pack: string,
+  context: ProblemContext,
+): Promise<Problem> {
+  const place = { pack, file: "package.json" };
+  if ("tooLarge" in fault) {
+    const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
+    return createProblem("PackageJsonTooLarge", args, place, context);
+  }
+  if (!(fault instanceof DataSyntaxError)) {
+    return createProblem(
+      "MalformedPackageJson",
+      { ...fault, location },
+      { ...place, line: 1, column: 1 },
+      context,
+    );
+  }
+  const { describeSyntaxError } = await import("../data/json-positions.ts");
+  const { reason, ...position } = describeSyntaxError(fault);
+  return createProblem("MalformedPackageJson", { reason, location }, { ...place, ...position }, context);
+}

@@ -1,0 +1,71 @@
+import { createProblem } from "../problems/index.ts";
+import type { DiscoveredPack } from "./types.ts";
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+type CompareVersions = (a: string | null, b: string | null) => number;
+
+/** semver's order, versions that are none first. Loaded only where one pack is installed twice. */
+async function createVersionOrder(): Promise<CompareVersions> {
+  const { default: SemVer } = await import("semver/classes/semver.js");
+  const parse = (version: string | null) => {
+    try {
+      return version === null ? undefined : new SemVer(version);
+    } catch {
+      return undefined;
+    }
+  };
+  return (a, b) => {
+    const [first, second] = [parse(a), parse(b)];
+    if (first === undefined || second === undefined) {
+      return Number(first !== undefined) - Number(second !== undefined) || compareText(a ?? "", b ?? "");
+    }
+    return first.compareBuild(second);
+  };
+}
+
+/** Puts packs in order of name, version and location. */
+export async function orderPacks(packs: DiscoveredPack[]): Promise<DiscoveredPack[]> {
+  const hasCopies = new Set(packs.map(({ name }) => name)).size < packs.length;
+  const compareVersions: CompareVersions = hasCopies ? await createVersionOrder() : () => 0;
+  return packs.sort(
+    (a, b) =>
+      compareText(a.name, b.name) ||
+      compareVersions(a.version, b.version) ||
+      compareText(a.location, b.location),
+  );
+}
+
+/**
+ * Of several copies of one pack, keeps the one that the project itself would resolve, else the last in order (the
+ * highest version), and marks and reports the others. Packs come in order.
+ */
+export function shadowCopies(
+  packs: readonly DiscoveredPack[],
+  resolveFromProject: (name: string) => string | undefined,
+): void {
+  const copiesByName = new Map<string, DiscoveredPack[]>();
+  for (const pack of packs) {
+    const copies = copiesByName.get(pack.name);
+    if (copies === undefined) copiesByName.set(pack.name, [pack]);
+    else copies.push(pack);
+  }
+  for (const [name, copies] of copiesByName) {
+    if (copies.length < 2) continue;
+    const resolved = resolveFromProject(name);
+    const winner =
+      copies.find(({ origin }) => origin === "self") ??
+      copies.find(({ location }) => location === resolved) ??
+      copies.findLast(({ origin }) => origin !== "global") ??
+      copies.at(-1);
+    for (const copy of copies) {
+      if (copy === winner || winner === undefined) continue;
+      copy.shadowed = true;
+      copy.enabled = false;
+      const args = { name, version: copy.version, winner: winner.version, location: winner.location };
+      copy.problems.push(createProblem("ShadowedPack", args, { pack: name }));
+    }
+  }
+}

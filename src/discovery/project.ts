@@ -1,0 +1,53 @@
+import { dirname, resolve } from "node:path";
+import type { DiscoveryPort } from "../io/discovery-port.ts";
+import { failure } from "../problems/index.ts";
+import { isFault, type ManifestFault, readManifest } from "./manifest.ts";
+import type { Manifest } from "./types.ts";
+
+export interface Project {
+  /** Absolute path, symbolic links followed. */
+  directory: string;
+  /** Missing where the project's package.json is broken; its packages are found all the same. */
+  manifest: Manifest | undefined;
+  fault: ManifestFault | undefined;
+}
+
+/** A package.json that only tells Node how to read the files beside it names no project. */
+function holdsOnlyType({ value }: Manifest): boolean {
+  const keys = Object.keys(value);
+  return keys.length === 1 && keys[0] === "type";
+}
+
+/** The folder, then each folder above it. */
+export function* ancestorsOf(directory: string): Generator<string> {
+  for (let current = directory; ; current = dirname(current)) {
+    yield current;
+    if (current === dirname(current)) return;
+  }
+}
+
+/** Finds the project that a folder belongs to. Throws `TrailblazeError` `ProjectNotFound`. */
+export function findProject(port: DiscoveryPort, cwd: string): Project {
+  const start = port.realPath(resolve(cwd));
+  if (start === undefined) throw failure("ProjectNotFound", { directory: resolve(cwd), exists: false });
+  for (const directory of ancestorsOf(start)) {
+    const read = readManifest(port, directory, "always");
+    if (typeof read === "string") continue;
+    if (isFault(read)) return { directory, manifest: undefined, fault: read };
+    if (!holdsOnlyType(read)) return { directory, manifest: read, fault: undefined };
+  }
+  throw failure("ProjectNotFound", { directory: start, exists: true });
+}
+
+const dependencyKeys = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+
+/** The names under which a package.json declares dependencies, of any kind. */
+export function declaredDependencies(manifest: Manifest | undefined): Set<string> {
+  const names = new Set<string>();
+  for (const key of dependencyKeys) {
+    const declared = manifest?.value[key];
+    if (typeof declared !== "object" || declared === null) continue;
+    for (const name of Object.keys(declared)) names.add(name);
+  }
+  return names;
+}

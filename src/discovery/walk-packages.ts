@@ -1,0 +1,171 @@
+import { basename, dirname, sep } from "node:path";
+import type { DiscoveryPort } from "../io/discovery-port.ts";
+import { type ManifestFault, readManifest } from "./manifest.ts";
+import type { Manifest } from "./types.ts";
+
+/** A package whose package.json concerns us: it may be a pack, or it is broken. */
+export interface WalkedPackage {
+  /** Absolute path, symbolic links followed. */
+  location: string;
+  /** The names under which it is installed: that of its folder, and those of links to it. */
+  installedAs: Set<string>;
+  read: Manifest | ManifestFault;
+}
+
+/** Folders in which package managers keep packages that links elsewhere point to. */
+const storeNames: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun"]);
+
+/** `@acme+jira@1.2.0_peer@3.0.0` as pnpm writes it; group 1 is the scope, group 2 the name. */
+const storeEntry = /^(?:(@[^+@/]+)\+)?([^+@/]+)@/;
+
+/**
+ * Walks folders of installed packages: npm's hoisted and nested ones, links, and the stores of isolated installs.
+ * One synchronous pass that reads every package.json once and parses only those that concern us.
+ */
+export class PackageWalk {
+  readonly #port: DiscoveryPort;
+  /** By location. */
+  readonly found = new Map<string, WalkedPackage>();
+  /** Folders called node_modules that were listed, by real path. */
+  readonly #listed = new Set<string>();
+  readonly #stores = new Set<string>();
+  /** What links led to, by real path. */
+  readonly #followed = new Set<string>();
+  readonly #links: { name: string; target: string }[] = [];
+
+  constructor(port: DiscoveryPort) {
+    this.#port = port;
+  }
+
+  /** Walks the node_modules of a package's folder and all that hangs on it. */
+  addFolder(directory: string): void {
+    this.#visitNested(directory);
+    this.#followLinks();
+  }
+
+  /** Walks a folder of packages, such as npm's global one. */
+  addNodeModules(folder: string): void {
+    this.#visitNodeModules(folder);
+    this.#followLinks();
+  }
+
+  /** Walks a store that lies elsewhere than in a node_modules. */
+  addStore(store: string): void {
+    this.#visitStore(store);
+    this.#followLinks();
+  }
+
+  /** Visits one package, wherever it is, and the packages below it. */
+  addPackage(location: string, installedAs: string): void {
+    this.#links.push({ name: installedAs, target: location });
+    this.#followLinks();
+  }
+
+  #visitNested(directory: string): void {
+    const path = `${directory}${sep}node_modules`;
+    if (!this.#port.exists(path)) return;
+    const real = this.#port.realPath(path);
+    if (real !== undefined) this.#visitNodeModules(real);
+  }
+
+  #visitNodeModules(folder: string): void {
+    if (this.#listed.has(folder)) return;
+    this.#listed.add(folder);
+    this.#visitEntries(folder, (name, path, isLink) => {
+      if (name.startsWith(".")) {
+        if (storeNames.has(name) && !isLink) this.#visitStore(path);
+      } else if (isLink) {
+        this.#addLink(name, path);
+      } else {
+        this.#visitPackage(path, name);
+      }
+    });
+  }
+
+  /** Goes through a folder of packages and the scopes in it, with each package's full name. */
+  #visitEntries(folder: string, visit: (name: string, path: string, isLink: boolean) => void): void {
+    for (const { name, isLink } of this.#port.listDirectory(folder) ?? []) {
+      const path = `${folder}${sep}${name}`;
+      if (!name.startsWith("@")) {
+        visit(name, path, isLink);
+        continue;
+      }
+      const scope = isLink ? this.#port.realPath(path) : path;
+      for (const inner of (scope && this.#port.listDirectory(scope)) || []) {
+        if (!inner.name.startsWith("."))
+          visit(`${name}/${inner.name}`, `${scope}${sep}${inner.name}`, inner.isLink);
+      }
+    }
+  }
+
+  #addLink(name: string, path: string): void {
+    const target = this.#port.realPath(path);
+    if (target !== undefined) this.#links.push({ name, target });
+  }
+
+  /** Reads one package and goes on below it; false where there is no package. */
+  #visitPackage(location: string, installedAs: string): boolean {
+    const read = readManifest(this.#port, location, "ifRelevant");
+    if (typeof read === "object") {
+      this.found.set(location, { location, installedAs: new Set([installedAs]), read });
+    }
+    this.#visitNested(location);
+    return read !== "absent";
+  }
+
+  /**
+   * Walks a store. pnpm's entries tell the package's name, which saves listing each; an entry that does not lead to
+   * a package by its name is listed.
+   */
+  #visitStore(store: string): void {
+    if (this.#stores.has(store)) return;
+    this.#stores.add(store);
+    for (const { name: entry, isLink } of this.#port.listDirectory(store) ?? []) {
+      if (isLink || entry === "node_modules") continue;
+      const unit = `${store}${sep}${entry}${sep}node_modules`;
+      const [, scope, name] = storeEntry.exec(entry) ?? [];
+      if (name !== undefined) {
+        const path = scope === undefined ? name : `${scope}${sep}${name}`;
+        const installedAs = scope === undefined ? name : `${scope}/${name}`;
+        if (this.#visitPackage(`${unit}${sep}${path}`, installedAs)) continue;
+      }
+      if (this.#port.exists(unit)) {
+        // Only what really lies in the unit: the links beside it lead to other units.
+        this.#visitEntries(unit, (inner, path, isInnerLink) => {
+          if (!isInnerLink && !inner.startsWith(".")) this.#visitPackage(path, inner);
+        });
+      } else if (entry.startsWith("@")) {
+        this.#visitStore(`${store}${sep}${entry}`);
+      }
+    }
+  }
+
+  /** Visits what links point to and no folder has shown yet. */
+  #followLinks(): void {
+    for (let link = this.#links.pop(); link !== undefined; link = this.#links.pop()) {
+      const { name, target } = link;
+      if (!this.#followed.has(target) && !this.#wasWalked(target)) {
+        this.#followed.add(target);
+        this.#visitPackage(target, name);
+        // In an isolated install that is shared by projects, a package's dependencies lie beside it.
+        if (sharedStore.test(target)) this.#visitNodeModules(folderOf(target));
+      }
+      this.found.get(target)?.installedAs.add(name);
+    }
+  }
+
+  #wasWalked(target: string): boolean {
+    if (this.#listed.has(folderOf(target))) return true;
+    for (const store of this.#stores) if (target.startsWith(`${store}${sep}`)) return true;
+    return false;
+  }
+}
+
+/** A package in a store that was not walked as such, as pnpm's global one. */
+const sharedStore = /[\\/](?:\.pnpm|\.store|\.bun|links)[\\/].*[\\/]node_modules[\\/]/;
+
+/** The folder of packages that a package lies in: the one above it, or above its scope. */
+function folderOf(location: string): string {
+  const parent = dirname(location);
+  return basename(parent).startsWith("@") ? dirname(parent) : parent;
+}

@@ -1,0 +1,16 @@
+import type { ErrorObject } from "ajv";
+import type { Kind } from "../../kinds.ts";
+
+interface Validator {
+  (value: unknown): boolean;
+  errors?: ErrorObject[] | null;
+}
+
+/** The keys of the field, and of form 3 of each kind's declarations. */
+export declare const knownKeys: Readonly<Record<"extension" | Kind, readonly string[]>>;
+
+/** Form 3 of a declaration, each kind's own. Names and unknown keys are left to `parseExtension`. */
+export declare const server: Validator;
+export declare const tool: Validator;
+export declare const toolset: Validator;
+export declare const prompt: Validator;

@@ -1,0 +1,1 @@
+export { type Declaration, defaultRoot, type Extension, parseExtension } from "./parse-extension.ts";

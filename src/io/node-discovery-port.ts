@@ -1,0 +1,172 @@
+import * as fs from "node:fs";
+import { join, sep } from "node:path";
+import {
+  type DirectoryEntry,
+  type DiscoveryPort,
+  type ManifestRead,
+  maximumManifestBytes,
+  type ProjectFile,
+} from "./discovery-port.ts";
+import { findGlobalPackages } from "./global-packages.ts";
+
+/** Up to here a manifest that is too large is searched for the field; beyond, it is reported unseen. */
+const maximumSearchedBytes = 64 << 20;
+
+const absent: ManifestRead = { state: "absent" };
+const irrelevant: ManifestRead = { state: "irrelevant" };
+const field = Buffer.from('"trailblaze"');
+
+// Opening a FIFO for reading would wait for a writer, so nothing is opened in blocking mode. Windows has no such flag.
+const openFlags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+
+function errorCode(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "unknown error";
+}
+
+/** What something is that is no regular file. */
+function describeFileType(stats: fs.Stats): string {
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a named pipe";
+  if (stats.isSocket()) return "a socket";
+  return "a device";
+}
+
+function unusable(reason: string): ManifestRead {
+  return { state: "unusable", reason };
+}
+
+function isWhiteSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** True for text that begins with `{` and ends with `}`, a byte order mark and white space apart. */
+function hasBracesAtEnds(bytes: Buffer, length: number): boolean {
+  let start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  let end = length - 1;
+  while (start < end && isWhiteSpace(bytes[start])) start++;
+  while (end > start && isWhiteSpace(bytes[end])) end--;
+  return start < end && bytes[start] === 0x7b && bytes[end] === 0x7d;
+}
+
+/** A port onto this machine's file system. Every manifest passes through one buffer, allocated here. */
+export function createNodeDiscoveryPort(): DiscoveryPort {
+  // One byte more than the limit tells a file of exactly the limit from a larger one.
+  const buffer = Buffer.allocUnsafe(maximumManifestBytes + 1);
+
+  /** Reads until the buffer is full or the file ends. */
+  function fill(descriptor: number, start: number): number {
+    let length = start;
+    while (length < buffer.length) {
+      const count = fs.readSync(descriptor, buffer, length, buffer.length - length, null);
+      if (count === 0) break;
+      length += count;
+    }
+    return length;
+  }
+
+  /** Looks for the field in the rest of a file whose first part is in the buffer, and at its last byte. */
+  function restIsIrrelevant(descriptor: number, stats: fs.Stats): boolean {
+    if (stats.size > maximumSearchedBytes) return false;
+    const beginsWell = hasBracesAtEnds(Buffer.concat([buffer.subarray(0, 64), Buffer.from("}")]), 65);
+    let length = buffer.length;
+    let last = 0;
+    while (length > 0) {
+      const part = buffer.subarray(0, length);
+      if (part.includes(field)) return false;
+      for (let index = length - 1; index >= 0; index--) {
+        if (!isWhiteSpace(part[index])) {
+          last = part[index] ?? 0;
+          break;
+        }
+      }
+      // The field may lie across the border of two parts.
+      const overlap = Math.min(field.length - 1, length);
+      buffer.copyWithin(0, length - overlap, length);
+      const next = fill(descriptor, overlap);
+      length = next > overlap ? next : 0;
+    }
+    return beginsWell && last === 0x7d;
+  }
+
+  function readOpened(descriptor: number, which: "always" | "ifRelevant"): ManifestRead {
+    let length = fs.readSync(descriptor, buffer, 0, buffer.length, null);
+    const isRelevant = buffer.subarray(0, length).includes(field) || !hasBracesAtEnds(buffer, length);
+    if (which === "ifRelevant" && !isRelevant && length < buffer.length) return irrelevant;
+
+    const stats = fs.fstatSync(descriptor);
+    if (!stats.isFile()) return unusable(`it is ${describeFileType(stats)}, not a regular file`);
+    length = fill(descriptor, length);
+    if (length > maximumManifestBytes) {
+      if (which === "ifRelevant" && restIsIrrelevant(descriptor, stats)) return irrelevant;
+      return { state: "tooLarge", bytes: stats.size };
+    }
+    return { state: "read", bytes: Uint8Array.prototype.slice.call(buffer, 0, length) };
+  }
+
+  function readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead {
+    let descriptor: number;
+    try {
+      descriptor = fs.openSync(`${directory}${sep}package.json`, openFlags);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === "ENOENT" || code === "ENOTDIR") return absent;
+      return unusable(
+        code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`,
+      );
+    }
+    try {
+      return readOpened(descriptor, which);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === "EISDIR") return unusable("it is a folder, not a regular file");
+      if (code === "EAGAIN") return unusable("it is a named pipe, not a regular file");
+      return unusable(`it cannot be read (${code})`);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  }
+
+  return {
+    readManifest,
+    listDirectory(directory) {
+      try {
+        const entries: DirectoryEntry[] = [];
+        for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
+          const isLink = entry.isSymbolicLink();
+          if (isLink || entry.isDirectory()) entries.push({ name: entry.name, isLink });
+        }
+        return entries;
+      } catch {
+        return undefined;
+      }
+    },
+    exists: fs.existsSync,
+    realPath(path) {
+      try {
+        return fs.realpathSync.native(path);
+      } catch {
+        return undefined;
+      }
+    },
+    readProjectFile(directory: string, file: ProjectFile) {
+      try {
+        const path = join(directory, file);
+        return fs.statSync(path).isFile() ? fs.readFileSync(path) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    hasProjectFile(directory: string, file: ProjectFile) {
+      return fs.existsSync(join(directory, file));
+    },
+    async findWorkspaces(root, patterns) {
+      const { default: fastGlob } = await import("fast-glob");
+      const manifests = await fastGlob(
+        patterns.map((pattern) => `${pattern.replace(/\/+$/, "")}/package.json`),
+        { cwd: root, ignore: ["**/node_modules/**"], followSymbolicLinks: false, suppressErrors: true },
+      );
+      return manifests.map((path) => join(root, path, ".."));
+    },
+    globalPackages: () => findGlobalPackages(process.env, process.platform, process.execPath),
+  };
+}

@@ -1,0 +1,15 @@
+export { reservedItemNames, whyInvalidItemName } from "./item-name.ts";
+export { findNearestNames } from "./nearest-names.ts";
+export { isPackageName, qualifyPackageName } from "./package-name.ts";
+export {
+  formatQualifiedName,
+  isQualifiedName,
+  parseQualifiedName,
+  type QualifiedName,
+} from "./qualified-name.ts";
+export {
+  type ReferenceContext,
+  type ResolvablePack,
+  type ResolvedReference,
+  resolveReference,
+} from "./resolve-reference.ts";

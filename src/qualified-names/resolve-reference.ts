@@ -1,0 +1,136 @@
+import satisfies from "semver/functions/satisfies.js";
+import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { failure, type TrailblazeError } from "../problems/index.ts";
+import { whyInvalidItemName } from "./item-name.ts";
+import { findNearestNames } from "./nearest-names.ts";
+import { qualifyPackageName } from "./package-name.ts";
+import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
+
+/** What resolution needs to know of a pack; what `discoverPacks` returns has it. */
+export type ResolvablePack = {
+  /** The npm name. */
+  readonly name: string;
+  readonly version: string | null;
+  readonly shadowed?: boolean;
+} & { readonly [Key in KindKey]: readonly { readonly name: string; readonly qualifiedName: string }[] };
+
+export interface ReferenceContext {
+  /** Where the reference stands: in a user's code, command line or config, or in a definition of this pack. */
+  from: "user" | ResolvablePack;
+  /** The kind that is wanted; without it any, as long as the name belongs to one only. */
+  kind?: Kind | undefined;
+  packs: readonly ResolvablePack[];
+  /** Names of the host's own tools. */
+  builtIns?: readonly string[] | undefined;
+}
+
+export interface ResolvedReference {
+  kind: Kind;
+  /** A built-in's own name, which has no slash, or a qualified name without range. */
+  qualifiedName: string;
+}
+
+const notFoundCode = {
+  server: "ServerNotFound",
+  tool: "ToolNotFound",
+  toolset: "ToolsetNotFound",
+  prompt: "PromptNotFound",
+} as const;
+
+function notFound(
+  name: string,
+  kind: Kind | undefined,
+  nearest: string[],
+  otherKind?: Kind,
+): TrailblazeError {
+  return failure(notFoundCode[kind ?? "tool"], { name, otherKind, nearest });
+}
+
+function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefined): string[] {
+  const wanted = kind === undefined ? kinds : [kind];
+  return packs.flatMap((pack) =>
+    wanted.flatMap((one) => pack[keyOfKind[one]].map((item) => item.qualifiedName)),
+  );
+}
+
+/** The kinds in which `pack` has an item of that name. */
+function kindsOf(pack: ResolvablePack, item: string): Kind[] {
+  return kinds.filter((kind) => pack[keyOfKind[kind]].some(({ name }) => name === item));
+}
+
+function findPack(name: string, { from, packs }: ReferenceContext): ResolvablePack | undefined {
+  if (from !== "user" && from.name === name) return from;
+  const copies = packs.filter((pack) => pack.name === name);
+  return copies.find(({ shadowed }) => shadowed !== true) ?? copies[0];
+}
+
+function resolveInPack(
+  reference: string,
+  { item }: Pick<QualifiedName, "item">,
+  pack: ResolvablePack,
+  kind: Kind | undefined,
+): ResolvedReference {
+  const found = kindsOf(pack, item);
+  const qualifiedName = `${qualifyPackageName(pack.name)}/${item}`;
+  const [only, ...others] = kind === undefined ? found : found.filter((one) => one === kind);
+  if (only === undefined) {
+    const wanted = kind === undefined ? kinds : [kind];
+    const names = wanted.flatMap((one) => pack[keyOfKind[one]].map(({ name }) => name));
+    const prefix = qualifyPackageName(pack.name);
+    const nearest = findNearestNames(item, names).map((name) => `${prefix}/${name}`);
+    throw notFound(reference, kind, nearest, found[0]);
+  }
+  if (others.length > 0) throw failure("AmbiguousName", { name: reference, kinds: found });
+  return { kind: only, qualifiedName };
+}
+
+function resolveShortName(reference: string, context: ReferenceContext): ResolvedReference {
+  const { from, kind, packs, builtIns = [] } = context;
+  if (from !== "user") {
+    const found = kindsOf(from, reference).filter((one) => kind === undefined || one === kind);
+    if (found.length > 0) return resolveInPack(reference, { item: reference }, from, kind);
+  }
+  if ((kind ?? "tool") === "tool" && builtIns.includes(reference))
+    return { kind: "tool", qualifiedName: reference };
+
+  const own = from === "user" ? [] : allQualifiedNames([from], kind);
+  const candidates = [...own, ...allQualifiedNames(packs, kind)];
+  const endingInIt = candidates.filter((name) => name.endsWith(`/${reference}`));
+  const shortNames = [...own.map((name) => name.slice(name.lastIndexOf("/") + 1)), ...builtIns];
+  const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(reference, shortNames);
+  throw notFound(reference, kind, nearest, from === "user" ? undefined : kindsOf(from, reference)[0]);
+}
+
+function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
+  if (typeof reference !== "string" || reference.includes("/")) return false;
+  return builtIns.includes(reference) || whyInvalidItemName(reference) === undefined;
+}
+
+/**
+ * Resolves a reference to what is installed. A user's: built-ins, then qualified names. A pack's: its own items,
+ * then built-ins, then qualified names of other packs. Pure: it knows only what it is given.
+ *
+ * Throws `TrailblazeError`: `InvalidQualifiedName`, `PackNotInstalled`, `PackVersionMismatch`, `ToolNotFound`
+ * (`ServerNotFound`, `ToolsetNotFound`, `PromptNotFound`) with near names, `AmbiguousName`.
+ */
+export function resolveReference(reference: string, context: ReferenceContext): ResolvedReference {
+  if (isShortName(reference, context)) return resolveShortName(reference, context);
+  const name = parseQualifiedName(reference);
+  const pack = findPack(name.packageName, context);
+  if (pack === undefined) {
+    const nearest = findNearestNames(
+      name.packageName,
+      context.packs.map((one) => one.name),
+    );
+    throw failure("PackNotInstalled", { name: name.packageName, nearest });
+  }
+  const { range } = name;
+  if (range !== undefined && !(pack.version !== null && satisfies(pack.version, range))) {
+    throw failure("PackVersionMismatch", {
+      name: pack.name,
+      range,
+      version: pack.version ?? "(no version)",
+    });
+  }
+  return resolveInPack(reference, name, pack, context.kind);
+}

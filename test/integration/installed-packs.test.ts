@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { type InstalledProject, installWith } from "../support/install.ts";
+import { describePacks } from "../support/listing.ts";
+import { packageManagers } from "../support/package-managers.ts";
+
+/** Deletes every file of a package but package.json files; packages nested in it stay as they are. */
+function deleteAllButManifests(location: string): number {
+  let deleted = 0;
+  for (const entry of readdirSync(location, { withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) {
+      if (entry.name !== "node_modules") deleted += deleteAllButManifests(path);
+    } else if (entry.name !== "package.json") {
+      rmSync(path);
+      deleted++;
+    }
+  }
+  return deleted;
+}
+
+describe.each(packageManagers)("packs installed by %s", (manager) => {
+  let project: InstalledProject;
+
+  beforeAll(async () => {
+    project = await installWith(manager, {
+      registry: inject("registry"),
+      dependencies: {
+        "@acme/jira": "^1.2.0",
+        "@acme/notes": "^2.0.0",
+        "@globex/release-desk": "^3.0.0",
+        "is-number": "^7.0.0",
+      },
+      packageJson: {
+        devDependencies: { "@globex/calculator": "~1.1.0" },
+        optionalDependencies: { "weather-tools": "1.3.0" },
+      },
+    });
+  });
+  afterAll(() => project?.remove());
+
+  test("are all listed, in order, each with its origin and its items", async () => {
+    const { packs, problems } = await discoverPacks({ cwd: project.directory });
+
+    expect(describePacks(packs)).toEqual([
+      "@acme/jira@1.2.0 direct enabled | servers: project-management" +
+        " | tools: createIssue, getIssue, searchIssues | toolsets: triage | prompts: issueText",
+      "@acme/notes@2.0.1 direct enabled | servers: notebook | tools: addNote, listNotes, exportNotes" +
+        " | toolsets: reading, everything | prompts: meetingMinutes, weeklySummary",
+      "@globex/calculator@1.1.0 direct enabled | servers: arithmetic, statistics",
+      "@globex/release-desk@3.0.0 direct enabled | servers: release-desk | tools: draftNotes" +
+        " | toolsets: announcing | prompts: goNoGo",
+      "@globex/text@1.0.0 transitive disabled | servers: writing-desk" +
+        " | tools: titleCase, countWords, slugify | toolsets: formatting | prompts: review",
+      "hello-tools@1.0.0 transitive disabled | tools: greet",
+      "weather-tools@1.3.0 direct enabled | servers: McpHttp, McpStdio | tools: forecast" +
+        " | toolsets: WeatherTools, StationTools",
+    ]);
+    expect(problems).toEqual([]);
+    expect(packs.flatMap((pack) => pack.problems)).toEqual([]);
+  });
+
+  test("are described as their package.json declares them", async () => {
+    const { packs } = await discoverPacks({ cwd: project.directory });
+
+    expect(packs[0]).toEqual({
+      name: "@acme/jira",
+      qualifiedName: "acme/jira",
+      version: "1.2.0",
+      description: "Create, read and triage issues of a small in-memory tracker.",
+      location: realpathSync(join(project.directory, "node_modules/@acme/jira")),
+      origin: "direct",
+      shadowed: false,
+      enabled: true,
+      servers: [
+        {
+          name: "project-management",
+          qualifiedName: "acme/jira/project-management",
+          description: "Issues and their triage, for planning work",
+        },
+      ],
+      tools: [
+        { name: "createIssue", qualifiedName: "acme/jira/createIssue", description: "Create an issue" },
+        { name: "getIssue", qualifiedName: "acme/jira/getIssue", description: "Get an issue" },
+        { name: "searchIssues", qualifiedName: "acme/jira/searchIssues", description: null },
+      ],
+      toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
+      prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+      problems: [],
+    });
+  });
+
+  test("are located by real paths", async () => {
+    const { project: found, packs } = await discoverPacks({ cwd: project.directory });
+
+    expect(found).toBe(project.directory);
+    for (const { name, version, location } of packs) {
+      expect(realpathSync(location)).toBe(location);
+      expect(JSON.parse(readFileSync(join(location, "package.json"), "utf8"))).toMatchObject({
+        name,
+        version,
+      });
+    }
+  });
+
+  // Last, because it leaves nothing of the packs but their package.json.
+  test("are listed byte by byte the same when only their package.json files are left", async () => {
+    const before = await discoverPacks({ cwd: project.directory });
+
+    for (const { location } of before.packs) expect(deleteAllButManifests(location)).toBeGreaterThan(0);
+
+    const after = await discoverPacks({ cwd: project.directory });
+    expect(JSON.stringify(after)).toBe(JSON.stringify(before));
+  });
+});

@@ -1,0 +1,39 @@
+import { afterEach, describe, expect, inject, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { type InstalledProject, installWith } from "../support/install.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { type PackageManager, packageManagers } from "../support/package-managers.ts";
+
+describe.each(packageManagers)("two versions of one pack, installed by %s", (manager: PackageManager) => {
+  let project: InstalledProject | undefined;
+  afterEach(() => project?.remove());
+
+  async function discover(dependencies: Record<string, string>) {
+    project = await installWith(manager, { registry: inject("registry"), dependencies });
+    return discoverPacks({ cwd: project.directory });
+  }
+
+  test("the project's own dependency shadows that of another pack", async () => {
+    const { packs, problems } = await discover({ "@globex/release-desk": "^3.0.0", "@globex/text": "2.0.0" });
+
+    expect(describeOrigins(packs)).toEqual([
+      "@acme/jira@1.2.0 transitive disabled",
+      "@globex/release-desk@3.0.0 direct enabled",
+      "@globex/text@1.0.0 transitive disabled shadowed",
+      "@globex/text@2.0.0 direct enabled",
+      "hello-tools@1.0.0 transitive disabled",
+    ]);
+    expect([...problems, ...packs.flatMap((pack) => pack.problems)]).toEqual([
+      expect.objectContaining({ code: "ShadowedPack", severity: "warning", pack: "@globex/text" }),
+    ]);
+  });
+
+  test("the one that the project resolves wins over a higher one", async () => {
+    const { packs } = await discover({ "@globex/text": "1.0.0", "text-next": "npm:@globex/text@2.0.0" });
+
+    expect(describeOrigins(packs)).toEqual([
+      "@globex/text@1.0.0 direct enabled",
+      "@globex/text@2.0.0 direct disabled shadowed",
+    ]);
+  });
+});

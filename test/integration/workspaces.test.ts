@@ -1,0 +1,90 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { type InstalledProject, installWith } from "../support/install.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { type PackageManager, packageManagers } from "../support/package-managers.ts";
+import { packManifest } from "../support/packs.ts";
+
+const workspaceRange: Record<PackageManager, string> = { npm: "1.0.0", pnpm: "workspace:*", yarn: "1.0.0" };
+
+describe.each(packageManagers)("a workspace installed by %s", (manager: PackageManager) => {
+  let project: InstalledProject;
+
+  beforeAll(async () => {
+    project = await installWith(manager, {
+      registry: inject("registry"),
+      dependencies: { "@acme/jira": "^1.2.0" },
+      workspaces: {
+        "packages/app": {
+          name: "app",
+          version: "1.0.0",
+          private: true,
+          dependencies: { "@acme/house-tools": workspaceRange[manager], "hello-tools": "^1.0.0" },
+        },
+        "packages/garden-tools": packManifest("tb-garden-tools", {
+          trailblaze: { tools: ["water"] },
+          dependencies: { "weather-tools": "^1.0.0" },
+        }),
+        "packages/house-tools": packManifest("@acme/house-tools", { trailblaze: { tools: ["lockDoor"] } }),
+      },
+    });
+  });
+  afterAll(() => project?.remove());
+
+  const discoverFrom = (folder: string) => discoverPacks({ cwd: join(project.directory, folder) });
+
+  test("lists from its root the members' packs and what is installed", async () => {
+    const { project: found, packs, problems } = await discoverFrom(".");
+
+    expect(found).toBe(project.directory);
+    expect(describeOrigins(packs)).toEqual([
+      "@acme/house-tools@1.0.0 workspace enabled",
+      "@acme/jira@1.2.0 direct enabled",
+      "hello-tools@1.0.0 transitive disabled",
+      "tb-garden-tools@1.0.0 workspace enabled",
+      "weather-tools@1.3.0 transitive disabled",
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test("lists from a member its own dependencies as direct, siblings as workspace", async () => {
+    const { project: found, packs } = await discoverFrom("packages/app");
+
+    expect(found).toBe(join(project.directory, "packages/app"));
+    expect(describeOrigins(packs)).toEqual([
+      "@acme/house-tools@1.0.0 workspace enabled",
+      "@acme/jira@1.2.0 transitive disabled",
+      "hello-tools@1.0.0 direct enabled",
+      "tb-garden-tools@1.0.0 workspace enabled",
+      "weather-tools@1.3.0 transitive disabled",
+    ]);
+  });
+
+  test("lists from a member that is a pack the pack itself", async () => {
+    const { packs } = await discoverFrom("packages/garden-tools");
+
+    expect(describeOrigins(packs)).toEqual([
+      "@acme/house-tools@1.0.0 workspace enabled",
+      "@acme/jira@1.2.0 transitive disabled",
+      "hello-tools@1.0.0 transitive disabled",
+      "tb-garden-tools@1.0.0 self enabled",
+      "weather-tools@1.3.0 direct enabled",
+    ]);
+  });
+
+  test("locates members in their own folders, not in the links to them", async () => {
+    const { packs } = await discoverFrom("packages/app");
+
+    expect(packs.find(({ name }) => name === "@acme/house-tools")?.location).toBe(
+      join(project.directory, "packages/house-tools"),
+    );
+  });
+
+  test("gives the same answer from a folder inside a member", async () => {
+    mkdirSync(join(project.directory, "packages/app/src/deep"), { recursive: true });
+
+    expect(await discoverFrom("packages/app/src/deep")).toEqual(await discoverFrom("packages/app"));
+  });
+});

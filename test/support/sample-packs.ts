@@ -1,0 +1,29 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inRepository } from "./repository.ts";
+
+export interface SamplePack {
+  /** Absolute path of the pack's folder in fixtures/sample-plugins. */
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+}
+
+const root = inRepository("fixtures/sample-plugins");
+
+/** Every good sample pack, ordered by folder. */
+export const samplePacks: readonly SamplePack[] = readdirSync(root)
+  .sort()
+  .map((entry) => join(root, entry))
+  .filter((folder) => existsSync(join(folder, "package.json")))
+  .map((folder) => {
+    const { name, version, description } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return { folder, name, version, description };
+  });
+
+export function samplePack(name: string): SamplePack {
+  const found = samplePacks.find((pack) => pack.name === name);
+  if (found === undefined) throw new Error(`There is no sample pack ${name}`);
+  return found;
+}
