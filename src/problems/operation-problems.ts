@@ -2,7 +2,7 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
 import { listOf, quote } from "./text.ts";
 
-interface ItemNotFound {
+export interface ItemNotFound {
   name: string;
   /** What the item with this name is instead. */
   otherKind: Kind | undefined;

@@ -1,0 +1,85 @@
+import { type DiscoveredPack, type Discovery, discoverPacks } from "../../discovery/index.ts";
+import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
+import { failure, type Problem } from "../../problems/index.ts";
+import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { formatTable } from "../format-table.ts";
+
+interface ListedItem {
+  kind: Kind;
+  qualifiedName: string;
+  name: string;
+  description: string | null;
+  /** The npm name. */
+  pack: string;
+  version: string | null;
+}
+
+function readKind(word: string | undefined): Kind | undefined {
+  if (word === undefined) return undefined;
+  const kind = parseKind(word);
+  if (kind === undefined) {
+    const hint = `Kinds are ${kinds.map((one) => keyOfKind[one]).join(", ")}.`;
+    throw failure("InvalidArguments", { reason: `"${word}" is no kind of item`, hint });
+  }
+  return kind;
+}
+
+function countItems(pack: DiscoveredPack): string {
+  const counts = kinds
+    .map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${count === 1 ? kind : keyOfKind[kind]}`);
+  return counts.join(", ") || "nothing";
+}
+
+function describeState(pack: DiscoveredPack): string {
+  if (pack.shadowed) return "shadowed";
+  return pack.enabled ? "on" : "off";
+}
+
+function formatPacks({ project, packs }: Discovery, style: TextStyle): string {
+  if (packs.length === 0) {
+    return `No packs are installed in ${project}.\nA pack is an npm package with a \`trailblaze\` field: npm install <pack>`;
+  }
+  const rows = packs.map((pack) => [
+    pack.name,
+    pack.version ?? "-",
+    pack.origin,
+    describeState(pack),
+    countItems(pack),
+  ]);
+  return formatTable(["PACK", "VERSION", "ORIGIN", "SESSION", "BRINGS"], rows, style);
+}
+
+function formatItems(items: readonly ListedItem[], kind: Kind, style: TextStyle): string {
+  if (items.length === 0) return `No installed pack brings a ${kind}.`;
+  const rows = items.map((item) => [item.qualifiedName, item.version ?? "-", item.description ?? ""]);
+  return formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style);
+}
+
+/** The items of one kind; a shadowed copy has none of its own, since its names mean another copy's. */
+function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
+  return packs
+    .filter(({ shadowed }) => !shadowed)
+    .flatMap((pack) =>
+      pack[keyOfKind[kind]].map(({ qualifiedName, name, description }) => ({
+        kind,
+        qualifiedName,
+        name,
+        description,
+        pack: pack.name,
+        version: pack.version,
+      })),
+    );
+}
+
+export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+  const kind = readKind(positionals[0]);
+  const discovery = await discoverPacks({ cwd, global: options.global === true });
+  const problems: Problem[] = [...discovery.problems, ...discovery.packs.flatMap((pack) => pack.problems)];
+  if (kind === undefined) {
+    return { json: discovery, formatText: (style) => formatPacks(discovery, style), problems };
+  }
+  const items = listItems(discovery.packs, kind);
+  return { json: { items, problems }, formatText: (style) => formatItems(items, kind, style), problems };
+}

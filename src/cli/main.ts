@@ -1,0 +1,78 @@
+import { hostVersion } from "../version.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { output } from "./output.ts";
+
+// Everything but `--version` is loaded when it is needed: a command pays for what it does.
+
+/** Runs one command line and gives its exit code. Never throws. */
+export async function main(argv: readonly string[]): Promise<ExitCode> {
+  output.tolerateClosedPipe();
+  const [name, ...args] = argv;
+  const asJson = argv.includes("--json");
+  try {
+    if (name === "--version" || name === "-v") {
+      if (asJson) output.json({ version: hostVersion });
+      else output.answer(hostVersion);
+      return 0;
+    }
+    if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+      const { formatCommandHelp, formatHelp } = await import("./help.ts");
+      const topic = args.find((argument) => !argument.startsWith("-"));
+      const help = (topic && formatCommandHelp(topic)) || formatHelp(hostVersion);
+      if (asJson) output.json({ help });
+      else output.answer(help);
+      return 0;
+    }
+    return await runCommand(name, args);
+  } catch (error) {
+    return await reportFailure(error, asJson);
+  }
+}
+
+async function runCommand(name: string, args: readonly string[]): Promise<ExitCode> {
+  const { parseCommandLine } = await import("./parse-command-line.ts");
+  const { command, input } = parseCommandLine(name, args, process.cwd());
+  if (input.options.help === true) {
+    const { formatCommandHelp } = await import("./help.ts");
+    if (input.options.json) output.json({ help: formatCommandHelp(name) });
+    else output.answer(formatCommandHelp(name));
+    return 0;
+  }
+  const { run } = await command.load();
+  const answer = await run(input);
+  if (input.options.json) {
+    output.json(answer.json);
+  } else {
+    output.answer(answer.formatText(output.stdoutStyle()));
+    if (answer.problems.length > 0) {
+      const { formatProblem } = await import("../problems/format-problem.ts");
+      const style = output.stderrStyle();
+      for (const problem of answer.problems) output.note(`\n${formatProblem(problem, style)}`);
+    }
+  }
+  const { exitCodeOfAnswer } = await import("./exit-code.ts");
+  return exitCodeOfAnswer(answer.problems, {
+    strict: input.options.strict === true,
+    failed: answer.failed === true,
+  });
+}
+
+/** Ends a command that has no answer. What is not one of our own errors is a fault of ours, and says so. */
+async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode> {
+  const { failure, formatProblem, TrailblazeError } = await import("../problems/index.ts");
+  const { exitCodeOfFailure } = await import("./exit-code.ts");
+  const known =
+    error instanceof TrailblazeError
+      ? error
+      : failure("InternalError", { reason: error instanceof Error ? error.message : String(error) });
+  const { problem } = known;
+  if (asJson) {
+    const { severity: _, ...rest } = problem;
+    output.json({ error: rest });
+  } else {
+    output.note(formatProblem(problem, output.stderrStyle()));
+    if (known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
+      output.note(error.stack ?? "");
+  }
+  return exitCodeOfFailure(problem.code);
+}
