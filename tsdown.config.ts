@@ -1,13 +1,13 @@
-import { defineConfig } from "tsdown";
+import { defineConfig, type UserConfig } from "tsdown";
 
 const shared = {
   target: "node20.19",
   platform: "node",
   // What a `list` needs is bundled: a dependency of its own would cost more to find than to run.
-  deps: { alwaysBundle: [/^[^.]/], neverBundle: [/^node:/] },
+  deps: { alwaysBundle: [/^[^.]/] },
   sourcemap: false,
   clean: true,
-} as const;
+} satisfies UserConfig;
 
 export default defineConfig([
   {

@@ -24,4 +24,20 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     },
     load: () => import("./commands/list.ts"),
   },
+  inspect: {
+    summary: "Show a pack, or one item with its definition, without running it",
+    usage: "<pack|publisher/pack/item>",
+    positionals: [1, 1],
+    options: { kind },
+    load: () => import("./commands/inspect.ts"),
+  },
+  validate: {
+    summary: "Find everything that is wrong with a pack",
+    usage: "[folder|pack]",
+    positionals: [0, 1],
+    options: {
+      strict: { type: "boolean", description: "Let warnings fail as well" },
+    },
+    load: () => import("./commands/validate.ts"),
+  },
 };

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../io/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
@@ -26,7 +26,7 @@ export interface FoundPacks {
   packs: FoundPack[];
   problems: Problem[];
   /** Location of the package that code in the project would get by this npm name. */
-  resolve(name: string): string | undefined;
+  resolvePackage(name: string): string | undefined;
 }
 
 /** Node's own rule: the nearest node_modules with a folder of that name. */
@@ -48,10 +48,7 @@ async function findMovedStore(port: DiscoveryPort, directory: string): Promise<s
   try {
     const { value } = parseYaml(file);
     const store = isRecord(value) ? value.virtualStoreDir : undefined;
-    if (typeof store !== "string") return undefined;
-    const real = port.realPath(join(directory, "node_modules", store));
-    // A store outside the project serves other projects too; links lead to what is this one's.
-    return real?.startsWith(directory) ? real : undefined;
+    return typeof store === "string" ? port.realPath(resolve(directory, "node_modules", store)) : undefined;
   } catch {
     return undefined;
   }
@@ -67,9 +64,11 @@ async function walkProject(
   const walk = new PackageWalk(port);
   const folders = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
   for (const folder of folders) {
-    walk.addFolder(folder);
     const store = await findMovedStore(port, folder);
-    if (store !== undefined) walk.addStore(store);
+    // A store outside the project serves other projects too; links lead to what is this one's.
+    if (store?.startsWith(`${folder}${sep}`)) walk.addStore(store);
+    else if (store !== undefined) walk.addSharedStore(store);
+    walk.addFolder(folder);
   }
   // Node also looks into node_modules of folders above; what is there belongs to others, but for what we declare.
   const hasMoreAbove = [...ancestorsOf(project.directory)].some(
@@ -119,11 +118,12 @@ export async function findPacks(
   const globalFolder = withGlobal ? port.globalPackages() : undefined;
   if (globalFolder !== undefined) globalWalk.addNodeModules(port.realPath(globalFolder) ?? globalFolder);
 
-  const resolve = (name: string) => resolveFrom(port, project.directory, name);
+  const resolvePackage = (name: string) => resolveFrom(port, project.directory, name);
   const originOf = ({ location, installedAs }: WalkedPackage): Origin => {
     if (location === project.directory) return "self";
     if (sources.has(location)) return "workspace";
-    if ([...installedAs].some((name) => declared.has(name) && resolve(name) === location)) return "direct";
+    if ([...installedAs].some((name) => declared.has(name) && resolvePackage(name) === location))
+      return "direct";
     return walk.found.has(location) ? "transitive" : "global";
   };
 
@@ -152,12 +152,12 @@ export async function findPacks(
 
   const ordered = await orderPacks(packs.map(({ pack }) => pack));
   for (const pack of ordered) pack.enabled = pack.enabled && isTaken(pack, policy);
-  shadowCopies(ordered, resolve);
+  shadowCopies(ordered, resolvePackage);
   const byPack = new Map(packs.map((found) => [found.pack, found]));
   return {
     project: project.directory,
     packs: ordered.flatMap((pack) => byPack.get(pack) ?? []),
     problems: problems.sort((a, b) => (a.message < b.message ? -1 : 1)),
-    resolve,
+    resolvePackage,
   };
 }

@@ -29,6 +29,7 @@ export class PackageWalk {
   /** Folders called node_modules that were listed, by real path. */
   readonly #listed = new Set<string>();
   readonly #stores = new Set<string>();
+  readonly #sharedStores = new Set<string>();
   /** What links led to, by real path. */
   readonly #followed = new Set<string>();
   readonly #links: { name: string; target: string }[] = [];
@@ -53,6 +54,11 @@ export class PackageWalk {
   addStore(store: string): void {
     this.#visitStore(store);
     this.#followLinks();
+  }
+
+  /** Names a store that other projects use as well: of it, only what links lead to is this project's. */
+  addSharedStore(store: string): void {
+    this.#sharedStores.add(store);
   }
 
   /** Visits one package, wherever it is, and the packages below it. */
@@ -148,7 +154,7 @@ export class PackageWalk {
         this.#followed.add(target);
         this.#visitPackage(target, name);
         // In an isolated install that is shared by projects, a package's dependencies lie beside it.
-        if (sharedStore.test(target)) this.#visitNodeModules(folderOf(target));
+        if (this.#isInSharedStore(target)) this.#visitNodeModules(folderOf(target));
       }
       this.found.get(target)?.installedAs.add(name);
     }
@@ -156,13 +162,21 @@ export class PackageWalk {
 
   #wasWalked(target: string): boolean {
     if (this.#listed.has(folderOf(target))) return true;
-    for (const store of this.#stores) if (target.startsWith(`${store}${sep}`)) return true;
-    return false;
+    return isBelowAny(this.#stores, target);
+  }
+
+  #isInSharedStore(target: string): boolean {
+    return sharedStore.test(target) || isBelowAny(this.#sharedStores, target);
   }
 }
 
 /** A package in a store that was not walked as such, as pnpm's global one. */
 const sharedStore = /[\\/](?:\.pnpm|\.store|\.bun|links)[\\/].*[\\/]node_modules[\\/]/;
+
+function isBelowAny(folders: Iterable<string>, path: string): boolean {
+  for (const folder of folders) if (path.startsWith(`${folder}${sep}`)) return true;
+  return false;
+}
 
 /** The folder of packages that a package lies in: the one above it, or above its scope. */
 function folderOf(location: string): string {

@@ -32,9 +32,9 @@ export const operationProblems = {
     message: ({ name, reason }) => `${quote(name)} is not a qualified name: ${reason}.`,
     hint: () => 'Write "publisher/pack/item", or "pack/item" where the npm name has no scope.',
   }),
-  PackNotInstalled: entry<{ name: string; nearest?: readonly string[] }>({
+  PackNotInstalled: entry<{ name: string; nearest?: readonly string[]; isDeclared?: boolean }>({
     title: "The pack is not installed",
-    severity: "error",
+    severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
     message: ({ name }) => `The pack ${quote(name)} is not installed here.`,
     hint: ({ name, nearest = [] }) =>
       nearest.length > 0 ? `Did you mean ${listOf(nearest)}? Or: npm install ${name}` : `npm install ${name}`,
@@ -104,6 +104,12 @@ export const operationProblems = {
     message: ({ name, version, winner, location }) =>
       `${name} ${version ?? "(no version)"} is not used: ${winner ?? "the copy"} in ${quote(location, 400)} comes first.`,
     hint: ({ name }) => `npm ls ${name} shows who asks for which version.`,
+  }),
+  ConfinementUnavailable: entry<{ required: boolean }>({
+    title: "Code cannot be confined here",
+    severity: (_context, { required }) => (required ? "error" : "warning"),
+    message: () => "This system offers no way to confine a pack's code while its definitions are read.",
+    hint: () => "--data-only reads definitions that are data and refuses those that are code.",
   }),
   InvalidArguments: entry<{ reason: string; hint?: string }>({
     title: "The command line cannot be understood",

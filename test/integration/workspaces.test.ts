@@ -16,6 +16,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     project = await installWith(manager, {
       registry: inject("registry"),
       dependencies: { "@acme/jira": "^1.2.0" },
+      packageJson: packManifest("@acme/house", { private: true, trailblaze: { toolsets: ["everything"] } }),
       workspaces: {
         "packages/app": {
           name: "app",
@@ -35,11 +36,12 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
 
   const discoverFrom = (folder: string) => discoverPacks({ cwd: join(project.directory, folder) });
 
-  test("lists from its root the members' packs and what is installed", async () => {
+  test("lists from its root the root itself, the members' packs and what is installed", async () => {
     const { project: found, packs, problems } = await discoverFrom(".");
 
     expect(found).toBe(project.directory);
     expect(describeOrigins(packs)).toEqual([
+      "@acme/house@1.0.0 self enabled",
       "@acme/house-tools@1.0.0 workspace enabled",
       "@acme/jira@1.2.0 direct enabled",
       "hello-tools@1.0.0 transitive disabled",
@@ -49,11 +51,12 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     expect(problems).toEqual([]);
   });
 
-  test("lists from a member its own dependencies as direct, siblings as workspace", async () => {
+  test("lists from a member its own dependencies as direct, the root and siblings as workspace", async () => {
     const { project: found, packs } = await discoverFrom("packages/app");
 
     expect(found).toBe(join(project.directory, "packages/app"));
     expect(describeOrigins(packs)).toEqual([
+      "@acme/house@1.0.0 workspace enabled",
       "@acme/house-tools@1.0.0 workspace enabled",
       "@acme/jira@1.2.0 transitive disabled",
       "hello-tools@1.0.0 direct enabled",
@@ -66,6 +69,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     const { packs } = await discoverFrom("packages/garden-tools");
 
     expect(describeOrigins(packs)).toEqual([
+      "@acme/house@1.0.0 workspace enabled",
       "@acme/house-tools@1.0.0 workspace enabled",
       "@acme/jira@1.2.0 transitive disabled",
       "hello-tools@1.0.0 transitive disabled",

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runPackageManager, runUsersNpm } from "./package-managers.ts";
@@ -58,8 +59,10 @@ export async function startRegistry(): Promise<Registry> {
   return {
     url,
     async publish(folderOrTarball, { tag = "latest" } = {}) {
+      // One for each call: several may be under way, and each writes its settings there.
+      const home = mkdtempSync(join(folder, "publisher-"));
       const args = ["publish", folderOrTarball, "--access", "public", "--tag", tag];
-      await runPackageManager("npm", args, { cwd: folder, registry: url, home: join(folder, "publisher") });
+      await runPackageManager("npm", args, { cwd: folder, registry: url, home });
     },
     async close() {
       process.off("exit", endChild);

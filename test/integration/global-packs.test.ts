@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { expect, inject, onTestFinished, test, vi } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { installWith } from "../support/install.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { runPackageManager } from "../support/package-managers.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+async function installGlobally(packages: readonly string[]): Promise<string> {
+  const folder = makeTemporaryFolder();
+  onTestFinished(folder.remove);
+  const prefix = join(folder.path, "prefix");
+  await runPackageManager("npm", ["install", "--global", "--prefix", prefix, ...packages], {
+    cwd: folder.path,
+    registry: inject("registry"),
+    home: join(folder.path, "home"),
+  });
+  return prefix;
+}
+
+test("packs that npm installed globally are listed on request only", async () => {
+  const prefix = await installGlobally(["@globex/release-desk", "weather-tools"]);
+  const project = await installWith("npm", {
+    registry: inject("registry"),
+    dependencies: { "@globex/text": "2.0.0", "weather-tools": "^1.0.0" },
+  });
+  onTestFinished(project.remove);
+  vi.stubEnv("npm_config_prefix", prefix);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const cwd = project.directory;
+
+  const without = await discoverPacks({ cwd });
+  expect(describeOrigins(without.packs)).toEqual([
+    "@globex/text@2.0.0 direct enabled",
+    "weather-tools@1.3.0 direct enabled",
+  ]);
+
+  const { packs } = await discoverPacks({ cwd, global: true });
+  expect(new Set(describeOrigins(packs))).toEqual(
+    new Set([
+      "@acme/jira@1.2.0 global disabled",
+      "@globex/release-desk@3.0.0 global disabled",
+      "@globex/text@1.0.0 global disabled shadowed",
+      "@globex/text@2.0.0 direct enabled",
+      "hello-tools@1.0.0 global disabled",
+      "weather-tools@1.3.0 direct enabled",
+      "weather-tools@1.3.0 global disabled shadowed",
+    ]),
+  );
+});
