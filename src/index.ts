@@ -1,5 +1,14 @@
 // The entry of trust levels discovery and inspection: nothing here runs a pack's code in the caller's process.
 export {
+  type InspectionOptions,
+  type ItemInspection,
+  inspectItem,
+  inspectPack,
+  type PackInspection,
+  type PackItem,
+  type ServerTool,
+} from "./definitions/index.ts";
+export {
   type DiscoveredItem,
   type DiscoveredPack,
   type Discovery,
@@ -25,3 +34,4 @@ export {
   type ResolvedReference,
   resolveReference,
 } from "./qualified-names/index.ts";
+export { type ValidationOptions, type ValidationReport, validateExtension } from "./validate/index.ts";

@@ -13,6 +13,12 @@ const kind: OptionDescription = {
   description: "server, tool, toolset or prompt, where a name belongs to several",
 };
 
+/** How definitions that are code are treated. */
+const confinement: Readonly<Record<string, OptionDescription>> = {
+  "data-only": { type: "boolean", description: "Refuse definitions that are code" },
+  "require-confinement": { type: "boolean", description: "Evaluate code confined or not at all" },
+};
+
 /** Every command. The help, the parser and the docs read this table. */
 export const commands: Readonly<Record<string, CommandDescription>> = {
   list: {
@@ -28,7 +34,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     summary: "Show a pack, or one item with its definition, without running it",
     usage: "<pack|publisher/pack/item>",
     positionals: [1, 1],
-    options: { kind },
+    options: { kind, ...confinement },
     load: () => import("./commands/inspect.ts"),
   },
   validate: {
@@ -37,6 +43,12 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     positionals: [0, 1],
     options: {
       strict: { type: "boolean", description: "Let warnings fail as well" },
+      "built-ins": {
+        type: "string",
+        placeholder: "NAMES",
+        description: "Names of the host's tools, with commas",
+      },
+      ...confinement,
     },
     load: () => import("./commands/validate.ts"),
   },

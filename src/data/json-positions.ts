@@ -48,3 +48,22 @@ export function createJsonLocator(
     return positionAt(text, key?.offset ?? 0);
   };
 }
+
+/** A key that an object in a valid JSON text says twice, and the offset at which it does so again. */
+export function findDuplicateKey(text: string): { key: string; offset: number } | undefined {
+  const pending: Node[] = [];
+  const root = parseTree(text, [], strict);
+  if (root !== undefined) pending.push(root);
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    const seen = new Set<string>();
+    for (const child of node.children ?? []) {
+      const [key, value] = child.type === "property" ? (child.children ?? []) : [undefined, child];
+      if (key !== undefined) {
+        if (seen.has(key.value)) return { key: key.value, offset: key.offset };
+        seen.add(key.value);
+      }
+      if (value !== undefined) pending.push(value);
+    }
+  }
+  return undefined;
+}

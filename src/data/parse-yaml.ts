@@ -60,8 +60,8 @@ export function parseYaml(bytes: Uint8Array): YamlData {
   } catch (error) {
     if (error instanceof DataSyntaxError) throw error;
     if (error instanceof RangeError)
-      throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text);
-    throw new DataSyntaxError(`it is not valid YAML (${(error as Error).message})`, text);
+      throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, 0);
+    throw new DataSyntaxError(`it is not valid YAML (${(error as Error).message})`, text, 0);
   }
 }
 

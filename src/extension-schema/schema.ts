@@ -11,7 +11,7 @@ function anyCase(word: string): string {
 }
 
 /** JSON Schema knows no flags, so the rule of `whyInvalidItemName` is spelt out; a test compares the two. */
-const itemNamePattern = new RegExp(
+export const itemNamePattern = new RegExp(
   "^(?!(?:__proto__|constructor|prototype)$)" +
     `(?!(?:${[...devices, ...numberedDevices].join("|")})(?:\\..*)?$)(?!.*\\.$)` +
     "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",

@@ -7,6 +7,7 @@ import {
   maximumManifestBytes,
   type ProjectFile,
 } from "./discovery-port.ts";
+import { describeFileType, errorCode, openFlags } from "./file-facts.ts";
 import { findGlobalPackages } from "./global-packages.ts";
 
 /** Up to here a manifest that is too large is searched for the field; beyond, it is reported unseen. */
@@ -15,21 +16,6 @@ const maximumSearchedBytes = 64 << 20;
 const absent: ManifestRead = { state: "absent" };
 const irrelevant: ManifestRead = { state: "irrelevant" };
 const field = Buffer.from('"trailblaze"');
-
-// Opening a FIFO for reading would wait for a writer, so nothing is opened in blocking mode. Windows has no such flag.
-const openFlags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
-
-function errorCode(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? "unknown error";
-}
-
-/** What something is that is no regular file. */
-function describeFileType(stats: fs.Stats): string {
-  if (stats.isDirectory()) return "a folder";
-  if (stats.isFIFO()) return "a named pipe";
-  if (stats.isSocket()) return "a socket";
-  return "a device";
-}
 
 function unusable(reason: string): ManifestRead {
   return { state: "unusable", reason };

@@ -2,7 +2,7 @@ import type { Kind } from "../kinds.ts";
 import { entry } from "./entry.ts";
 import { listOf, quote } from "./text.ts";
 
-interface InvalidDefinition {
+export interface InvalidDefinition {
   reason: string;
   hint?: string | undefined;
 }

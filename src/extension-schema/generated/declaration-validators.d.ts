@@ -1,10 +1,5 @@
-import type { ErrorObject } from "ajv";
+import type { Validator } from "../validator.ts";
 import type { Kind } from "../../kinds.ts";
-
-interface Validator {
-  (value: unknown): boolean;
-  errors?: ErrorObject[] | null;
-}
 
 /** The keys of the field, and of form 3 of each kind's declarations. */
 export declare const knownKeys: Readonly<Record<"extension" | Kind, readonly string[]>>;

@@ -1,0 +1,67 @@
+import { createInspectionMeans, type ItemInspection, type PackInspection } from "../../definitions/index.ts";
+import { inspectSubject } from "../../definitions/inspect.ts";
+import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
+import { failure } from "../../problems/index.ts";
+import { printable } from "../../problems/text.ts";
+import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { formatTable } from "../format-table.ts";
+
+function readKindOption(value: unknown): Kind | undefined {
+  if (value === undefined) return undefined;
+  const kind = parseKind(String(value));
+  if (kind === undefined) {
+    throw failure("InvalidArguments", {
+      reason: `--kind "${value}" is no kind of item`,
+      hint: `Kinds are ${kinds.join(", ")}.`,
+    });
+  }
+  return kind;
+}
+
+function formatPack(pack: PackInspection, style: TextStyle): string {
+  const lines = [
+    `${pack.name} ${pack.version ?? ""}`.trimEnd(),
+    ...(pack.description === null ? [] : [pack.description]),
+    `${pack.origin} in ${pack.location}`,
+  ].map(printable);
+  const rows = kinds.flatMap((kind) =>
+    pack[keyOfKind[kind]].map((item) => [
+      kind,
+      item.qualifiedName,
+      item.file ?? "(no definition)",
+      item.description ?? "",
+    ]),
+  );
+  if (rows.length > 0)
+    lines.push("", formatTable(["KIND", "NAME", "DEFINITION", "DESCRIPTION"], rows, style));
+  return lines.join("\n");
+}
+
+function formatItem(item: ItemInspection): string {
+  const definition = JSON.stringify(item.definition, null, 2);
+  return [
+    `${item.kind} ${item.qualifiedName}`,
+    `${item.pack} ${item.version ?? ""}  ${item.file ?? "(no definition)"}`.trimEnd(),
+    "",
+    ...definition.split("\n"),
+  ]
+    .map((line) => line.replace(/^ */, (indent) => indent) && printable(line))
+    .join("\n");
+}
+
+export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+  const [subject = ""] = positionals;
+  const kind = readKindOption(options.kind);
+  const inspected = await inspectSubject(createInspectionMeans(), subject, {
+    cwd,
+    ...(kind === undefined ? {} : { kind }),
+    dataOnly: options["data-only"] === true,
+    requireConfinement: options["require-confinement"] === true,
+  });
+  if ("pack" in inspected) {
+    const { pack } = inspected;
+    return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };
+  }
+  const { item } = inspected;
+  return { json: item, formatText: () => formatItem(item), problems: item.problems };
+}

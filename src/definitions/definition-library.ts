@@ -1,0 +1,41 @@
+import type { FoundPack } from "../discovery/types.ts";
+import type { Confinement } from "../io/evaluation-port.ts";
+import type { InspectionPort } from "../io/inspection-port.ts";
+import { type Kind, keyOfKind } from "../kinds.ts";
+import type { Problem } from "../problems/index.ts";
+import { type LoadOptions, loadDefinitions } from "./load-definitions.ts";
+import type { InspectedItem } from "./types.ts";
+
+/** Loads definitions of single items on demand, each once, however many places refer to it. */
+export class DefinitionLibrary {
+  readonly #port: InspectionPort;
+  readonly #packs: readonly FoundPack[];
+  readonly #options: LoadOptions;
+  readonly #items = new Map<string, InspectedItem | undefined>();
+  readonly problems: Problem[] = [];
+  /** What the last evaluation of code was confined by; `data` as long as there was none. */
+  confinement: Confinement = "data";
+
+  constructor(port: InspectionPort, packs: readonly FoundPack[], options: LoadOptions) {
+    this.#port = port;
+    this.#packs = packs;
+    this.#options = options;
+  }
+
+  /** The definitions of some items of one kind, by qualified name, in the order asked for. */
+  async load(kind: Kind, qualifiedNames: readonly string[]): Promise<InspectedItem[]> {
+    const keyOf = (name: string) => `${kind} ${name}`;
+    for (const found of this.#packs) {
+      const wanted = found.extension[keyOfKind[kind]].filter(({ name }) => {
+        const qualifiedName = `${found.pack.qualifiedName}/${name}`;
+        return qualifiedNames.includes(qualifiedName) && !this.#items.has(keyOf(qualifiedName));
+      });
+      if (wanted.length === 0 || found.pack.shadowed) continue;
+      const loaded = await loadDefinitions(this.#port, found, { ...this.#options, only: wanted });
+      this.problems.push(...loaded.problems);
+      if (loaded.confinement !== "data") this.confinement = loaded.confinement;
+      for (const item of loaded.items) this.#items.set(keyOf(item.qualifiedName), item);
+    }
+    return qualifiedNames.flatMap((name) => this.#items.get(keyOf(name)) ?? []);
+  }
+}

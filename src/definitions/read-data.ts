@@ -1,0 +1,87 @@
+import { DataSyntaxError } from "../data/decode.ts";
+import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
+import { parseJson } from "../data/parse-json.ts";
+import type { FileRead } from "../io/inspection-port.ts";
+import { maximumFileBytes } from "../io/inspection-port.ts";
+import {
+  createProblem,
+  type Problem,
+  type ProblemContext,
+  type ProblemPlace,
+  quote,
+} from "../problems/index.ts";
+import type { DefinitionFile } from "./locate-definitions.ts";
+import type { SourceText } from "./types.ts";
+
+export type DataRead = { value: unknown; source: SourceText } | { problem: Problem };
+
+/** The problem of a file that could not be read; `undefined` for one that was. */
+export function describeFileFault(
+  read: FileRead,
+  file: string,
+  place: ProblemPlace,
+  context: ProblemContext,
+): Problem | undefined {
+  switch (read.state) {
+    case "read":
+      return undefined;
+    case "absent":
+      return createProblem(
+        "MissingDefinitionFile",
+        { name: place.item ?? file, looked: [file] },
+        place,
+        context,
+      );
+    case "outside":
+      return createProblem("DefinitionOutsidePackage", { what: file }, place, context);
+    case "tooLarge":
+      return createProblem(
+        "DefinitionTooLarge",
+        { bytes: read.bytes, limit: maximumFileBytes },
+        place,
+        context,
+      );
+    case "unusable":
+      return createProblem("InvalidDefinitionContents", { reason: read.reason }, place, context);
+  }
+}
+
+async function readJson(bytes: Uint8Array): Promise<{ value: unknown; source: SourceText }> {
+  const { text, value } = parseJson(bytes);
+  if (hasDuplicateKeys(text, value)) {
+    const { findDuplicateKey } = await import("../data/json-positions.ts");
+    const duplicate = findDuplicateKey(text);
+    throw new DataSyntaxError(
+      `the key ${quote(duplicate?.key ?? "")} is there twice`,
+      text,
+      duplicate?.offset,
+    );
+  }
+  const createLocator = async () => (await import("../data/json-positions.ts")).createJsonLocator(text);
+  return { value, source: { text, createLocator } };
+}
+
+async function readYaml(bytes: Uint8Array): Promise<{ value: unknown; source: SourceText }> {
+  const { parseYaml } = await import("../data/parse-yaml.ts");
+  const { text, value, locate } = parseYaml(bytes);
+  return { value, source: { text, createLocator: async () => locate } };
+}
+
+/** Reads a JSON or YAML file as data, with the position of what is wrong in it. */
+export async function readData(
+  { format }: DefinitionFile,
+  bytes: Uint8Array,
+  place: ProblemPlace,
+  context: ProblemContext,
+): Promise<DataRead> {
+  try {
+    return await (format === "json" ? readJson(bytes) : readYaml(bytes));
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    const { describeSyntaxError } = await import("../data/json-positions.ts");
+    const { reason, ...position } = describeSyntaxError(error);
+    return {
+      problem: createProblem("InvalidDefinitionContents", { reason }, { ...place, ...position }, context),
+    };
+  }
+}

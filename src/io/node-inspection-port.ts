@@ -1,0 +1,82 @@
+import * as fs from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { describeFileType, errorCode, openFlags } from "./file-facts.ts";
+import { type FileRead, type InspectionPort, maximumFileBytes } from "./inspection-port.ts";
+import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
+
+function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return fs.realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads what is open, after making sure that it is the regular file that its path leads to, inside the package. */
+function readOpened(descriptor: number, packageRoot: string, path: string): FileRead {
+  const stats = fs.fstatSync(descriptor);
+  if (!stats.isFile())
+    return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
+  const realPath = realPathOf(path);
+  if (realPath === undefined || !isBelow(packageRoot, realPath)) return { state: "outside" };
+  const named = fs.lstatSync(realPath, { throwIfNoEntry: false });
+  // Between opening and asking for the path, somebody may have put a link in its place.
+  if (named?.ino !== stats.ino || named.dev !== stats.dev) return { state: "outside" };
+  if (stats.size > maximumFileBytes) return { state: "tooLarge", bytes: stats.size };
+
+  // One byte more than the size tells a file that grows while it is read.
+  const buffer = Buffer.allocUnsafe(Math.min(stats.size, maximumFileBytes) + 1);
+  let length = 0;
+  for (let count = -1; count !== 0 && length < buffer.length; length += count) {
+    count = fs.readSync(descriptor, buffer, length, buffer.length - length, null);
+  }
+  if (length > stats.size) return { state: "unusable", reason: "it changed while it was read" };
+  return { state: "read", bytes: buffer.subarray(0, length), realPath };
+}
+
+function readFile(packageRoot: string, path: string): FileRead {
+  const absolute = join(packageRoot, path);
+  let descriptor: number;
+  try {
+    descriptor = fs.openSync(absolute, openFlags);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return { state: "absent" };
+    const reason = code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`;
+    return { state: "unusable", reason };
+  }
+  try {
+    return readOpened(descriptor, packageRoot, absolute);
+  } catch (error) {
+    return { state: "unusable", reason: `it cannot be read (${errorCode(error)})` };
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** The port onto this machine's file system. */
+export function createNodeInspectionPort(): InspectionPort {
+  return {
+    ...createNodeDiscoveryPort(),
+    readFile,
+    listFiles(packageRoot, path) {
+      const real = realPathOf(join(packageRoot, path));
+      if (real === undefined || !isBelow(packageRoot, real)) return undefined;
+      try {
+        const entries = fs.readdirSync(real, { withFileTypes: true });
+        return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+      } catch {
+        return undefined;
+      }
+    },
+    leavesPackage(packageRoot, path) {
+      const absolute = join(packageRoot, path);
+      return isAbsolute(path) || !isBelow(packageRoot, realPathOf(absolute) ?? absolute);
+    },
+  };
+}

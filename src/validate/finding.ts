@@ -1,0 +1,50 @@
+import type { PackFacts } from "../definitions/pack-facts.ts";
+import type { InspectedItem, Path } from "../definitions/types.ts";
+import {
+  createProblem,
+  type Problem,
+  type ProblemArguments,
+  type ProblemCode,
+  type ProblemPlace,
+} from "../problems/index.ts";
+
+/** A problem and where it stands: in an item's definition, or in package.json. */
+export interface Finding {
+  problem: Problem;
+  item?: InspectedItem;
+  /** Keys from the top of package.json. */
+  manifestPath?: Path;
+}
+
+/** One rule, or a few that look at the same thing. Pure. */
+export type Check = (facts: PackFacts) => Iterable<Finding>;
+
+/** A finding in an item's definition; `path` is from the definition's top. */
+export function findInItem<Code extends ProblemCode>(
+  item: InspectedItem,
+  code: Code,
+  args: ProblemArguments[Code],
+  path: Path = [],
+): Finding {
+  return { item, problem: createProblem(code, args, { path }, "validation") };
+}
+
+/** A finding in package.json; `manifestPath` is from its top. */
+export function findInManifest<Code extends ProblemCode>(
+  code: Code,
+  args: ProblemArguments[Code],
+  manifestPath: Path,
+  place: ProblemPlace = {},
+): Finding {
+  return { manifestPath, problem: createProblem(code, args, place, "validation") };
+}
+
+/** A finding about a file as a whole. */
+export function findInFile<Code extends ProblemCode>(
+  file: string,
+  code: Code,
+  args: ProblemArguments[Code],
+  place: ProblemPlace = {},
+): Finding {
+  return { problem: createProblem(code, args, { ...place, file }, "validation") };
+}

@@ -1,0 +1,118 @@
+import { join, resolve } from "node:path";
+import {
+  findPackBySubject,
+  type InspectionMeans,
+  type InspectionOptions,
+  missingPack,
+} from "../definitions/inspect.ts";
+import { loadDefinitions } from "../definitions/load-definitions.ts";
+import { gatherFacts } from "../definitions/pack-facts.ts";
+import { describePack } from "../discovery/describe-pack.ts";
+import { findPacks } from "../discovery/find-packs.ts";
+import { describeFault, isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
+import { findProject } from "../discovery/project.ts";
+import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { createProblem, failure, hasErrors, type Problem } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/index.ts";
+import { validatePack } from "./validate-pack.ts";
+
+/** What is wrong with a pack, and what it declares. */
+export type ValidationReport = {
+  /** No problem is an error; with `strict`, none is a warning either. */
+  ok: boolean;
+  /** The npm name; `null` where package.json does not tell one. */
+  pack: string | null;
+  version: string | null;
+} & Record<KindKey, string[]> & { problems: Problem[] };
+
+export interface ValidationOptions extends InspectionOptions {
+  /** Let warnings fail as well. */
+  strict?: boolean;
+}
+
+/** A package to validate: where it is, what its package.json gave, and how it came to be named. */
+interface Target {
+  location: string;
+  read: Manifest | ManifestFault | "absent" | "irrelevant";
+  origin: Origin;
+  /** A folder without the field is an author's fault; an installed package without it was never a pack. */
+  byName: boolean;
+  installed: () => Promise<DiscoveredPack[]>;
+}
+
+/** True for what can only be a path; `acme/jira` may also name `@acme/jira`. */
+function isPath(target: string): boolean {
+  return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
+}
+
+async function findTarget(
+  { port }: InspectionMeans,
+  target: string | DiscoveredPack,
+  { cwd = process.cwd(), global = false }: ValidationOptions,
+): Promise<Target> {
+  const listInstalled = async (directory: string) =>
+    (await findPacks(port, { cwd: directory, global })).packs.map(({ pack }) => pack);
+  if (typeof target !== "string") {
+    const { location, origin } = target;
+    const read = readManifest(port, location, "always");
+    const installed = () => listInstalled(origin === "self" ? location : cwd);
+    return { location, read, origin, byName: false, installed };
+  }
+  const folder = resolve(cwd, target);
+  if (isPath(target) || port.exists(join(folder, "package.json"))) {
+    const { directory, manifest, fault } = findProject(port, folder);
+    const read = manifest ?? fault ?? "absent";
+    const installed = () => listInstalled(directory);
+    return { location: directory, read, origin: "self", byName: false, installed };
+  }
+  const found = await findPacks(port, { cwd, global });
+  const named = findPackBySubject(found, target);
+  if (named === undefined) throw missingPack(found, target);
+  const { location, origin } = named.pack;
+  const installed = async () => found.packs.map(({ pack }) => pack);
+  return { location, read: named.manifest, origin, byName: true, installed };
+}
+
+function createReport(
+  pack: string | null,
+  version: string | null,
+  problems: Problem[],
+  strict: boolean,
+): ValidationReport {
+  const fails = ({ severity }: Problem) => strict && severity === "warning";
+  const ok = !hasErrors(problems) && !problems.some(fails);
+  return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], problems };
+}
+
+/** Validates a folder, an installed pack by name, or a pack that discovery returned. */
+export async function validateExtensionWith(
+  means: InspectionMeans,
+  target: string | DiscoveredPack,
+  options: ValidationOptions = {},
+): Promise<ValidationReport> {
+  const { strict = false, dataOnly = false, builtIns = [] } = options;
+  const { location, read, origin, byName, installed } = await findTarget(means, target, options);
+  if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
+  if (isFault(read)) {
+    return createReport(null, null, [await describeFault(read, location, "validation")], strict);
+  }
+  const { value } = read;
+  const name = typeof value.name === "string" ? value.name : null;
+  if (!Object.hasOwn(value, "trailblaze")) {
+    if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
+    const place = { ...(name === null ? {} : { pack: name }), file: "package.json", line: 1, column: 1 };
+    const problem = createProblem("NoExtension", { name: name ?? "The package" }, place, "validation");
+    return createReport(name, typeof value.version === "string" ? value.version : null, [problem], strict);
+  }
+  const found = await describePack(location, read, origin, [], "validation");
+  const inspected = await loadDefinitions(means.port, found, {
+    dataOnly,
+    context: "validation",
+    createEvaluator: () => means.createEvaluator(options),
+  });
+  const facts = await gatherFacts(inspected, await installed(), builtIns);
+  const report = createReport(found.pack.name, found.pack.version, await validatePack(facts), strict);
+  for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
+  return report;
+}

@@ -1,0 +1,204 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DataSyntaxError, decodeUtf8, positionAt } from "../../src/data/decode.ts";
+import { createJsonLocator, describeSyntaxError } from "../../src/data/json-positions.ts";
+import { describeType, isRecord, maximumDepth, parseJson } from "../../src/data/parse-json.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const nestedLists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+
+/** The error that reading a text gives. */
+function syntaxErrorOf(source: Uint8Array | string): DataSyntaxError {
+  try {
+    parseJson(source);
+  } catch (error) {
+    if (error instanceof DataSyntaxError) return error;
+    throw error;
+  }
+  throw new Error("it was read");
+}
+
+describe("parsing JSON", () => {
+  test("gives the value and the text that positions refer to", () => {
+    expect(parseJson(bytes('{"a":[1,"é"]}'))).toEqual({ text: '{"a":[1,"é"]}', value: { a: [1, "é"] } });
+  });
+
+  test.each([
+    ["bytes", Uint8Array.from([0xef, 0xbb, 0xbf, ...bytes('{"a":1}')])],
+    ["decoded text", '\uFEFF{"a":1}'],
+  ])("accepts one byte order mark before %s", (_, source) => {
+    expect(parseJson(source)).toEqual({ text: '{"a":1}', value: { a: 1 } });
+  });
+
+  test("refuses a second byte order mark", () => {
+    expect(() => parseJson(Uint8Array.from([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, 0x7b, 0x7d]))).toThrow(
+      DataSyntaxError,
+    );
+  });
+
+  test("accepts 200 levels and refuses 201, of lists and of objects", () => {
+    expect(maximumDepth).toBe(200);
+    expect(parseJson(nestedLists(200)).value).toBeInstanceOf(Array);
+    expect(() => parseJson(nestedLists(201))).toThrow(DataSyntaxError);
+    const objects = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
+    expect(parseJson(objects(200)).value).toBeInstanceOf(Object);
+    expect(() => parseJson(objects(201))).toThrow(DataSyntaxError);
+  });
+
+  test.each([
+    ["closed", nestedLists(100_000)],
+    ["left open", "[".repeat(100_000)],
+    ["of objects", '{"a":'.repeat(100_000)],
+  ])("refuses 100,000 levels, %s, by their depth and without overflowing the stack", (_, text) => {
+    const error = syntaxErrorOf(text);
+    expect(error.reason).toMatch(/deeper than 200/);
+    expect(describeSyntaxError(error)).toMatchObject({ line: 1, column: expect.any(Number) });
+  });
+
+  test("points at the bracket that is one too many", () => {
+    expect(describeSyntaxError(syntaxErrorOf(`[\n${nestedLists(200)}]`))).toMatchObject({ line: 2, column: 200 });
+  });
+
+  test("does not take brackets inside strings for levels", () => {
+    const text = `["${"[{".repeat(500)}", "\\"${"[".repeat(500)}", "\\\\", []]`;
+    expect(parseJson(text).value).toHaveLength(4);
+  });
+
+  test("counts the levels below a string that ends in a backslash", () => {
+    expect(() => parseJson(`["\\\\", ${nestedLists(200)}]`)).toThrow(/deeper than 200/);
+  });
+
+  test.each([
+    ["a lone continuation byte", [0x22, 0x80, 0x22]],
+    ["a truncated sequence", [0x22, 0xe2, 0x82, 0x22]],
+    ["an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
+    ["an encoded surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
+    ["UTF-16 with its mark", [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
+  ])("refuses %s as no UTF-8", (_, source) => {
+    expect(syntaxErrorOf(Uint8Array.from(source)).reason).toMatch(/UTF-8/);
+  });
+
+  test.each([["nothing", ""], ["white space", " \r\n\t"], ["a byte order mark", "\uFEFF"]])(
+    "calls %s empty",
+    (_, text) => {
+      expect(syntaxErrorOf(bytes(text)).reason).toMatch(/empty/);
+    },
+  );
+
+  test.each([
+    ['{"a": 1', 1, 8],
+    ['{\n  "a": 1,\n}', 3, 1],
+    ['{\r\n  "a" 1\r\n}', 2, 7],
+    ['{\n  // why\n  "a": 1\n}', 2, 3],
+    ["{'a': 1}", 1, 2],
+    ['{"a": 1} x', 1, 10],
+    ["[1, NaN]", 1, 5],
+    ['["é\u{1F600}", x]', 1, 9],
+  ])("says where %j goes wrong", (text, line, column) => {
+    const error = syntaxErrorOf(bytes(text));
+    expect(describeSyntaxError(error)).toEqual({ reason: expect.stringMatching(/^it is/), line, column });
+  });
+
+  test("reads exactly what JSON.parse reads, and gives every refusal a place inside the text", () => {
+    const mutated = fc
+      .tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.nat(3), fc.string({ maxLength: 2 }))
+      .map(([json, at, removed, added]) => {
+        const start = at % (json.length + 1);
+        return json.slice(0, start) + added + json.slice(start + removed);
+      });
+    fc.assert(
+      fc.property(mutated, (text) => {
+        let expected: unknown;
+        try {
+          expected = JSON.parse(text);
+        } catch {
+          const { line = 0, column = 0 } = describeSyntaxError(syntaxErrorOf(text));
+          const lines = text.split(/\r\n|\r|\n/);
+          expect(line).toBeGreaterThanOrEqual(1);
+          expect(line).toBeLessThanOrEqual(lines.length);
+          expect(column).toBeGreaterThanOrEqual(1);
+          expect(column).toBeLessThanOrEqual((lines[line - 1] ?? "").length + 1);
+          return;
+        }
+        expect(parseJson(text).value).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe("finding a path in a JSON text", () => {
+  const text = `{
+  "name": "@acme/jira",
+  "trailblaze": {
+    "tools": [
+      "createIssue",
+      ["getIssue", "Get an issue"],
+      { "name": "é", "description": 5 }
+    ], "x-own": 1
+  }
+}`;
+  const locate = createJsonLocator(text);
+
+  test.each([
+    [[], 1, 1],
+    [["name"], 2, 3],
+    [["trailblaze"], 3, 3],
+    [["trailblaze", "tools"], 4, 5],
+    [["trailblaze", "tools", 0], 5, 7],
+    [["trailblaze", "tools", 1], 6, 7],
+    [["trailblaze", "tools", 1, 1], 6, 20],
+    [["trailblaze", "tools", 2, "description"], 7, 22],
+    [["trailblaze", "x-own"], 8, 8],
+  ])("%j stands at %i:%i", (path, line, column) => {
+    expect(locate(path)).toEqual({ line, column });
+  });
+
+  test.each([
+    [["trailblaze", "servers"], 3, 3],
+    [["trailblaze", "tools", 9, "name"], 4, 5],
+    [["trailblaze", "tools", 0, "name"], 5, 7],
+    [["nothing", "of", "this"], 1, 1],
+  ])("%j, which is not there, stands at its nearest ancestor %i:%i", (path, line, column) => {
+    expect(locate(path)).toEqual({ line, column });
+  });
+
+  test("of a key that is there twice, takes the one whose value counts", () => {
+    const twice = '{\n"tools": ["good"],\n"tools": ["../bad"]\n}';
+    expect(parseJson(twice).value).toEqual({ tools: ["../bad"] });
+    expect(createJsonLocator(twice)(["tools", 0])).toEqual({ line: 3, column: 11 });
+  });
+
+  test("finds a key called __proto__", () => {
+    expect(createJsonLocator('{\n "__proto__": 1 }')(["__proto__"])).toEqual({ line: 2, column: 2 });
+  });
+});
+
+describe("positions in a text", () => {
+  test.each([
+    ["a\nb", 2, 2, 1],
+    ["a\r\nb", 3, 2, 1],
+    ["a\rb", 2, 2, 1],
+    ["\u{1F600}x", 2, 1, 3],
+    ["", 0, 1, 1],
+    ["ab", 2, 1, 3],
+  ])("%j at %i is %i:%i", (text, offset, line, column) => {
+    expect(positionAt(text, offset)).toEqual({ line, column });
+  });
+});
+
+test("decoding drops one byte order mark and nothing else", () => {
+  expect(decodeUtf8(Uint8Array.from([0xef, 0xbb, 0xbf, 0x20, 0x61]))).toBe(" a");
+});
+
+test.each([
+  [null, "null", false],
+  [undefined, "missing", false],
+  [[], "an array", false],
+  [{}, "an object", true],
+  ["x", "a string", false],
+  [1, "a number", false],
+  [true, "a boolean", false],
+])("%j is named %j", (value, words, record) => {
+  expect(describeType(value)).toBe(words);
+  expect(isRecord(value)).toBe(record);
+});

@@ -1,0 +1,246 @@
+import fc from "fast-check";
+import { stringify } from "yaml";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { DataSyntaxError, positionAt } from "../../src/data/decode.ts";
+import { parseYaml } from "../../src/data/parse-yaml.ts";
+import { inRepository } from "../support/repository.ts";
+import { runProcess } from "../support/run-process.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const valueOf = (text: string) => parseYaml(bytes(text)).value;
+
+function syntaxErrorOf(source: Uint8Array | string): DataSyntaxError {
+  try {
+    parseYaml(typeof source === "string" ? bytes(source) : source);
+  } catch (error) {
+    if (error instanceof DataSyntaxError) return error;
+    throw error;
+  }
+  throw new Error("it was read");
+}
+
+/**
+ * What becomes of a text, given as an expression, in a process of its own: a text that ends the process or keeps it
+ * busy for ever must not do so to the tests.
+ */
+async function parseElsewhere(expression: string): Promise<string> {
+  const script = `
+    import { parseYaml } from ${JSON.stringify(inRepository("src/data/parse-yaml.ts"))};
+    try {
+      parseYaml(new TextEncoder().encode(${expression}));
+      process.stdout.write("read");
+    } catch (error) {
+      process.stdout.write(error.name + ": " + error.message);
+    }`;
+  const args = ["--import", "tsx", "--input-type=module-typescript", "--eval", script];
+  // Node 20 knows no TypeScript on its command line; tsx reads plain ES modules just as well.
+  args[2] = "--input-type=module";
+  const options = { cwd: inRepository("."), env: process.env, timeoutMs: 20_000 };
+  const { stdout, stderr, exitCode } = await runProcess(process.execPath, args, options);
+  return exitCode === 0 ? stdout : `exit code ${exitCode}: ${stderr.slice(0, 300)}`;
+}
+
+describe("parsing YAML", () => {
+  test("gives plain data", () => {
+    expect(valueOf("a: [1, two, null, true]\nb:\n  c: 'x'\n")).toEqual({
+      a: [1, "two", null, true],
+      b: { c: "x" },
+    });
+  });
+
+  test("reads YAML 1.2: no, off and dates are text", () => {
+    expect(valueOf("[no, off, yes, 2026-01-31, 0o17, 017]")).toEqual([
+      "no",
+      "off",
+      "yes",
+      "2026-01-31",
+      15,
+      17,
+    ]);
+  });
+
+  test("reads any JSON as what it is", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4, noUnicodeString: false }), (value) => {
+        expect(JSON.stringify(valueOf(JSON.stringify(value)))).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("accepts a byte order mark", () => {
+    expect(valueOf("\uFEFFa: 1")).toEqual({ a: 1 });
+  });
+
+  test.each([["nothing", ""], ["white space", "\n \n"], ["a comment", "# later\n"]])(
+    "reads %s as null",
+    (_, text) => {
+      expect(valueOf(text)).toBeNull();
+    },
+  );
+
+  test("refuses what is not UTF-8", () => {
+    expect(syntaxErrorOf(Uint8Array.from([0x61, 0x3a, 0x20, 0xff])).reason).toMatch(/UTF-8/);
+  });
+
+  test.each([
+    ["a: 1\nb: 2\na: 3\n", 3, 1],
+    ["x:\n  {a: 1, b: 2, a: 3}\n", 2, 16],
+    ['a: 1\n"a": 2\n', 2, 1],
+  ])("refuses a key that is there twice, and says where: %j", (text, line, column) => {
+    const { offset, text: decoded } = syntaxErrorOf(text);
+    expect(positionAt(decoded ?? "", offset ?? -1)).toEqual({ line, column });
+  });
+
+  test("refuses a second document", () => {
+    expect(syntaxErrorOf("a: 1\n---\nb: 2\n").reason).toMatch(/documents/);
+  });
+
+  test("refuses an alias of no anchor", () => {
+    expect(syntaxErrorOf("a: *nowhere").offset).toBe(3);
+  });
+
+  test("gives a syntax error its place", () => {
+    const error = syntaxErrorOf("a: 1\nb: [1, 2\nc: 3\n");
+    const { line } = positionAt(error.text ?? "", error.offset ?? -1);
+    expect(line).toBeGreaterThanOrEqual(2);
+  });
+
+  test("never makes anything but data of a tag", () => {
+    expect(valueOf('a: !!js/function "() => 1"\nb: !own {c: 1}\n')).toEqual({ a: "() => 1", b: { c: 1 } });
+  });
+
+  test("keeps __proto__ an ordinary key", () => {
+    const value = valueOf("__proto__: {polluted: true}\n") as object;
+    expect(Object.keys(value)).toEqual(["__proto__"]);
+    expect("polluted" in value).toBe(false);
+  });
+
+  test("writes no warning of its own: texts of packs have no way round the one output module", async () => {
+    const warnings: Error[] = [];
+    const listen = (warning: Error) => warnings.push(warning);
+    process.on("warning", listen);
+    onTestFinished(() => {
+      process.off("warning", listen);
+    });
+    for (const text of ["? {a: 1}\n: b\n", "a: !own 1\n", "? [\u{1b}[31m]\n: b\n"]) {
+      try {
+        parseYaml(bytes(text));
+      } catch (error) {
+        expect(error).toBeInstanceOf(DataSyntaxError);
+      }
+    }
+    await new Promise(setImmediate);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("limits of YAML", () => {
+  const flow = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
+  const block = (depth: number) =>
+    Array.from({ length: depth }, (_, level) => `${" ".repeat(level)}a:`).join("\n");
+
+  test("refuses 201 levels", () => {
+    expect(syntaxErrorOf(flow(201)).reason).toMatch(/deeper than 200/);
+    expect(syntaxErrorOf(flow(201, "1")).reason).toMatch(/deeper than 200/);
+    expect(syntaxErrorOf(block(201)).reason).toMatch(/deeper than 200/);
+  });
+
+  test.each([
+    ["lists with nothing in them", flow(200)],
+    ["lists with a value in them", flow(200, "1")],
+    ["maps in a block", block(200)],
+  ])("accepts 200 levels of %s, as in JSON", (_, text) => {
+    expect(valueOf(text)).toBeTruthy();
+  });
+
+  test("refuses aliases that multiply", () => {
+    const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"];
+    for (let level = 1; level < 9; level++) {
+      lines.push(`a${level}: &a${level} [${Array(9).fill(`*a${level - 1}`).join(", ")}]`);
+    }
+    expect(() => parseYaml(bytes(lines.join("\n")))).toThrow(DataSyntaxError);
+  });
+
+  test("refuses an alias inside of what it stands for", () => {
+    expect(() => parseYaml(bytes("a: &a [1, *a]"))).toThrow(DataSyntaxError);
+    expect(() => parseYaml(bytes("&a {b: *a}"))).toThrow(DataSyntaxError);
+  });
+
+  test("refuses data that nests deeper than 200 levels by way of aliases", () => {
+    const lines = [`a0: &a0 ${flow(150)}`, `a1: ${flow(150, "*a0")}`];
+    expect(() => parseYaml(bytes(lines.join("\n")))).toThrow(DataSyntaxError);
+  });
+
+  test("allows a few aliases that expand to little", () => {
+    expect(valueOf("a: &a {b: 1}\nc: [*a, *a]\n")).toEqual({ a: { b: 1 }, c: [{ b: 1 }, { b: 1 }] });
+  });
+
+  test.each([
+    '"[".repeat(100000) + "]".repeat(100000)',
+    '"[".repeat(100000)',
+    '"{a: ".repeat(100000)',
+    '"- ".repeat(100000) + "a"',
+    '"? ".repeat(100000) + "a"',
+    'Array.from({ length: 1400 }, (_, level) => " ".repeat(level) + "a:").join("\\n")',
+  ])("refuses %s by its depth, and the process lives", async (expression) => {
+    expect(await parseElsewhere(expression)).toMatch(/^DataSyntaxError: it nests deeper than 200 levels/);
+  });
+
+  test("reads a map of 90,000 keys, a file of less than 1 MiB, in seconds", async () => {
+    const keys = 'Array.from({ length: 90000 }, (_, index) => "k" + index + ": 1").join("\\n")';
+    expect(await parseElsewhere(keys)).toBe("read");
+  });
+});
+
+describe("finding a path in a YAML text", () => {
+  const text = `# the config
+packs:
+  allow:
+    - "acme/*"
+    -   5
+  deny: {a: 1, "b": [1, 2]}
+1: number
+`;
+  const { locate } = parseYaml(bytes(text));
+
+  test.each([
+    [["packs"], 2, 1],
+    [["packs", "allow"], 3, 3],
+    [["packs", "allow", 0], 4, 7],
+    [["packs", "allow", 1], 5, 9],
+    [["packs", "deny"], 6, 3],
+    [["packs", "deny", "b"], 6, 16],
+    [["packs", "deny", "b", 1], 6, 25],
+  ])("%j stands at %i:%i", (path, line, column) => {
+    expect(locate(path)).toEqual({ line, column });
+  });
+
+  test.each([
+    [["packs", "transitive"], 2, 1],
+    [["packs", "allow", 7], 3, 3],
+    [["packs", "allow", 0, "deeper"], 4, 7],
+  ])("%j, which is not there, stands at its nearest ancestor %i:%i", (path, line, column) => {
+    expect(locate(path)).toEqual({ line, column });
+  });
+
+  test.each([[[]], [["nothing"]]])("%j stands at the top", (path) => {
+    expect(locate(path)).toEqual({ line: 1, column: 1 });
+  });
+
+  test("every key of any map is found where it is written", () => {
+    const key = fc.stringMatching(/^[a-z]{1,8}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(key, { minLength: 1, maxLength: 8 }), (keys) => {
+        const source = stringify({ top: Object.fromEntries(keys.map((name) => [name, { name }])) });
+        const data = parseYaml(bytes(source));
+        const lines = source.split("\n");
+        for (const name of keys) {
+          const { line, column } = data.locate(["top", name]);
+          expect((lines[line - 1] ?? "").slice(column - 1).replace(/^"/, "").startsWith(name)).toBe(true);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,157 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type CatalogueEntry } from "../../src/problems/entry.ts";
+import { catalogue, type ProblemContext, type Severity } from "../../src/problems/index.ts";
+import { inRepository } from "../support/repository.ts";
+import { operationalCodes, ownCodes, validationCodes } from "./contract-codes.ts";
+
+const pages = inRepository("docs/problems");
+const brokenPacks = inRepository("fixtures/sample-plugins/broken");
+const entries = Object.entries(catalogue) as [string, CatalogueEntry<Record<string, unknown>>][];
+const codes = entries.map(([code]) => code);
+
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).sort() : []);
+
+/** Validation codes that no fixture pack has yet. Empty when validation is done; a code never comes back here. */
+const withoutBrokenPack: readonly string[] = namesIn(brokenPacks).length === 0 ? codes : [];
+
+/** Every severity that a code can have. */
+function severitiesOf({ severity }: CatalogueEntry<Record<string, unknown>>): Set<Severity> {
+  if (typeof severity !== "function") return new Set([severity]);
+  const contexts: ProblemContext[] = ["operation", "validation", "bystander"];
+  const args = [{}, { isDeclared: true }, { required: true }];
+  return new Set(contexts.flatMap((context) => args.map((arg) => severity(context, arg))));
+}
+
+/** The sections of a page by their headings; what stands before the first heading of level 2 is under "". */
+function readSections(code: string): Map<string, string> {
+  const text = readFileSync(join(pages, `${code}.md`), "utf8");
+  const parts = text.split(/^## /m);
+  return new Map(
+    parts.map((part, index) => {
+      const end = index === 0 ? 0 : part.indexOf("\n");
+      return [part.slice(0, end), part.slice(end).trim()];
+    }),
+  );
+}
+
+describe("the pages of the problems", () => {
+  test("are one for every code, and none besides but the table", () => {
+    expect(namesIn(pages)).toEqual([...codes.map((code) => `${code}.md`), "README.md"].sort());
+  });
+
+  describe.each(entries)("%s", (code, entry) => {
+    const sections = readSections(code);
+    const [heading = "", summary = "", ...meaning] = (sections.get("") ?? "").split("\n\n");
+
+    test("is headed by its code, severity and title", () => {
+      expect(heading).toBe(`# ${code}`);
+      const [, severity = "", title] = /^\*\*(.+)\*\* · (.+)$/.exec(summary) ?? [];
+      expect(title).toBe(entry.title);
+      const words = new Set(severity.match(/error|warning|info/g));
+      expect(words).toEqual(severitiesOf(entry));
+    });
+
+    test("says what it means, why it matters and how to mend it, with an example", () => {
+      expect(meaning.join("\n").length).toBeGreaterThan(20);
+      expect([...sections.keys()]).toEqual(["", "What it looks like", "Why it matters", "How to mend it"]);
+      expect(sections.get("What it looks like")).toMatch(/^```[a-z]+\n[^]+\n```$/m);
+      expect((sections.get("Why it matters") ?? "").length).toBeGreaterThan(20);
+      expect(sections.get("How to mend it")).toMatch(/^[A-Z`][^]{20}/);
+    });
+
+    test("has only valid JSON in its JSON examples, and links only to pages that exist", () => {
+      const page = [...sections.values()].join("\n");
+      if (code !== "InvalidDefinitionContents" && code !== "MalformedPackageJson") {
+        for (const [, json = ""] of page.matchAll(/^```json\n([^]*?)^```/gm)) {
+          const text = json.trim().startsWith("{") ? json : `{${json}}`;
+          expect(() => JSON.parse(text), json).not.toThrow();
+        }
+      }
+      for (const [, file = ""] of page.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+        expect(existsSync(join(pages, file)), file).toBe(true);
+      }
+    });
+  });
+
+  test("are listed in the table with severity and title", () => {
+    const readme = readFileSync(join(pages, "README.md"), "utf8");
+    const rows = [...readme.matchAll(/^\| \[(\w+)\]\((\w+)\.md\) \| (.+?) \| (.+) \|$/gm)];
+    expect(rows.map(([, code]) => code).sort()).toEqual([...codes].sort());
+    for (const [, code = "", file, severity = "", title] of rows) {
+      expect(file).toBe(code);
+      const [, pageSummary = ""] = (readSections(code).get("") ?? "").split("\n\n");
+      expect(`**${severity}** · ${title}`).toBe(pageSummary);
+    }
+  });
+});
+
+describe("the catalogue and the contract", () => {
+  const inContract = new Set([
+    ...Object.values(validationCodes).flat(),
+    ...Object.values(operationalCodes).flat(),
+  ]);
+
+  test("know the same codes; a code outside the contract is a decision", () => {
+    expect(codes.filter((code) => !inContract.has(code) && !ownCodes.includes(code))).toEqual([]);
+  });
+
+  const severityIn = (code: string, context: ProblemContext, args: Record<string, unknown> = {}) => {
+    const severity = entries.find(([name]) => name === code)?.[1].severity;
+    return typeof severity === "function" ? severity(context, args) : severity;
+  };
+  const known = (table: Readonly<Record<string, readonly string[]>>) =>
+    Object.entries(table).flatMap(([severity, list]) =>
+      list.filter((code) => codes.includes(code)).map((code) => [code, severity] as const),
+    );
+
+  test.each(known(validationCodes))("%s is, in validation, of severity %s", (code, severity) => {
+    expect(severityIn(code, "validation")).toBe(severity);
+  });
+
+  test.each(known(operationalCodes))("%s is, in an operation, of severity %s", (code, severity) => {
+    expect(severityIn(code, "operation")).toBe(severity);
+  });
+
+  test("an unknown key is an error in validation and a warning elsewhere", () => {
+    expect(severityIn("UnknownExtensionKey", "validation")).toBe("error");
+    expect(severityIn("UnknownExtensionKey", "operation")).toBe("warning");
+    expect(severityIn("UnknownExtensionKey", "bystander")).toBe("warning");
+  });
+
+  test.each(["MalformedPackageJson", "PackageJsonTooLarge"])(
+    "%s of a package that nobody declared is a warning",
+    (code) => {
+      expect(severityIn(code, "operation")).toBe("error");
+      expect(severityIn(code, "validation")).toBe("error");
+      expect(severityIn(code, "bystander")).toBe("warning");
+    },
+  );
+
+  test("a missing pack is, in validation, an error unless it is a declared dependency", () => {
+    expect(severityIn("PackNotInstalled", "validation", { isDeclared: false })).toBe("error");
+    expect(severityIn("PackNotInstalled", "validation", { isDeclared: true })).toBe("warning");
+    expect(severityIn("PackNotInstalled", "operation", { isDeclared: true })).toBe("error");
+  });
+
+  test("titles are headings: at most ten words, no full stop, none twice", () => {
+    const titles = entries.map(([, { title }]) => title);
+    expect(new Set(titles).size).toBe(titles.length);
+    for (const title of titles) {
+      expect(title.split(" ").length, title).toBeLessThanOrEqual(10);
+      expect(title, title).toMatch(/^[A-Z].*[^.]$/);
+    }
+  });
+});
+
+describe("the broken sample packs", () => {
+  const wanted = Object.values(validationCodes)
+    .flat()
+    .filter((code) => codes.includes(code) && !withoutBrokenPack.includes(code));
+
+  test("are one for every code of validation, and none besides", () => {
+    const found = namesIn(brokenPacks).filter((name) => existsSync(join(brokenPacks, name, "package.json")));
+    expect(found).toEqual(wanted.sort());
+  });
+});

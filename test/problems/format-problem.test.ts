@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { catalogue, createProblem, formatProblem, printable, quote } from "../../src/problems/index.ts";
+import type { Problem } from "../../src/problems/index.ts";
+import { listOf } from "../../src/problems/text.ts";
+
+/** Everything that acts on a terminal or is not seen: controls, formats, surrogates, line and paragraph separators. */
+const acting = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+const problem: Problem = {
+  code: "InvalidItemName",
+  severity: "error",
+  message: "The name is not allowed.",
+  hint: "Take another one.",
+  pack: "@acme/jira",
+  kind: "tool",
+  item: "getIssue",
+  file: "package.json",
+  path: ["tools", 1],
+  line: 6,
+  column: 14,
+};
+
+describe("a problem as text", () => {
+  test("names severity, code and place, then says the message and the hint", () => {
+    expect(formatProblem(problem)).toBe(
+      [
+        "error InvalidItemName  @acme/jira › tool getIssue › package.json:6:14",
+        "  The name is not allowed.",
+        "  hint: Take another one.",
+      ].join("\n"),
+    );
+  });
+
+  test("leaves out what is not known", () => {
+    const { code, severity, message } = problem;
+    expect(formatProblem({ code, severity, message })).toBe(
+      "error InvalidItemName\n  The name is not allowed.",
+    );
+    expect(formatProblem({ code, severity, message, file: "a/b.json" }).split("\n")[0]).toBe(
+      "error InvalidItemName  a/b.json",
+    );
+  });
+
+  test.each(["error", "warning", "info"] as const)("calls %s by its name", (severity) => {
+    expect(formatProblem({ ...problem, severity })).toMatch(new RegExp(`^${severity} `));
+  });
+
+  test("is coloured only on request", () => {
+    expect(formatProblem(problem)).not.toContain("\u001b");
+    expect(formatProblem(problem, {})).not.toContain("\u001b");
+    expect(formatProblem(problem, { color: false })).not.toContain("\u001b");
+    const colored = formatProblem(problem, { color: true });
+    expect(colored).toContain("\u001b[31m");
+    expect(colored.replace(/\u001b\[\d+m/g, "")).toBe(formatProblem(problem));
+  });
+
+  const anyText = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc
+      .array(
+        fc.oneof(
+          fc.constantFrom("\u001b[2J", "\u009b31m", "\u001b]0;title\u0007", "\u202e", "\u2066", "\u200b", "\ufeff"),
+          fc.constantFrom("\ud800", "\udc00", "\u{e0041}", "\u2028", "\r", "\b", "\u007f", "\u00ad", "\n", "é"),
+        ),
+        { maxLength: 10 },
+      )
+      .map((parts) => parts.join("")),
+  );
+
+  test("keeps nothing of a pack's text that acts on a terminal, in whatever field it comes", () => {
+    const anyProblem = fc.record(
+      {
+        code: fc.constant("InvalidItemName" as const),
+        severity: fc.constantFrom("error", "warning", "info"),
+        message: anyText,
+        hint: anyText,
+        pack: anyText,
+        kind: fc.constantFrom("tool", "server"),
+        item: anyText,
+        file: anyText,
+        path: fc.array(fc.oneof(anyText, fc.nat())),
+        line: fc.nat(),
+        column: fc.nat(),
+      },
+      { requiredKeys: ["code", "severity", "message"] },
+    );
+    fc.assert(
+      fc.property(anyProblem, fc.boolean(), (hostile, color) => {
+        const text = formatProblem(hostile as Problem, { color });
+        const lines = text.split("\n");
+        expect(lines).toHaveLength(hostile.hint === undefined ? 2 : 3);
+        for (const line of lines) expect(line.replace(/\u001b\[\d{1,2}m/g, color ? "" : "$&")).not.toMatch(acting);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("shows code points of what it does not print, so that nothing is lost unseen", () => {
+    expect(formatProblem({ ...problem, message: "a\u001b[31mb\u202ec\u{e0041}" })).toContain(
+      "a\\u{001b}[31mb\\u{202e}c\\u{e0041}",
+    );
+  });
+
+  test("leaves ordinary text of any script as it is", () => {
+    const text = "Größe — 大きさ, גודל, 👍🏽, naïve";
+    expect(printable(text)).toBe(text);
+  });
+});
+
+describe("making a problem", () => {
+  test("takes severity, message and hint from the catalogue, and the place as given", () => {
+    const args = { name: "a b", reason: "it holds a space" };
+    expect(createProblem("InvalidItemName", args, { pack: "p", path: ["tools", 0] })).toEqual({
+      code: "InvalidItemName",
+      severity: "error",
+      message: catalogue.InvalidItemName.message(args),
+      hint: catalogue.InvalidItemName.hint?.(args),
+      pack: "p",
+      path: ["tools", 0],
+    });
+  });
+
+  test("has no key for a hint that there is not", () => {
+    const made = createProblem("MalformedExtension", { what: "It", expected: "a list", found: "null" });
+    expect(Object.keys(made)).toEqual(["code", "severity", "message"]);
+  });
+
+  test("survives JSON unchanged", () => {
+    const made = createProblem("NoExtension", { name: "x" }, { file: "package.json", line: 1, column: 1 });
+    expect(JSON.parse(JSON.stringify(made))).toEqual(made);
+  });
+});
+
+describe("texts in messages", () => {
+  test("a quoted text is cut and harmless", () => {
+    expect(quote("plain")).toBe('"plain"');
+    expect(quote("x".repeat(500))).toBe(`"${"x".repeat(80)}…"`);
+    expect(quote("👍".repeat(81))).toBe(`"${"👍".repeat(80)}…"`);
+    expect(quote("\u0000\n")).not.toMatch(acting);
+  });
+
+  test.each([
+    [[], ""],
+    [["a"], "a"],
+    [["a", "b"], "a or b"],
+    [["a", "b", "c"], "a, b or c"],
+  ])("%j is listed as %j", (names, sentence) => {
+    expect(listOf(names)).toBe(sentence);
+  });
+});

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { findNearestNames, isPackageName, qualifyPackageName } from "../../src/qualified-names/index.ts";
+
+test.each([
+  ["createIsue", ["createIssue", "getIssue", "deleteIssue"], ["createIssue"]],
+  ["CREATEISSUE", ["createIssue"], ["createIssue"]],
+  ["lst", ["list", "inspect", "validate"], ["list"]],
+  ["unrelated", ["createIssue"], []],
+  ["x", [], []],
+])("%s among %j suggests %j first", (name, candidates, nearest) => {
+  expect(findNearestNames(name, candidates).slice(0, Math.max(1, nearest.length))).toEqual(nearest);
+});
+
+test("suggests the nearest first, each once, and at most three", () => {
+  expect(findNearestNames("tool", ["tools", "tool", "tooled", "toolset", "tool", "tol"])).toEqual([
+    "tool",
+    "tol",
+    "tools",
+  ]);
+});
+
+test("depends on the candidates, not on their order", () => {
+  const names = fc.array(fc.stringMatching(/^[ab]{1,4}$/), { maxLength: 8 });
+  fc.assert(
+    fc.property(fc.stringMatching(/^[ab]{1,4}$/), names, (name, candidates) => {
+      expect(findNearestNames(name, [...candidates].reverse())).toEqual(findNearestNames(name, candidates));
+    }),
+  );
+});
+
+test("is quick for names that nobody could mean", () => {
+  const started = performance.now();
+  findNearestNames("x".repeat(1e6), ["tools", "servers"]);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test.each([
+  ["jira", true],
+  ["@acme/jira", true],
+  ["JSONStream", true],
+  ["lodash.merge", true],
+  ["a_b~c", true],
+  ["", false],
+  [".", false],
+  ["..", false],
+  [".hidden", false],
+  ["_private", false],
+  ["@acme", false],
+  ["@acme/", false],
+  ["@/jira", false],
+  ["acme/jira", false],
+  ["@acme/../x", false],
+  ["@../x", false],
+  ["@acme/..", false],
+  ["@acme/a/b", false],
+  ["a b", false],
+  ["a\u0000", false],
+  ["a\n", false],
+  ["a\\b", false],
+  ["%2e", false],
+  ["x".repeat(214), true],
+  ["x".repeat(215), false],
+])("%j as a package name: %j", (name, isOne) => {
+  expect(isPackageName(name)).toBe(isOne);
+});
+
+test("a package's name is qualified by dropping the @ of its scope", () => {
+  expect(qualifyPackageName("@acme/jira")).toBe("acme/jira");
+  expect(qualifyPackageName("jira")).toBe("jira");
+});

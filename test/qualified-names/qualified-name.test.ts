@@ -1,0 +1,246 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  formatQualifiedName,
+  isQualifiedName,
+  parseQualifiedName,
+  type QualifiedName,
+  TrailblazeError,
+} from "../../src/index.ts";
+
+const issue = {
+  publisher: "acme",
+  pack: "jira",
+  packageName: "@acme/jira",
+  item: "createIssue",
+  range: undefined,
+};
+const unscoped = { ...issue, publisher: undefined, packageName: "jira" };
+
+describe("a qualified name", () => {
+  const readings: readonly [string, QualifiedName][] = [
+    ["acme/jira/createIssue", issue],
+    ["@acme/jira/createIssue", issue],
+    ["jira/createIssue", unscoped],
+    ["acme/jira@^1.2/createIssue", { ...issue, range: "^1.2" }],
+    ["@acme/jira@~1.2.3/createIssue", { ...issue, range: "~1.2.3" }],
+    ["jira@1.2.3-beta.1/createIssue", { ...unscoped, range: "1.2.3-beta.1" }],
+    ["jira@>=1.0.0 <3/createIssue", { ...unscoped, range: ">=1.0.0 <3" }],
+    ["jira@^1 || ^2/createIssue", { ...unscoped, range: "^1 || ^2" }],
+    ["jira@1.x/createIssue", { ...unscoped, range: "1.x" }],
+    ["jira@*/createIssue", { ...unscoped, range: "*" }],
+    ["lodash.merge/a", { ...unscoped, pack: "lodash.merge", packageName: "lodash.merge", item: "a" }],
+    ["JSONStream/1.b_c-D", { ...unscoped, pack: "JSONStream", packageName: "JSONStream", item: "1.b_c-D" }],
+    [`acme/jira/${"x".repeat(64)}`, { ...issue, item: "x".repeat(64) }],
+  ];
+
+  test.each(readings)("%s is read", (name, parts) => {
+    expect(parseQualifiedName(name)).toStrictEqual(parts);
+    expect(isQualifiedName(name)).toBe(true);
+  });
+
+  test.each(readings)("%s is written back in its normal form, the range kept", (name, parts) => {
+    expect(formatQualifiedName(parts)).toBe(name.replace(/^@/, ""));
+  });
+
+  test("can be written from its parts alone", () => {
+    expect(formatQualifiedName({ publisher: "acme", pack: "jira", item: "getIssue" })).toBe(
+      "acme/jira/getIssue",
+    );
+    expect(formatQualifiedName({ pack: "jira", item: "getIssue", range: "^2" })).toBe("jira@^2/getIssue");
+  });
+});
+
+describe("what is no qualified name", () => {
+  const malformed: readonly (readonly [what: string, name: string])[] = [
+    ["nothing", ""],
+    ["one segment", "createIssue"],
+    ["a npm name", "@acme/jira"],
+    ["a scope and an item", "@jira/createIssue"],
+    ["four segments", "acme/jira/tools/createIssue"],
+    ["only slashes", "//"],
+    ["an empty pack", "acme//createIssue"],
+    ["an empty publisher", "/jira/createIssue"],
+    ["an empty scope", "@/jira/createIssue"],
+    ["an empty item", "acme/jira/"],
+    ["a second @", "@@acme/jira/createIssue"],
+    ["a publisher with an @ inside", "ac@me/jira/createIssue"],
+    ["a range after the publisher", "acme@^1/jira/createIssue"],
+    ["a range after the item", "acme/jira/createIssue@^1"],
+    ["an empty range", "acme/jira@/createIssue"],
+    ["a blank range", "acme/jira@ /createIssue"],
+    ["two ranges", "acme/jira@1@2/createIssue"],
+    ["the dist-tag latest", "acme/jira@latest/createIssue"],
+    ["the dist-tag next", "jira@next/createIssue"],
+    ["an alias", "jira@npm:other/createIssue"],
+    ["a range that is none", "jira@one.two/createIssue"],
+    ["a parent folder as pack", "../createIssue"],
+    ["a parent folder as publisher", "../jira/createIssue"],
+    ["a parent folder as item", "acme/jira/.."],
+    ["the folder itself as pack", "acme/./createIssue"],
+    ["the folder itself as item", "acme/jira/."],
+    ["backslashes", "acme\\jira\\createIssue"],
+    ["a backslash in the item", "acme/jira/..\\x"],
+    ["an absolute path", "/etc/passwd"],
+    ["a Windows path", "C:/windows/system32"],
+    ["an address", "https://x/y"],
+    ["an encoded dot", "%2e%2e/x"],
+    ["a space before", " acme/jira/x"],
+    ["a space after", "acme/jira/x "],
+    ["a line break after", "acme/jira/x\n"],
+    ["a NUL in the item", "acme/jira/x\u0000"],
+    ["an escape in the pack", "acme/ji\u001bra/x"],
+    ["a line break in the range", "acme/jira@^1\n/x"],
+    ["a tab in the range", "acme/jira@>=1\t<2/x"],
+    ["a zero-width character in the range", "acme/jira@^1\ufeff/x"],
+    ["a bidirectional override", "acme/jira/\u202ex"],
+    ["letters of another script", "acme/jira/сreateIssue"],
+    ["an item of 65 characters", `acme/jira/${"x".repeat(65)}`],
+    ["a pack of 300 characters", `acme/${"x".repeat(300)}/a`],
+    ["a million characters", `acme/jira/${"x".repeat(1e6)}`],
+    ["a million slashes", "/".repeat(1e6)],
+    ["a range of a million characters", `jira@${"1 ".repeat(5e5)}/x`],
+    ["an item that begins with a dot", "acme/jira/.hidden"],
+    ["an item that begins with a dash", "acme/jira/-x"],
+    ["an item that ends in a dot", "acme/jira/x."],
+    ["a pack that begins with a dot", "acme/.jira/x"],
+    ["a pack that begins with an underscore", "acme/_jira/x"],
+    ["the item __proto__", "acme/jira/__proto__"],
+    ["the item constructor", "acme/jira/constructor"],
+    ["the item prototype", "acme/jira/prototype"],
+    ["the pack __proto__", "__proto__/x"],
+    ["the device con", "acme/jira/con"],
+    ["the device NUL with an ending", "acme/jira/NUL.txt"],
+    ["the device Com1", "acme/jira/Com1"],
+    ["the device lpt9 with two endings", "acme/jira/lpt9.tar.gz"],
+    ["the device aux", "acme/jira/aux"],
+    ["the device PRN", "acme/jira/PRN"],
+  ];
+
+  test.each(malformed)("%s", (_, name) => {
+    expect(isQualifiedName(name)).toBe(false);
+    expect(() => parseQualifiedName(name)).toThrow(TrailblazeError);
+    try {
+      parseQualifiedName(name);
+    } catch (error) {
+      const { code, problem, message } = error as TrailblazeError;
+      expect(code).toBe("InvalidQualifiedName");
+      expect(problem).toMatchObject({ code: "InvalidQualifiedName", severity: "error", message });
+      expect(message.length).toBeLessThan(400);
+      expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    }
+  });
+
+  test.each(["con", "context", "console", "com", "com10", "null", "x.con", "1con", "lpt"].map((item) => [item]))(
+    "%s is a device or not, as Windows has it",
+    (item) => {
+      expect(isQualifiedName(`acme/jira/${item}`)).toBe(item !== "con");
+    },
+  );
+});
+
+describe("whatever the value", () => {
+  const hostile: readonly (readonly [what: string, value: unknown])[] = [
+    ["undefined", undefined],
+    ["null", null],
+    ["a number", 5],
+    ["a symbol", Symbol("a/b")],
+    ["a big integer", 10n],
+    ["a function", () => "a/b"],
+    ["a list that reads like a name", ["acme/jira/x"]],
+    ["a boxed text", Object("acme/jira/x")],
+    ["an object without prototype", Object.create(null)],
+    [
+      "an object whose text throws",
+      {
+        toString() {
+          throw new Error("trap");
+        },
+      },
+    ],
+    [
+      "a proxy that throws",
+      new Proxy(
+        {},
+        {
+          get() {
+            throw new Error("trap");
+          },
+        },
+      ),
+    ],
+  ];
+
+  test.each(hostile)("%s: asking does not throw, parsing throws the one error", (_, value) => {
+    expect(isQualifiedName(value)).toBe(false);
+    expect(() => parseQualifiedName(value as string)).toThrow(
+      expect.objectContaining({ name: "TrailblazeError", code: "InvalidQualifiedName" }),
+    );
+  });
+
+  /** Texts that are nearly names. */
+  const nearNames = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom("/", "@", "..", ".", "acme", "jira", "createIssue", "^1.2", "latest", "-", "con", "__proto__"),
+        fc.string({ unit: "binary", maxLength: 3 }),
+      ),
+      { maxLength: 9 },
+    )
+    .map((parts) => parts.join(""));
+
+  test("asking and parsing agree, and parsing throws nothing else", () => {
+    fc.assert(
+      fc.property(fc.oneof(nearNames, fc.anything()), (value) => {
+        let parsed: QualifiedName | undefined;
+        try {
+          parsed = parseQualifiedName(value as string);
+        } catch (error) {
+          expect(error).toBeInstanceOf(TrailblazeError);
+          expect(error).toMatchObject({ code: "InvalidQualifiedName" });
+        }
+        expect(isQualifiedName(value)).toBe(parsed !== undefined);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  const segment = fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,12}$/);
+  const item = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}[A-Za-z0-9_-]$/);
+  const names = fc.record({
+    publisher: fc.option(segment, { nil: undefined }),
+    pack: segment,
+    item,
+    range: fc.constantFrom(undefined, "^1.2", "1.x", ">=1 <2", "~0.0.1 || 5", "*"),
+  });
+
+  test("reading what was written gives the same parts", () => {
+    fc.assert(
+      fc.property(names, (parts) => {
+        const text = formatQualifiedName(parts);
+        fc.pre(isQualifiedName(text));
+        const { publisher, pack } = parts;
+        expect(parseQualifiedName(text)).toStrictEqual({
+          ...parts,
+          packageName: publisher === undefined ? pack : `@${publisher}/${pack}`,
+        });
+      }),
+    );
+  });
+
+  test("writing what was read gives a normal form: written and read again, it stays", () => {
+    const written = fc
+      .tuple(names, fc.boolean())
+      .map(([parts, at]) => `${at && parts.publisher ? "@" : ""}${formatQualifiedName(parts)}`);
+    fc.assert(
+      fc.property(fc.oneof(written, nearNames.filter(isQualifiedName)), (name) => {
+        fc.pre(isQualifiedName(name));
+        const normal = formatQualifiedName(parseQualifiedName(name));
+        expect(normal.startsWith("@")).toBe(false);
+        expect(normal).toBe(name.replace(/^@/, ""));
+        expect(formatQualifiedName(parseQualifiedName(normal))).toBe(normal);
+        expect(parseQualifiedName(normal)).toStrictEqual(parseQualifiedName(name));
+      }),
+    );
+  });
+});

@@ -1,0 +1,269 @@
+// The types of @trailblaze/scripting. vitest runs this file, but it is `npm run check` that judges it: a type test says
+// nothing at run time.
+import { describe, expectTypeOf, test } from "vitest";
+import type {
+  CallbackAction,
+  CallbackRequest,
+  CallbackResult,
+  CallToolResult,
+  HandlerContext,
+  McpTool,
+  PromptDefinition,
+  ServerDefinition,
+  ToolDefinition,
+  ToolHandler,
+  ToolsetDefinition,
+  TrailblazeContext,
+  TrailblazeErrorVariant,
+  TrailblazeMeta,
+  TrailblazeTool,
+  TrailblazeToolMeta,
+  TrailblazeVariant,
+} from "../../packages/scripting/src/index.ts";
+
+const inputSchema = { type: "object" } as const;
+
+describe("metadata of a tool", () => {
+  test("takes every trailblaze key with its type", () => {
+    const tool: TrailblazeTool = {
+      name: "shop_signIn",
+      description: "Sign in to the shop.",
+      inputSchema: { type: "object", properties: { user: { type: "string" } }, required: ["user"] },
+      annotations: { readOnlyHint: false },
+      _meta: {
+        "trailblaze/isForLlm": true,
+        "trailblaze/surfaceToLlm": true,
+        "trailblaze/isRecordable": false,
+        "trailblaze/requiresHost": true,
+        "trailblaze/supportedDrivers": ["playwright-native"],
+        "trailblaze/supportedPlatforms": ["IOS", "android"],
+        "trailblaze/toolset": "auth",
+        "trailblaze/requiresContext": true,
+      },
+    };
+    expectTypeOf(tool._meta).toEqualTypeOf<TrailblazeToolMeta | undefined>();
+  });
+
+  test("refuses trailblaze keys that do not exist", () => {
+    // @ts-expect-error: isForLlm is misspelt
+    const misspelt: TrailblazeToolMeta = { "trailblaze/isForLm": true };
+    const inTool: TrailblazeTool = {
+      name: "shop_signIn",
+      inputSchema,
+      // @ts-expect-error: supportedPlatforms is misspelt
+      _meta: { "trailblaze/supportedPlatform": ["IOS"] },
+    };
+    // @ts-expect-error: there is no key without a name
+    const nameless: TrailblazeToolMeta = { "trailblaze/": true };
+    // @ts-expect-error: keys differ in case
+    const otherCase: TrailblazeToolMeta = { "trailblaze/IsForLlm": true };
+    void [misspelt, inTool, nameless, otherCase];
+  });
+
+  test("refuses values of the wrong type", () => {
+    // @ts-expect-error: a boolean is needed
+    const text: TrailblazeToolMeta = { "trailblaze/isRecordable": "yes" };
+    // @ts-expect-error: a list is needed
+    const single: TrailblazeToolMeta = { "trailblaze/supportedDrivers": "playwright-native" };
+    // @ts-expect-error: there is no such platform
+    const platform: TrailblazeToolMeta = { "trailblaze/supportedPlatforms": ["DESKTOP"] };
+    // @ts-expect-error: a tool joins one toolset
+    const several: TrailblazeToolMeta = { "trailblaze/toolset": ["auth", "shop"] };
+    void [text, single, platform, several];
+  });
+
+  test("leaves the keys of other vendors free", () => {
+    const meta: TrailblazeToolMeta = {
+      "trailblaze/isForLlm": true,
+      "com.example/owner": { team: "checkout" },
+      "example/rank": 1,
+      "trail/length": 12,
+      "trailblazer/own": true,
+      "trailblaze.example/own": true,
+      "Trailblaze/own": true,
+      "2fa/required": true,
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      title: "Sign in",
+    };
+    expectTypeOf(meta["com.example/owner"]).toEqualTypeOf<unknown>();
+    expectTypeOf(meta["trailblaze/isForLlm"]).toEqualTypeOf<boolean | undefined>();
+  });
+
+  test("fits where plain MCP is asked for", () => {
+    expectTypeOf<TrailblazeTool>().toExtend<McpTool>();
+    expectTypeOf<TrailblazeToolMeta>().toExtend<{ [key: string]: unknown }>();
+  });
+});
+
+describe("the context of a call", () => {
+  test("in the arguments", () => {
+    expectTypeOf<keyof TrailblazeContext>().toEqualTypeOf<"memory" | "device">();
+    expectTypeOf<NonNullable<TrailblazeContext["device"]>>().toEqualTypeOf<{
+      platform: "IOS" | "ANDROID" | "WEB";
+      widthPixels: number;
+      heightPixels: number;
+      driverType: string;
+    }>();
+    expectTypeOf<TrailblazeContext["device"]>().extract<null>().toEqualTypeOf<null>();
+    expectTypeOf<TrailblazeContext["memory"]>().toEqualTypeOf<Record<string, unknown>>();
+  });
+
+  test("in the metadata", () => {
+    expectTypeOf<keyof TrailblazeMeta>().toEqualTypeOf<
+      "baseUrl" | "sessionId" | "invocationId" | "device" | "memory"
+    >();
+    expectTypeOf<TrailblazeMeta["baseUrl"]>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<NonNullable<TrailblazeMeta["device"]>["platform"]>().toEqualTypeOf<
+      "ios" | "android" | "web"
+    >();
+    expectTypeOf<TrailblazeMeta["memory"]>().toEqualTypeOf<TrailblazeContext["memory"]>();
+  });
+});
+
+describe("results", () => {
+  test("name a variant of a failure", () => {
+    const result: CallToolResult = {
+      content: [{ type: "text", text: "issueKey is missing" }],
+      isError: true,
+      _meta: { trailblaze: { variant: "MissingRequiredArgs", missing: ["issueKey"] } },
+    };
+    expectTypeOf(result._meta?.trailblaze?.variant).toEqualTypeOf<TrailblazeErrorVariant | undefined>();
+    expectTypeOf<TrailblazeVariant>().toEqualTypeOf<
+      "Success" | "ExceptionThrown" | "MissingRequiredArgs" | "MaestroValidationError" | "FatalError"
+    >();
+    // @ts-expect-error: a failing tool cannot name success
+    const success: CallToolResult = { content: [], _meta: { trailblaze: { variant: "Success" } } };
+    void success;
+  });
+
+  test("write session memory as text", () => {
+    const result: CallToolResult = {
+      content: [],
+      _meta: { trailblaze: { memoryDelta: { user: "42" }, memoryDeletions: ["token"], requestId: 7 } },
+    };
+    // @ts-expect-error: memory holds texts
+    const number: CallToolResult = { content: [], _meta: { trailblaze: { memoryDelta: { user: 42 } } } };
+    void [result, number];
+  });
+});
+
+describe("the callback", () => {
+  test("asks in snake case and in version 1", () => {
+    const request: CallbackRequest = {
+      version: 1,
+      session_id: "s",
+      invocation_id: "i",
+      action: { type: "call_tool", tool_name: "shop_signIn", arguments_json: "{}" },
+    };
+    expectTypeOf(request.version).toEqualTypeOf<1>();
+    // @ts-expect-error: another version is another shape
+    const next: CallbackRequest = { ...request, version: 2 };
+    // @ts-expect-error: arguments are JSON text
+    const nested: CallbackAction = { type: "call_tool", tool_name: "shop_signIn", arguments_json: {} };
+    void [next, nested];
+  });
+
+  test("answers with a result or an error", () => {
+    const read = (result: CallbackResult): string => {
+      if (result.type === "error") return result.message;
+      expectTypeOf(result.structured_content).toEqualTypeOf<{ [key: string]: unknown } | undefined>();
+      return result.success ? result.text_content : result.error_message;
+    };
+    expectTypeOf(read).returns.toEqualTypeOf<string>();
+  });
+});
+
+describe("definitions", () => {
+  test("of a tool have one of two schemas, and a handler that may be a function", () => {
+    const definition: ToolDefinition<{ issueKey: string }> = {
+      name: "jira_getIssue",
+      parameters: { issueKey: { type: "string", description: "Key of the issue.", required: true } },
+      handler: async ({ issueKey, _trailblazeContext }, context) => {
+        expectTypeOf(issueKey).toEqualTypeOf<string>();
+        expectTypeOf(_trailblazeContext).toEqualTypeOf<TrailblazeContext | undefined>();
+        expectTypeOf(context).toEqualTypeOf<HandlerContext>();
+        const related = await context.callTool("acme/jira/search", { text: issueKey });
+        return related.isError ? related : `${issueKey} is open`;
+      },
+    };
+    const referring: ToolDefinition = { name: "a_b", inputSchema, handler: "./lib/tools.js#getIssue" };
+    // @ts-expect-error: both schemas
+    const both: ToolDefinition = { name: "a_b", inputSchema, parameters: {}, handler: "./lib/tools.js" };
+    // @ts-expect-error: no schema
+    const neither: ToolDefinition = { name: "a_b", handler: "./lib/tools.js" };
+    // @ts-expect-error: a reference begins with ./
+    const elsewhere: ToolDefinition = { name: "a_b", inputSchema, handler: "lodash#get" };
+    const misspelt: ToolDefinition = {
+      name: "a_b",
+      inputSchema,
+      handler: "./lib/tools.js",
+      // @ts-expect-error: isForLlm is misspelt
+      _meta: { "trailblaze/isForLLM": true },
+    };
+    void [definition, referring, both, neither, elsewhere, misspelt];
+  });
+
+  test("handlers may return whatever becomes a result", () => {
+    expectTypeOf<() => string>().toExtend<ToolHandler>();
+    expectTypeOf<() => void>().toExtend<ToolHandler>();
+    expectTypeOf<() => Promise<{ cents: number }>>().toExtend<ToolHandler>();
+    expectTypeOf<() => string[]>().toExtend<ToolHandler>();
+    expectTypeOf<() => bigint>().not.toExtend<ToolHandler>();
+    expectTypeOf<(args: { cents: number }) => number>().toExtend<ToolHandler<{ cents: number }>>();
+  });
+
+  test("of a server have one of three shapes", () => {
+    const composed: ServerDefinition = {
+      tools: ["getIssue"],
+      prompts: ["acme/notes/weekly"],
+      transport: "http",
+    };
+    const script: ServerDefinition = { script: "./server.js", legacyContext: false };
+    const command: ServerDefinition = { command: "node", args: ["main.js"], envPassthrough: ["LANG"] };
+    const document: ServerDefinition = {
+      kind: "Mcp.HttpEndpoint",
+      metadata: { name: "McpHttp" },
+      tools: ["WeatherTools"],
+    };
+    // @ts-expect-error: a script and a command
+    const both: ServerDefinition = { script: "./server.js", command: "node" };
+    // @ts-expect-error: there is no such transport
+    const transport: ServerDefinition = { tools: [], transport: "sse" };
+    void [composed, script, command, document, both, transport];
+  });
+
+  test("of a toolset are a list or a bundle", () => {
+    const list: ToolsetDefinition = {
+      name: "triage",
+      tools: ["getIssue"],
+      toolsets: ["globex/text/formatting"],
+    };
+    const bundle: ToolsetDefinition = {
+      kind: "Mcp.Tools",
+      metadata: { name: "WeatherTools" },
+      entries: [
+        {
+          name: "weather_now",
+          handler: "./lib/now.js",
+          inputs: { days: 2 },
+          catches: [{ code: "UNKNOWN_CITY", error: { code: -32001, message: "No such city" } }],
+        },
+      ],
+    };
+    void [list, bundle];
+  });
+
+  test("of a prompt have content or a handler", () => {
+    const text: PromptDefinition = { name: "minutes", content: "Minutes of {{meeting}}, please." };
+    const handled: PromptDefinition<{ week: string }> = {
+      name: "weekly",
+      arguments: [{ name: "week", required: true }],
+      handler: ({ week }) => ({
+        messages: [{ role: "user", content: { type: "text", text: `Sum up week ${week}.` } }],
+      }),
+    };
+    // @ts-expect-error: both
+    const both: PromptDefinition = { name: "minutes", content: "…", handler: "./lib/minutes.js" };
+    void [text, handled, both];
+  });
+});
