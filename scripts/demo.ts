@@ -1,12 +1,12 @@
 // The main job on real input: packs are packed, installed by npm into a project, and looked at with the installed
 // command. `npm run demo` builds first; `npm run demo -- --keep` leaves the project there to play with.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runUsersNpm } from "../test/support/package-managers.ts";
 import { inRepository } from "../test/support/repository.ts";
 import { runProcess } from "../test/support/run-process.ts";
 import { samplePacks } from "../test/support/sample-packs.ts";
-import { makeTemporaryFolder } from "../test/support/temporary-folder.ts";
 import { writeTree } from "../test/support/tree.ts";
 
 /** A real package that is no pack: it is installed beside the packs, and must not be listed. */
@@ -103,15 +103,15 @@ async function demonstrate(directory: string): Promise<void> {
   for (const step of steps) await show(step, project);
 }
 
-const folder = makeTemporaryFolder();
 const keep = process.argv.includes("--keep");
+const directory = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-demo-")));
 try {
-  await demonstrate(folder.path);
+  await demonstrate(directory);
   console.log(`\nAll ${steps.length} commands did what they should.`);
+  if (keep) console.log(`The project is in ${join(directory, "project")}. Remove it when you are done.`);
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);
   process.exitCode = 1;
 } finally {
-  if (keep) console.log(`The project is in ${join(folder.path, "project")}; remove it when you are done.`);
-  else folder.remove();
+  if (!keep) rmSync(directory, { recursive: true, force: true });
 }

@@ -31,6 +31,8 @@ export interface CommandAnswer {
   formatText(style: TextStyle): string;
   /** Reported on stderr; errors among them make the exit code 1. */
   problems: readonly Problem[];
+  /** The text already says the problems, so they are not repeated on stderr. */
+  problemsAreInText?: boolean;
   /** Makes the exit code 1 although no problem says so. */
   failed?: boolean;
 }

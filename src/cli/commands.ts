@@ -43,6 +43,11 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     positionals: [0, 1],
     options: {
       strict: { type: "boolean", description: "Let warnings fail as well" },
+      format: {
+        type: "string",
+        placeholder: "FORMAT",
+        description: "pretty (default), json, github or sarif",
+      },
       "built-ins": {
         type: "string",
         placeholder: "NAMES",

@@ -44,7 +44,7 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
     output.json(answer.json);
   } else {
     output.answer(answer.formatText(output.stdoutStyle()));
-    if (answer.problems.length > 0) {
+    if (answer.problems.length > 0 && !answer.problemsAreInText) {
       const { formatProblem } = await import("../problems/format-problem.ts");
       const style = output.stderrStyle();
       for (const problem of answer.problems) output.note(`\n${formatProblem(problem, style)}`);

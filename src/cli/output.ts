@@ -1,21 +1,9 @@
 // The one module that writes to stdout and stderr. stdout belongs to machines and to the answer, stderr to everything
 // else that people read.
 import type { TextStyle } from "./command.ts";
+import { formatJson } from "./format-json.ts";
 
 type Stream = NodeJS.WriteStream;
-
-/** DEL, C1 controls, invisible and bidirectional characters: legal in JSON, but they act on a terminal. */
-const actingCharacters =
-  /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-
-function escapeUnit(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-/** One JSON document that no terminal acts on. */
-export function formatJson(document: unknown): string {
-  return JSON.stringify(document, null, 2).replace(actingCharacters, escapeUnit);
-}
 
 /** Colour and width of a stream: both only for a terminal, colour only without `NO_COLOR`. */
 function styleOf(stream: Stream): TextStyle {

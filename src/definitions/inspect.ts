@@ -160,7 +160,7 @@ export async function inspectSubject(
   means: InspectionMeans,
   subject: string,
   options: InspectionOptions & { kind?: Kind } = {},
-): Promise<{ pack: PackInspection } | { item: ItemInspection }> {
+): Promise<{ pack: PackInspection } | { item: ItemInspection; found: FoundPacks }> {
   const found = await findPacks(means.port, options);
   const pack = options.kind === undefined ? findPackBySubject(found, subject) : undefined;
   if (pack !== undefined) {
@@ -177,5 +177,5 @@ export async function inspectSubject(
   }
   const { kind } = options;
   const resolved = resolveReference(subject, { from: "user", kind, packs });
-  return { item: await inspectFoundItem(means, found, resolved, options) };
+  return { item: await inspectFoundItem(means, found, resolved, options), found };
 }

@@ -3,8 +3,8 @@ import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
-import type { ValidatorError } from "./validator.ts";
 import * as validators from "./generated/definition-validators.js";
+import type { ValidatorError } from "./validator.ts";
 
 type Path = readonly (string | number)[];
 

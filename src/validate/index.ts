@@ -1,6 +1,7 @@
 import { createInspectionMeans } from "../definitions/index.ts";
 import type { DiscoveredPack } from "../discovery/index.ts";
 import {
+  type DetailedReport,
   type ValidationOptions,
   type ValidationReport,
   validateExtensionWith,
@@ -15,11 +16,19 @@ import {
  * Throws `TrailblazeError` only where there is nothing to validate: `PackNotInstalled`, `ExtensionNotFound`,
  * `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
-export function validateExtension(
+export async function validateExtension(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
 ): Promise<ValidationReport> {
+  return (await validateExtensionInDetail(target, options)).report;
+}
+
+/** As `validateExtension`, with the texts that the positions of problems refer to. */
+export function validateExtensionInDetail(
+  target: string | DiscoveredPack,
+  options: ValidationOptions = {},
+): Promise<DetailedReport> {
   return validateExtensionWith(createInspectionMeans(), target, options);
 }
 
-export type { ValidationOptions, ValidationReport } from "./validate-extension.ts";
+export type { DetailedReport, ValidationOptions, ValidationReport } from "./validate-extension.ts";

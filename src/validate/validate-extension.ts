@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import {
   findPackBySubject,
   type InspectionMeans,
@@ -25,6 +25,15 @@ export type ValidationReport = {
   pack: string | null;
   version: string | null;
 } & Record<KindKey, string[]> & { problems: Problem[] };
+
+/** A report with what it takes to show it beside the sources. */
+export interface DetailedReport {
+  report: ValidationReport;
+  /** Absolute path of the package. */
+  location: string;
+  /** The texts that positions refer to, by file. */
+  texts: ReadonlyMap<string, string>;
+}
 
 export interface ValidationOptions extends InspectionOptions {
   /** Let warnings fail as well. */
@@ -90,20 +99,23 @@ export async function validateExtensionWith(
   means: InspectionMeans,
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
-): Promise<ValidationReport> {
+): Promise<DetailedReport> {
   const { strict = false, dataOnly = false, builtIns = [] } = options;
   const { location, read, origin, byName, installed } = await findTarget(means, target, options);
   if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
-    return createReport(null, null, [await describeFault(read, location, "validation")], strict);
+    const problem = await describeFault(read, basename(location), "validation");
+    return { report: createReport(null, null, [problem], strict), location, texts: new Map() };
   }
-  const { value } = read;
+  const { value, text } = read;
+  const texts = new Map([["package.json", text]]);
   const name = typeof value.name === "string" ? value.name : null;
+  const version = typeof value.version === "string" ? value.version : null;
   if (!Object.hasOwn(value, "trailblaze")) {
     if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
     const place = { ...(name === null ? {} : { pack: name }), file: "package.json", line: 1, column: 1 };
     const problem = createProblem("NoExtension", { name: name ?? "The package" }, place, "validation");
-    return createReport(name, typeof value.version === "string" ? value.version : null, [problem], strict);
+    return { report: createReport(name, version, [problem], strict), location, texts };
   }
   const found = await describePack(location, read, origin, [], "validation");
   const inspected = await loadDefinitions(means.port, found, {
@@ -112,7 +124,8 @@ export async function validateExtensionWith(
     createEvaluator: () => means.createEvaluator(options),
   });
   const facts = await gatherFacts(inspected, await installed(), builtIns);
-  const report = createReport(found.pack.name, found.pack.version, await validatePack(facts), strict);
+  const report = createReport(found.pack.name, version, await validatePack(facts), strict);
   for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
-  return report;
+  for (const [file, source] of inspected.sources) texts.set(file, source.text);
+  return { report, location, texts };
 }

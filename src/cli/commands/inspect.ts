@@ -1,9 +1,11 @@
-import { createInspectionMeans, type ItemInspection, type PackInspection } from "../../definitions/index.ts";
+import { findReferrers } from "../../definitions/find-referrers.ts";
+import { createInspectionMeans, type PackInspection } from "../../definitions/index.ts";
 import { inspectSubject } from "../../definitions/inspect.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { formatItemPage } from "../format-item-page.ts";
 import { formatTable } from "../format-table.ts";
 
 function readKindOption(value: unknown): Kind | undefined {
@@ -37,22 +39,11 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   return lines.join("\n");
 }
 
-function formatItem(item: ItemInspection): string {
-  const definition = JSON.stringify(item.definition, null, 2);
-  return [
-    `${item.kind} ${item.qualifiedName}`,
-    `${item.pack} ${item.version ?? ""}  ${item.file ?? "(no definition)"}`.trimEnd(),
-    "",
-    ...definition.split("\n"),
-  ]
-    .map((line) => line.replace(/^ */, (indent) => indent) && printable(line))
-    .join("\n");
-}
-
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [subject = ""] = positionals;
   const kind = readKindOption(options.kind);
-  const inspected = await inspectSubject(createInspectionMeans(), subject, {
+  const means = createInspectionMeans();
+  const inspected = await inspectSubject(means, subject, {
     cwd,
     ...(kind === undefined ? {} : { kind }),
     dataOnly: options["data-only"] === true,
@@ -62,6 +53,12 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     const { pack } = inspected;
     return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };
   }
-  const { item } = inspected;
-  return { json: item, formatText: () => formatItem(item), problems: item.problems };
+  const { item, found } = inspected;
+  // Only people are told who refers to the item: it takes reading the definitions of every pack.
+  const referrers = options.json ? [] : await findReferrers(means, found, item);
+  return {
+    json: item,
+    formatText: (style) => formatItemPage(item, referrers, style),
+    problems: item.problems,
+  };
 }

@@ -1,6 +1,6 @@
 import { type DiscoveredPack, type Discovery, discoverPacks } from "../../discovery/index.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
-import { failure, type Problem } from "../../problems/index.ts";
+import { failure, type Problem, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable } from "../format-table.ts";
 
@@ -39,7 +39,7 @@ function describeState(pack: DiscoveredPack): string {
 
 function formatPacks({ project, packs }: Discovery, style: TextStyle): string {
   if (packs.length === 0) {
-    return `No packs are installed in ${project}.\nA pack is an npm package with a \`trailblaze\` field: npm install <pack>`;
+    return `No packs are installed in ${printable(project)}.\nA pack is an npm package with a \`trailblaze\` field: npm install <pack>`;
   }
   const rows = packs.map((pack) => [
     pack.name,

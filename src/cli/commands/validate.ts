@@ -1,40 +1,56 @@
-import type { Problem } from "../../problems/index.ts";
-import { printable } from "../../problems/text.ts";
-import { type ValidationReport, validateExtension } from "../../validate/index.ts";
+import { failure } from "../../problems/index.ts";
+import { validateExtensionInDetail } from "../../validate/index.ts";
+import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
+import { formatJson } from "../format-json.ts";
+import {
+  formatGithub,
+  formatPretty,
+  formatSarif,
+  type ReportFormat,
+  reportFormats,
+} from "../report/report-formats.ts";
 
-function count(problems: readonly Problem[], severity: Problem["severity"], word: string): string {
-  const number = problems.filter((problem) => problem.severity === severity).length;
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
+function readFormat(value: unknown): ReportFormat {
+  const format = reportFormats.find((one) => one === (value ?? "pretty"));
+  if (format !== undefined) return format;
+  const hint = `Formats are ${reportFormats.join(", ")}.`;
+  throw failure("InvalidArguments", { reason: `--format "${value}" is no format`, hint });
 }
 
-function formatReport({ ok, pack, version, problems }: ValidationReport): string {
-  const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
-  const counts = `${count(problems, "error", "error")}, ${count(problems, "warning", "warning")}`;
-  return `${name}: ${ok ? "valid" : "not valid"} (${counts})`;
-}
-
-function readList(value: unknown): string[] {
-  if (typeof value !== "string") return [];
-  return value
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
+function readNames(value: unknown): string[] {
+  const names = typeof value === "string" ? value.split(",") : [];
+  return names.map((name) => name.trim()).filter((name) => name !== "");
 }
 
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+  const format = readFormat(options.format);
   const [target = "."] = positionals;
-  const report = await validateExtension(target, {
+  const detailed = await validateExtensionInDetail(target, {
     cwd,
-    builtIns: readList(options["built-ins"]),
+    builtIns: readNames(options["built-ins"]),
     strict: options.strict === true,
     dataOnly: options["data-only"] === true,
     requireConfinement: options["require-confinement"] === true,
   });
+  const { report } = detailed;
+  const sarif = format === "sarif" ? formatJson(await formatSarif(detailed, cwd, hostVersion)) : "";
   return {
     json: report,
-    formatText: () => formatReport(report),
+    formatText(style) {
+      switch (format) {
+        case "json":
+          return formatJson(report);
+        case "github":
+          return formatGithub(detailed, cwd);
+        case "sarif":
+          return sarif;
+        case "pretty":
+          return formatPretty(detailed, style);
+      }
+    },
     problems: report.problems,
+    problemsAreInText: true,
     failed: !report.ok,
   };
 }

@@ -1,0 +1,176 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { Referrer } from "../definitions/find-referrers.ts";
+import type { ItemInspection } from "../definitions/index.ts";
+import { printable } from "../problems/text.ts";
+import type { TextStyle } from "./command.ts";
+import { formatTable } from "./format-table.ts";
+
+/** Keys of a definition that the page shows in a place of their own. */
+const shownElsewhere = new Set([
+  "name",
+  "title",
+  "description",
+  "inputSchema",
+  "outputSchema",
+  "parameters",
+  "arguments",
+  "content",
+  "instructions",
+  "tools",
+  "toolsets",
+  "prompts",
+  "entries",
+  "options",
+]);
+
+/** A value in a cell: texts as they are, other values as JSON, functions of code by their name. */
+function formatValue(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (isRecord(value) && typeof value.$function === "string") return `function ${value.$function}`;
+  return JSON.stringify(value) ?? "";
+}
+
+/** A JSON Schema's type in a word or two, as `string`, `string[]`, `"a" | "b"`. */
+function formatSchemaType(schema: unknown): string {
+  if (!isRecord(schema)) return schema === false ? "nothing" : "anything";
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.type === "array")
+    return `${isRecord(schema.items) ? formatSchemaType(schema.items) : "anything"}[]`;
+  if (Array.isArray(schema.type)) return schema.type.join(" | ");
+  return typeof schema.type === "string" ? schema.type : "anything";
+}
+
+function formatSchema(heading: string, schema: unknown, style: TextStyle): string[] {
+  if (!isRecord(schema)) return [];
+  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
+  if (properties.length === 0) return ["", `${heading}  none`];
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const rows = properties.map(([name, property]) => {
+    const { description, default: fallback } = isRecord(property) ? property : {};
+    const presence = required.includes(name) ? "yes" : "no";
+    const shown = fallback === undefined ? "" : JSON.stringify(fallback);
+    return [
+      name,
+      formatSchemaType(property),
+      presence,
+      shown,
+      typeof description === "string" ? description : "",
+    ];
+  });
+  return ["", formatTable([heading, "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"], rows, style)];
+}
+
+function formatArguments(list: unknown, style: TextStyle): string[] {
+  if (!Array.isArray(list) || list.length === 0) return [];
+  const rows = list
+    .filter(isRecord)
+    .map((one) => [
+      formatValue(one.name),
+      one.required === true ? "yes" : "no",
+      formatValue(one.description ?? ""),
+    ]);
+  return ["", formatTable(["ARGUMENT", "REQUIRED", "DESCRIPTION"], rows, style)];
+}
+
+function formatOptions(options: unknown, style: TextStyle): string[] {
+  if (!isRecord(options)) return [];
+  const rows = Object.entries(options).map(([name, option]) => {
+    const { default: fallback, description = "" } = isRecord(option) ? option : {};
+    return [name, fallback === undefined ? "" : JSON.stringify(fallback), formatValue(description)];
+  });
+  return rows.length === 0 ? [] : ["", formatTable(["OPTION", "DEFAULT", "DESCRIPTION"], rows, style)];
+}
+
+function formatBundle(entries: unknown, style: TextStyle): string[] {
+  if (!Array.isArray(entries)) return [];
+  const rows = entries
+    .filter(isRecord)
+    .map((entry) => [
+      formatValue(entry.name),
+      formatValue(entry.handler),
+      formatValue(entry.description ?? ""),
+    ]);
+  return ["", formatTable(["ENTRY", "HANDLER", "DESCRIPTION"], rows, style)];
+}
+
+function formatServer({ tools, promptNames, definition }: ItemInspection, style: TextStyle): string[] {
+  const lines: string[] = [];
+  if (tools !== undefined && tools.length > 0) {
+    const rows = tools.map((tool) => [tool.name, tool.qualifiedName ?? "(bundle)", tool.description ?? ""]);
+    lines.push("", formatTable(["TOOL", "QUALIFIED NAME", "DESCRIPTION"], rows, style));
+  }
+  if (promptNames !== undefined && promptNames.length > 0) {
+    lines.push(
+      "",
+      formatTable(
+        ["PROMPT"],
+        promptNames.map((name) => [name]),
+        style,
+      ),
+    );
+  }
+  return [...lines, ...formatText(definition?.instructions)];
+}
+
+/** A text of several lines, each made safe for a terminal. */
+function formatText(text: unknown): string[] {
+  return typeof text === "string" ? ["", ...text.trimEnd().split("\n").map(printable)] : [];
+}
+
+/** Names of what a toolset holds, as its definition writes them. */
+function formatMembers(definition: Record<string, unknown>, style: TextStyle): string[] {
+  const rows = ["tools", "toolsets"].flatMap((key) => {
+    const names = definition[key];
+    return Array.isArray(names) ? names.map((name) => [key.slice(0, -1), formatValue(name)]) : [];
+  });
+  return rows.length === 0 ? [] : ["", formatTable(["KIND", "REFERENCE"], rows, style)];
+}
+
+/** An item as a page for people: what it is, where it comes from, who refers to it, and its schema as a table. */
+export function formatItemPage(
+  item: ItemInspection,
+  referrers: readonly Referrer[],
+  style: TextStyle,
+): string {
+  const { kind, qualifiedName, pack, version, file, definition, confinement } = item;
+  const facts: [string, string][] = [
+    ["pack", `${pack} ${version ?? ""}`.trimEnd()],
+    [
+      "file",
+      file === null
+        ? "(no definition)"
+        : `${file} (${confinement === "data" ? "data" : `code, ${confinement}`})`,
+    ],
+  ];
+  if (kind === "tool" || kind === "prompt") facts.push(["advertised", formatValue(definition?.name ?? "")]);
+  for (const [key, value] of Object.entries(definition ?? {})) {
+    if (!shownElsewhere.has(key)) facts.push([key, formatValue(value)]);
+  }
+  facts.push([
+    "used by",
+    referrers.map((one) => `${one.kind} ${one.qualifiedName}`).join(", ") || "nothing installed",
+  ]);
+
+  const width = Math.max(...facts.map(([key]) => printable(key).length));
+  const lines = [
+    `${kind} ${qualifiedName}`,
+    ...[definition?.title, definition?.description].filter((text) => typeof text === "string").map(printable),
+    "",
+    ...facts.map(([key, value]) => `${printable(key).padEnd(width)}  ${printable(value)}`),
+  ];
+  if (definition === null) return lines.join("\n");
+  if (kind === "tool") {
+    lines.push(...formatSchema("INPUT", definition.inputSchema, style));
+    lines.push(...formatSchema("OUTPUT", definition.outputSchema, style));
+    lines.push(...formatOptions(definition.options, style));
+  }
+  if (kind === "prompt") {
+    lines.push(...formatArguments(definition.arguments, style), ...formatText(definition.content));
+  }
+  if (kind === "toolset") {
+    lines.push(...formatMembers(definition, style), ...formatBundle(definition.entries, style));
+  }
+  if (kind === "server") lines.push(...formatServer(item, style));
+  return lines.join("\n");
+}

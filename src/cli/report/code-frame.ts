@@ -1,0 +1,30 @@
+import { printable } from "../../problems/text.ts";
+
+/** Longer lines, as those of minified JSON, are cut around the column. */
+const maximumWidth = 100;
+const linesBefore = 1;
+
+function expandTabs(text: string): string {
+  return text.replaceAll("\t", "  ");
+}
+
+/**
+ * The line of a text with the one before it and a caret below the column, both from 1. What does not print is escaped,
+ * and the caret moves with it. Empty where the text has no such line.
+ */
+export function formatCodeFrame(text: string, line: number, column: number): string {
+  const lines = text.split(/\r\n|\r|\n/);
+  const offending = lines[line - 1];
+  if (offending === undefined) return "";
+  const start = Math.max(0, column - 1 - maximumWidth / 2);
+  const show = (content: string) => printable(expandTabs(content.slice(start, start + maximumWidth)));
+  const gutter = String(line).length;
+  const frame: string[] = [];
+  for (let number = Math.max(1, line - linesBefore); number <= line; number++) {
+    const mark = number === line ? ">" : " ";
+    frame.push(`${mark} ${String(number).padStart(gutter)} | ${show(lines[number - 1] ?? "")}`.trimEnd());
+  }
+  const before = printable(expandTabs(offending.slice(start, column - 1)));
+  frame.push(`  ${" ".repeat(gutter)} | ${" ".repeat([...before].length)}^`);
+  return frame.map((row) => `  ${row}`).join("\n");
+}

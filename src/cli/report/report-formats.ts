@@ -1,0 +1,93 @@
+import { join, relative, sep } from "node:path";
+import type { Problem } from "../../problems/index.ts";
+import { formatProblem } from "../../problems/index.ts";
+import { printable } from "../../problems/text.ts";
+import type { DetailedReport } from "../../validate/index.ts";
+import type { TextStyle } from "../command.ts";
+import { formatCodeFrame } from "./code-frame.ts";
+
+/** How a report can be written. */
+export const reportFormats = ["pretty", "json", "github", "sarif"] as const;
+export type ReportFormat = (typeof reportFormats)[number];
+
+function count(problems: readonly Problem[], severity: Problem["severity"], word: string): string {
+  const number = problems.filter((problem) => problem.severity === severity).length;
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}
+
+/** For people: each problem with the line it is about, then the verdict. */
+export function formatPretty({ report, texts }: DetailedReport, { color }: TextStyle): string {
+  const { ok, pack, version, problems } = report;
+  const blocks = problems.map((problem) => {
+    const { pack: _, ...place } = problem;
+    const text = problem.file === undefined ? undefined : texts.get(problem.file);
+    const frame =
+      text === undefined || problem.line === undefined
+        ? ""
+        : formatCodeFrame(text, problem.line, problem.column ?? 1);
+    return `${formatProblem(place, { color })}${frame === "" ? "" : `\n${frame}`}\n`;
+  });
+  const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
+  const counts = `${count(problems, "error", "error")}, ${count(problems, "warning", "warning")}`;
+  return [...blocks, `${name} is ${ok ? "valid" : "not valid"}: ${counts}`].join("\n");
+}
+
+/** The path of a problem's file from the folder that the command works in, with `/`. */
+function pathFrom(cwd: string, location: string, file: string): string {
+  return relative(cwd, join(location, file)).split(sep).join("/");
+}
+
+/** Workflow commands of GitHub Actions, which annotate the lines of a pull request. */
+export function formatGithub({ report, location }: DetailedReport, cwd: string): string {
+  const levels = { error: "error", warning: "warning", info: "notice" } as const;
+  const escapeData = (text: string) => printable(text).replaceAll("%", "%25");
+  const escapeProperty = (text: string) => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  return report.problems
+    .map(({ code, severity, message, hint, file, line, column }) => {
+      const properties: [string, string | number | undefined][] = [
+        ["file", file === undefined ? undefined : escapeProperty(pathFrom(cwd, location, file))],
+        ["line", line],
+        ["col", column],
+        ["title", code],
+      ];
+      const given = properties
+        .filter(([, value]) => value !== undefined)
+        .map(([key, value]) => `${key}=${value}`);
+      const words = hint === undefined ? message : `${message} ${hint}`;
+      return `::${levels[severity]} ${given.join(",")}::${escapeData(words)}`;
+    })
+    .join("\n");
+}
+
+/** SARIF 2.1.0, which code scanning services read. */
+export async function formatSarif(
+  { report, location }: DetailedReport,
+  cwd: string,
+  version: string,
+): Promise<object> {
+  const { catalogue } = await import("../../problems/catalogue.ts");
+  const levels = { error: "error", warning: "warning", info: "note" } as const;
+  const codes = [...new Set(report.problems.map(({ code }) => code))].sort();
+  const results = report.problems.map(({ code, severity, message, hint, file, line, column }) => {
+    const region = line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
+    const physicalLocation =
+      file === undefined
+        ? undefined
+        : { artifactLocation: { uri: encodeURI(pathFrom(cwd, location, file)) }, ...region };
+    return {
+      ruleId: code,
+      ruleIndex: codes.indexOf(code),
+      level: levels[severity],
+      message: { text: hint === undefined ? message : `${message} ${hint}` },
+      ...(physicalLocation === undefined ? {} : { locations: [{ physicalLocation }] }),
+    };
+  });
+  const rules = codes.map((code) => ({ id: code, shortDescription: { text: catalogue[code].title } }));
+  return {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      { tool: { driver: { name: "trailblaze", version, rules } }, columnKind: "utf16CodeUnits", results },
+    ],
+  };
+}

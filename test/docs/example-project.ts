@@ -1,0 +1,100 @@
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { inRepository } from "../support/repository.ts";
+import { runProcess } from "../support/run-process.ts";
+import { samplePacks } from "../support/sample-packs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+
+/** What stands in the docs for the folder that an example runs in. */
+const shownDirectory = "/home/you/project";
+
+/** A project with the built packages of this repository installed, in which the examples of one page run. */
+export class ExampleProject {
+  readonly #folder = makeTemporaryFolder();
+  readonly #directory = join(this.#folder.path, "project");
+
+  /** `withPacks`: also with every sample pack, as dependencies. */
+  constructor({ withPacks }: { withPacks: boolean }) {
+    this.#install(inRepository("."));
+    this.#install(inRepository("packages/scripting"));
+    this.#linkCommand();
+    if (!withPacks) return;
+    for (const { folder } of samplePacks) this.#install(folder);
+    const dependencies = Object.fromEntries(samplePacks.map(({ name, version }) => [name, `^${version}`]));
+    this.write("package.json", JSON.stringify({ name: "project", type: "module", private: true, dependencies }));
+  }
+
+  /** Copies what npm would publish of a package, near enough: package.json and what `files` lists. */
+  #install(folder: string): void {
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+      name: string;
+      files: string[];
+    };
+    for (const entry of ["package.json", ...manifest.files]) {
+      const target = join(this.#directory, "node_modules", manifest.name, entry);
+      cpSync(join(folder, entry), target, { recursive: true });
+    }
+  }
+
+  #linkCommand(): void {
+    const bin = join(this.#directory, "node_modules/.bin");
+    mkdirSync(bin, { recursive: true });
+    const script = join(this.#directory, "node_modules/trailblaze/dist/cli/cli.cjs");
+    writeFileSync(join(bin, "trailblaze"), `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`);
+    chmodSync(join(bin, "trailblaze"), 0o755);
+  }
+
+  /** Writes a file, given by its path in the project. Returns its absolute path. */
+  write(path: string, text: string): string {
+    writeTree(this.#directory, { [path]: `${text}\n` });
+    return join(this.#directory, path);
+  }
+
+  /** Runs a command line in a shell. Returns all it printed, without places on this machine. */
+  async runCommand(command: string): Promise<string> {
+    return await this.#run("sh", ["-c", `{ ${command}; } 2>&1`]);
+  }
+
+  /** Runs a TypeScript module, which must succeed. Returns what it printed. */
+  async runModule(name: string, source: string): Promise<string> {
+    const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 };
+    const { outputText } = ts.transpileModule(source, { compilerOptions });
+    const file = this.write(`${name}.mjs`, outputText);
+    return await this.#run(process.execPath, [file], { mustSucceed: true });
+  }
+
+  async #run(command: string, args: string[], { mustSucceed = false } = {}): Promise<string> {
+    const bin = join(this.#directory, "node_modules/.bin");
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: "1" };
+    const cwd = this.#directory;
+    const { stdout, stderr, exitCode } = await runProcess(command, args, { cwd, env, timeoutMs: 30_000 });
+    if (mustSucceed && exitCode !== 0) throw new Error(stderr);
+    return stdout.replaceAll(this.#directory, shownDirectory).trimEnd();
+  }
+
+  /** What the compiler has to say about modules of the project, a line each. */
+  findTypeErrors(files: readonly string[]): string[] {
+    const program = ts.createProgram([...files], {
+      strict: true,
+      noEmit: true,
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
+      types: ["node"],
+      typeRoots: [inRepository("node_modules/@types")],
+    });
+    return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+      const text = ts.flattenDiagnosticMessageText(messageText, "\n");
+      if (file === undefined || start === undefined) return text;
+      const { line } = file.getLineAndCharacterOfPosition(start);
+      return `${file.fileName.replace(this.#directory, "")}:${line + 1}: ${text}`;
+    });
+  }
+
+  remove(): void {
+    this.#folder.remove();
+  }
+}

@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseExtension } from "../../src/extension-schema/index.ts";
+import { whyInvalidItemName } from "../../src/qualified-names/index.ts";
+import schema from "../../schema/extension.schema.json" with { type: "json" };
+
+/** The pattern of the exported schema. */
+const pattern = new RegExp(schema.properties.tools.items.anyOf[0]?.pattern ?? "(?!)", "u");
+
+const good = [
+  "a",
+  "9",
+  "createIssue",
+  "project-management",
+  "1.2.3",
+  "a..b",
+  "a_",
+  "a-",
+  "A".repeat(64),
+  "console",
+  "com",
+  "com10",
+  "lpt",
+  "nulls",
+  "x.con",
+  "auxiliary.json",
+  "toString",
+  "hasOwnProperty",
+  "proto",
+];
+
+const bad = [
+  "",
+  "A".repeat(65),
+  "_a",
+  "-a",
+  ".a",
+  ".",
+  "..",
+  "a.",
+  "a..",
+  "a b",
+  " a",
+  "a ",
+  "a/b",
+  "a\\b",
+  "../x",
+  "a\n",
+  "a\u0000",
+  "a\u001b[31m",
+  "a\u202e",
+  "a\u200b",
+  "é",
+  "сreate",
+  "👍",
+  "\ud800",
+  "a@1",
+  "a:b",
+  "a*",
+  "__proto__",
+  "constructor",
+  "prototype",
+  "con",
+  "CON",
+  "Con",
+  "prn",
+  "aux",
+  "nul",
+  "NUL",
+  "com0",
+  "com1",
+  "COM9",
+  "lpt0",
+  "LPT1",
+  "con.json",
+  "nul.tar.gz",
+  "aux.",
+];
+
+describe("an item's name", () => {
+  test.each(good)("%j is allowed", (name) => {
+    expect(whyInvalidItemName(name)).toBeUndefined();
+    expect(parseExtension({ tools: [name] }).problems).toEqual([]);
+  });
+
+  test.each(bad)("%j is not", (name) => {
+    expect(whyInvalidItemName(name)).toMatch(/^it |^Windows /);
+    for (const declaration of [name, [name, "text"], { name }]) {
+      const { problems, extension } = parseExtension({ tools: ["first", declaration, "last"] });
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatchObject({
+        code: "InvalidItemName",
+        severity: "error",
+        kind: "tool",
+        path: ["tools", 1],
+      });
+      expect(`${problems[0]?.message}${problems[0]?.hint}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+      expect(extension.tools.map((tool) => tool.name)).toEqual(["first", "last"]);
+    }
+  });
+
+  test.each(good)("%j fits the pattern of the exported schema", (name) => {
+    expect(pattern.test(name)).toBe(true);
+  });
+
+  test.each(bad)("%j does not", (name) => {
+    expect(pattern.test(name)).toBe(false);
+  });
+
+  test("is judged by the schema's pattern as it is by the code", () => {
+    const devices = fc.constantFrom("con", "prn", "aux", "nul", "com1", "lpt9", "com", "lpt", "__proto__", "x");
+    const anyCase = (text: string) =>
+      fc
+        .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
+        .map((upper) => [...text].map((letter, i) => (upper[i] ? letter.toUpperCase() : letter)).join(""));
+    const names = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 6 }),
+      fc.stringMatching(/^[A-Za-z0-9_.-]{0,70}$/),
+      fc.tuple(devices.chain(anyCase), fc.constantFrom("", ".", ".x", "0", "1", "9", "1.txt", "..", "-")).map((p) => p.join("")),
+    );
+    fc.assert(
+      fc.property(names, (name) => {
+        expect(pattern.test(name)).toBe(whyInvalidItemName(name) === undefined);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});

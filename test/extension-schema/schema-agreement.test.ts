@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { generateFiles } from "../../scripts/generate.ts";
+import { parseExtension } from "../../src/extension-schema/index.ts";
+import { inRepository } from "../support/repository.ts";
+
+describe("generated files", () => {
+  test.each(Object.entries(generateFiles()))("%s is what `npm run generate` makes", (path, content) => {
+    expect(readFileSync(inRepository(path), "utf8")).toBe(content);
+  });
+
+  test("are the exported schema and code without a trace of zod", () => {
+    const files = generateFiles();
+    expect(Object.keys(files)).toContain("schema/extension.schema.json");
+    for (const [path, content] of Object.entries(files)) expect(content, path).not.toMatch(/\bzod\b/);
+  });
+});
+
+const schema = JSON.parse(readFileSync(inRepository("schema/extension.schema.json"), "utf8")) as object;
+const fitsSchema = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
+
+/** What JSON Schema has no words for. */
+const inexpressible: ReadonlySet<string> = new Set(["DuplicateDeclaration"]);
+
+const errorsOf = (value: unknown) =>
+  parseExtension(value, "validation").problems.filter(
+    ({ code, severity }) => severity === "error" && !inexpressible.has(code),
+  );
+
+function expectAgreement(value: unknown): void {
+  const errors = errorsOf(value);
+  const verdict = { schema: fitsSchema(value), validation: errors.length === 0 };
+  expect(verdict, JSON.stringify({ value, errors, violations: fitsSchema.errors })).toEqual({
+    schema: verdict.validation,
+    validation: verdict.validation,
+  });
+}
+
+describe("the exported JSON Schema accepts what validation accepts, and nothing else", () => {
+  test.each(
+    [
+      {},
+      null,
+      [],
+      "x",
+      { root: "a" },
+      { root: "" },
+      { root: 5 },
+      { root: null },
+      { tools: [] },
+      { tools: null },
+      { tools: {} },
+      { tools: ["a", ["b", "B"], { name: "c" }] },
+      { tools: ["a", "a"] },
+      { tools: [["a"]] },
+      { tools: [["a", "b", "c"]] },
+      { tools: [["a", ""]] },
+      { tools: [["", "b"]] },
+      { tools: [["con", "b"]] },
+      { tools: [{ name: "a", parameters: ["p", { name: "q" }] }] },
+      { tools: [{ name: "a", parameters: { p: {} } }] },
+      { tools: [{ name: "a", parameters: { p: 5 } }] },
+      { tools: [{ name: "a", parameters: [5] }] },
+      { tools: [{ name: "a", parameters: [[]] }] },
+      { tools: [{ name: "a", parameters: [null] }] },
+      { tools: [{ name: "a", tools: [] }] },
+      { tools: [{ name: "a", "x-own": null }] },
+      { tools: [{ name: "a", description: null }] },
+      { tools: [{ name: "con" }] },
+      { servers: [{ name: "a", tools: ["../x"], toolsets: [""], prompts: ["p q"] }] },
+      { servers: [{ name: "a", tools: [5] }] },
+      { prompts: [{ name: "a", arguments: [{ name: "b", required: true }] }] },
+      { toolsets: [{ name: "a", toolsets: ["b"] }] },
+      { "x-own": [1, 2] },
+      { "x-": 1 },
+      { x: 1 },
+      { Tools: [] },
+    ].map((value) => [value]),
+  )("%j", (value) => {
+    expectAgreement(value);
+  });
+
+  test.each(['{"__proto__": {}}', '{"constructor": 1}', '{"tools": [{"name": "a", "__proto__": {"b": 1}}]}'])(
+    "%s",
+    (json) => {
+      expectAgreement(JSON.parse(json));
+    },
+  );
+
+  const name = fc.stringMatching(/^[a-z][a-zA-Z0-9]{0,6}$/);
+  const references = fc.array(fc.string(), { maxLength: 2 });
+  const details = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
+  const inputs = fc.oneof(fc.array(fc.oneof(fc.string(), details), { maxLength: 2 }), details);
+  const furtherKeys = {
+    servers: { tools: references, toolsets: references, prompts: references },
+    tools: { parameters: inputs },
+    toolsets: { tools: references },
+    prompts: { arguments: inputs },
+  };
+
+  const declarations = (key: keyof typeof furtherKeys) => {
+    const description = fc.string();
+    const map = fc.record(
+      { name, description, "x-own": fc.jsonValue({ maxDepth: 1 }), ...furtherKeys[key] },
+      { requiredKeys: ["name"] },
+    );
+    return fc.array(fc.oneof(name, fc.tuple(name, description), map), { maxLength: 3 });
+  };
+  const goodField = fc.record(
+    {
+      root: fc.constantFrom("a", "a/b"),
+      servers: declarations("servers"),
+      tools: declarations("tools"),
+      toolsets: declarations("toolsets"),
+      prompts: declarations("prompts"),
+      "x-own": fc.jsonValue({ maxDepth: 1 }),
+    },
+    { requiredKeys: [] },
+  );
+
+  type Container = Record<string, unknown>;
+
+  /** Every place in a value: the object or list it lies in, and its key there. */
+  function placesIn(value: unknown): [Container, string][] {
+    if (typeof value !== "object" || value === null) return [];
+    return Object.keys(value).flatMap((key) => [
+      [value as Container, key],
+      ...placesIn((value as Container)[key]),
+    ]);
+  }
+
+  const replacement = fc.oneof(
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.constantFrom("", "../x", "con", "a.", "__proto__", "_a", "a b", "NUL.txt", [], {}, ["a"], ["a", "b"]),
+  );
+  const addedKey = fc.constantFrom("tool", "parameters", "arguments", "tools", "name", "description", "x-y", "root");
+
+  test("for random good fields", () => {
+    fc.assert(
+      fc.property(goodField, (field) => {
+        expect(errorsOf(field)).toEqual([]);
+        expectAgreement(field);
+      }),
+    );
+  });
+
+  test("for random fields that are good but for one place", () => {
+    const verdicts = new Set<boolean>();
+    fc.assert(
+      fc.property(goodField, fc.nat(), replacement, fc.option(addedKey), (good, choice, value, key) => {
+        const field = structuredClone(good);
+        const places = placesIn(field);
+        const [container, place] = places[choice % (places.length || 1)] ?? [field as Container, "tools"];
+        container[key === null || Array.isArray(container) ? place : key] = value;
+        expectAgreement(field);
+        verdicts.add(fitsSchema(field));
+      }),
+      { numRuns: 3000 },
+    );
+    // A property that sees one answer only would show little.
+    expect(verdicts.size).toBe(2);
+  });
+
+  test("for random values of any shape", () => {
+    fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), expectAgreement), { numRuns: 500 });
+  });
+});
