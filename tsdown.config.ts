@@ -1,10 +1,11 @@
 import { defineConfig, type UserConfig } from "tsdown";
+import { thirdPartyLicenses } from "./scripts/third-party-licenses.ts";
 
 const shared = {
   target: "node20.19",
   platform: "node",
   // What a `list` needs is bundled: a dependency of its own would cost more to find than to run.
-  deps: { alwaysBundle: [/^[^.]/] },
+  deps: { alwaysBundle: [/^[^.]/], onlyBundle: false },
   sourcemap: false,
   clean: true,
 } satisfies UserConfig;
@@ -17,6 +18,7 @@ export default defineConfig([
     outDir: "dist",
     format: "esm",
     dts: true,
+    plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {
     // CommonJS, because on Node 20 the loader of ES modules alone costs a fifth of an empty process.
@@ -26,6 +28,7 @@ export default defineConfig([
     outDir: "dist/cli",
     format: "cjs",
     dts: false,
+    plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {
     ...shared,

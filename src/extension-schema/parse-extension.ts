@@ -22,7 +22,7 @@ export type Extension = {
   root: string;
 } & Record<KindKey, Declaration[]>;
 
-export const defaultRoot = "trailblaze";
+const defaultRoot = "trailblaze";
 
 const mapValidators = { server, tool, toolset, prompt };
 

@@ -1,18 +1,26 @@
-// How inspection has a pack's code evaluated: elsewhere, confined, and brought back as data.
+// What inspection may do with a pack's code, and nothing else: have definition files evaluated elsewhere, and get data.
 
-/** What confined the evaluation: nothing to confine, Node's permission model, that without a network, or nothing. */
+/** What held a pack's code while it was evaluated; `"data"`: there was no code. */
 export type Confinement = "data" | "permission" | "permission+netns" | "none";
 
-/** The data that a file evaluated to, or why there is none. */
+/** What became of one file. A position counts from 1 and lies in that file. */
 export type EvaluatedFile = { value: unknown } | { reason: string; line?: number; column?: number };
 
+export interface EvaluationRequest {
+  /** Folder of the pack. */
+  packageRoot: string;
+  /** Absolute paths inside it. Whether a format is wanted at all is for the caller to decide. */
+  files: readonly string[];
+}
+
 export interface Evaluation {
+  /** The weakest that was in force while the files were evaluated. */
   confinement: Confinement;
-  /** By the absolute path that was asked for. */
+  /** By path as asked for. Values are plain data; a function appears as `{ "$function": name }`. */
   results: ReadonlyMap<string, EvaluatedFile>;
 }
 
 export interface EvaluationPort {
-  /** One confined child for a pack; `files` are absolute real paths inside `packageRoot`, a real path itself. */
-  evaluate(request: { packageRoot: string; files: readonly string[] }): Promise<Evaluation>;
+  /** Evaluates the files of one pack, in order, in one confined child process. Faults become reasons. */
+  evaluate(request: EvaluationRequest): Promise<Evaluation>;
 }

@@ -1,4 +1,4 @@
-export { reservedItemNames, whyInvalidItemName } from "./item-name.ts";
+export { whyInvalidItemName } from "./item-name.ts";
 export { findNearestNames } from "./nearest-names.ts";
 export { isPackageName, qualifyPackageName } from "./package-name.ts";
 export {

@@ -5,7 +5,7 @@ const characters = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
 
 /** Keys that mean something else on a JavaScript object than what a pack would put there. */
-export const reservedItemNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+const reservedItemNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Why a text cannot be the name of an item; `undefined` if it can. */
 export function whyInvalidItemName(name: string): string | undefined {

@@ -23,7 +23,10 @@ export class ExampleProject {
     if (!withPacks) return;
     for (const { folder } of samplePacks) this.#install(folder);
     const dependencies = Object.fromEntries(samplePacks.map(({ name, version }) => [name, `^${version}`]));
-    this.write("package.json", JSON.stringify({ name: "project", type: "module", private: true, dependencies }));
+    this.write(
+      "package.json",
+      JSON.stringify({ name: "project", type: "module", private: true, dependencies }),
+    );
   }
 
   /** Copies what npm would publish of a package, near enough: package.json and what `files` lists. */

@@ -1,7 +1,68 @@
-// The documentation is its own expectation: every example runs, and the page is compared with itself as the examples
-// would fill it in. `npx vitest run test/docs -u` writes what they print now into the pages; read the diff.
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { describe, expect, onTestFinished, test } from "vitest";
+// The documentation is its own expectation. On each page
+//   - a block with title="path" is written to that file,
+//   - in a ```console block the lines after "$ " are run, and what follows them is what they printed,
+//   - a ```ts block is type-checked and run, and a ```output block after it is what it printed,
+// in order, in a project of the page's own: with every sample pack installed, or, where the page writes its own
+// package.json, with nothing but the two packages of this repository. Then the page is compared with itself as it would
+// be with what was really printed. `npx vitest run test/docs -u` writes that into the pages: read the diff.
+import { readFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
 import { inRepository } from "../support/repository.ts";
 import { ExampleProject } from "./example-project.ts";
 import { type Block, formatMarkdown, type Part, parseMarkdown } from "./markdown.ts";
+import { pages } from "./pages.ts";
+
+const isBlock = (part: Part): part is Block => typeof part !== "string";
+const isRun = ({ language, title }: Block) =>
+  title !== undefined || language === "console" || language === "ts";
+
+const examples = pages
+  .map((page) => ({ page, parts: parseMarkdown(readFileSync(inRepository(page), "utf8")) }))
+  .filter(({ parts }) => parts.filter(isBlock).some(isRun));
+
+async function fillInConsole(project: ExampleProject, text: string): Promise<string> {
+  const commands = text.split("\n").filter((line) => line.startsWith("$ "));
+  const printed: string[] = [];
+  for (const command of commands) printed.push(command, await project.runCommand(command.slice(2)));
+  return printed.filter((lines) => lines !== "").join("\n");
+}
+
+async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<Part[]> {
+  const filled: Part[] = [];
+  const modules: string[] = [];
+  let output = "";
+  for (const part of parts) {
+    if (!isBlock(part)) {
+      filled.push(part);
+      continue;
+    }
+    const { language, title, text, line } = part;
+    if (title !== undefined) {
+      const file = project.write(title, text);
+      if (/\.m?ts$/.test(file)) modules.push(file);
+      filled.push(part);
+    } else if (language === "console") {
+      filled.push({ ...part, text: await fillInConsole(project, text) });
+    } else if (language === "ts") {
+      modules.push(project.write(`example-${line}.ts`, text));
+      output = await project.runModule(`example-${line}`, text);
+      filled.push(part);
+    } else {
+      filled.push(language === "output" ? { ...part, text: output } : part);
+    }
+  }
+  expect(project.findTypeErrors(modules)).toEqual([]);
+  return filled;
+}
+
+test.each(examples)(
+  "the examples of $page do what the page says",
+  { timeout: 60_000 },
+  async ({ page, parts }) => {
+    const ownsManifest = parts.some((part) => isBlock(part) && part.title === "package.json");
+    const project = new ExampleProject({ withPacks: !ownsManifest });
+    onTestFinished(() => project.remove());
+    const filled = formatMarkdown(await fillIn(project, parts));
+    await expect(filled).toMatchFileSnapshot(inRepository(page));
+  },
+);

@@ -1,0 +1,327 @@
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeLink } from "../support/special-files.ts";
+
+const jira = packManifest("@acme/jira", { version: "1.2.0", dependencies: { notes: "^1.0.0" } });
+const notes = packManifest("notes");
+const app = { name: "app", dependencies: { "@acme/jira": "^1.2.0" } };
+
+/** What every layout of this project must give. */
+const expected = ["@acme/jira@1.2.0 direct enabled", "notes@1.0.0 transitive disabled"];
+
+async function expectExpected(cwd: string): Promise<void> {
+  const { packs, problems } = await discoverPacks({ cwd });
+  expect(describeOrigins(packs)).toEqual(expected);
+  expect(problems).toEqual([]);
+  for (const { location } of packs) expect(location.startsWith("/")).toBe(true);
+}
+
+describe("npm", () => {
+  test("hoisted", async () => {
+    await expectExpected(
+      makeTree({
+        "package.json": app,
+        "node_modules/.package-lock.json": { name: "app", packages: { "node_modules/ghost": { trailblaze: {} } } },
+        "node_modules/.bin/notes": "",
+        "node_modules/.cache/ghost/package.json": packManifest("ghost"),
+        "node_modules/@acme/jira/package.json": jira,
+        "node_modules/notes/package.json": notes,
+        "node_modules/README.md": "no package",
+        "node_modules/empty/index.js": "",
+        "node_modules/@acme/file.txt": "no package",
+      }),
+    );
+  });
+
+  test("nested", async () => {
+    await expectExpected(
+      makeTree({
+        "package.json": app,
+        "node_modules/@acme/jira/package.json": jira,
+        "node_modules/@acme/jira/node_modules/notes/package.json": notes,
+      }),
+    );
+  });
+
+  test("nested below packages that are no packs, ten deep", async () => {
+    const path = (depth: number) =>
+      Array.from({ length: depth }, (_, level) => `node_modules/level${level}`).join("/");
+    const levels = Array.from({ length: 10 }, (_, level) => [
+      `${path(level + 1)}/package.json`,
+      { name: `level${level}` },
+    ]);
+    await expectExpected(
+      makeTree({
+        "package.json": app,
+        "node_modules/@acme/jira/package.json": jira,
+        ...Object.fromEntries(levels),
+        [`${path(10)}/node_modules/@acme/notes/package.json`]: notes,
+      }),
+    );
+  });
+
+  test("a package.json elsewhere in a package is none of ours", async () => {
+    await expectExpected(
+      makeTree({
+        "package.json": app,
+        "node_modules/@acme/jira/package.json": jira,
+        "node_modules/@acme/jira/fixtures/ghost/package.json": packManifest("ghost"),
+        "node_modules/@acme/jira/dist/package.json": packManifest("ghost-dist"),
+        "node_modules/notes/package.json": notes,
+        "src/package.json": packManifest("ghost-src"),
+      }),
+    );
+  });
+
+  test("linked: packages lie in node_modules/.store", async () => {
+    const store = "node_modules/.store";
+    const root = makeTree({
+      "package.json": app,
+      [`${store}/@acme/jira@1.2.0-a1b2c3/node_modules/@acme/jira/package.json`]: jira,
+      [`${store}/notes@1.0.0-d4e5f6/node_modules/notes/package.json`]: notes,
+    });
+    makeLink("../.store/@acme/jira@1.2.0-a1b2c3/node_modules/@acme/jira", join(root, "node_modules/@acme/jira"));
+    makeLink(
+      "../../notes@1.0.0-d4e5f6/node_modules/notes",
+      join(root, store, "@acme/jira@1.2.0-a1b2c3/node_modules/notes"),
+    );
+    await expectExpected(root);
+  });
+});
+
+describe("pnpm", () => {
+  /** An isolated install; `units` names the folders of the store. */
+  function makeIsolated({ store = "node_modules/.pnpm", jiraUnit = "@acme+jira@1.2.0", notesUnit = "notes@1.0.0" } = {}) {
+    const root = makeTree({
+      "app/package.json": app,
+      "app/node_modules/.modules.yaml": { virtualStoreDir: ".pnpm" },
+      [`app/${store}/lock.yaml`]: "",
+      [`app/${store}/${jiraUnit}/node_modules/@acme/jira/package.json`]: jira,
+      [`app/${store}/${notesUnit}/node_modules/notes/package.json`]: notes,
+    });
+    const project = join(root, "app");
+    const real = join(project, store);
+    makeLink(join(real, jiraUnit, "node_modules/@acme/jira"), join(project, "node_modules/@acme/jira"));
+    makeLink(join(real, notesUnit, "node_modules/notes"), join(real, jiraUnit, "node_modules/notes"));
+    return { root, project };
+  }
+
+  test("its store in its usual place", async () => {
+    const { project } = makeIsolated();
+    const { packs } = await discoverPacks({ cwd: project });
+    expect(packs.map(({ location }) => location)).toEqual([
+      join(project, "node_modules/.pnpm/@acme+jira@1.2.0/node_modules/@acme/jira"),
+      join(project, "node_modules/.pnpm/notes@1.0.0/node_modules/notes"),
+    ]);
+    await expectExpected(project);
+  });
+
+  test.each([
+    ["with the versions of peers", "@acme+jira@1.2.0_notes@1.0.0_react@18.2.0", "notes@1.0.0"],
+    ["cut short, with a hash", "@acme+jira_4f5a6b7c8d9e0f1a2b3c4d5e6f", "no_9a8b7c6d5e4f3a2b1c0d"],
+    ["cut short before the scope ends", "@ac_4f5a6b7c8d9e0f1a2b3c4d5e6f", "n_9a8b7c6d5e4f3a2b1c0d"],
+    ["of a package in a folder", "@acme+jira@file+..+jira", "x@file+..+notes_hash"],
+    ["telling another name", "other@1.2.0", "@scope+other@1.0.0"],
+    ["with a plus for every slash of a path", "file+home+me+jira", "file+home+me+notes"],
+  ])("with folders in the store %s", async (_, jiraUnit, notesUnit) => {
+    await expectExpected(makeIsolated({ jiraUnit, notesUnit }).project);
+  });
+
+  test("with a hoisted folder in the store that links to every package", async () => {
+    const { project } = makeIsolated();
+    const hoisted = join(project, "node_modules/.pnpm/node_modules");
+    makeLink("../notes@1.0.0/node_modules/notes", join(hoisted, "notes"));
+    makeLink("../../@acme+jira@1.2.0/node_modules/@acme/jira", join(hoisted, "@acme/jira"));
+    await expectExpected(project);
+  });
+
+  test("with packages that a package brings along in the store", async () => {
+    const { project } = makeIsolated();
+    const bundled = join(project, "node_modules/.pnpm/desk@1.0.0/node_modules/desk");
+    makeLink(join(makeTree({ "package.json": { name: "desk" } }), "package.json"), join(bundled, "package.json"));
+    makeLink(makeTree({ "package.json": packManifest("extra") }), join(bundled, "node_modules/extra"));
+    const { packs } = await discoverPacks({ cwd: project });
+    expect(describeOrigins(packs)).toEqual([expected[0], "extra@1.0.0 transitive disabled", expected[1]]);
+  });
+
+  test.each([
+    ["beside node_modules", ".packages", "../.packages"],
+    ["inside node_modules, by another name", "node_modules/.virtual", ".virtual"],
+    ["next to the project", "../packages", "../../packages"],
+    ["next to the project, its name beginning with the project's", "../app-packages", "../../app-packages"],
+  ])("its store moved %s", async (_, folder, virtualStoreDir) => {
+    const { project } = makeIsolated({ store: folder });
+    makeLink(join(makeTree({ "m.yaml": { virtualStoreDir } }), "m.yaml"), join(project, "node_modules/modules"));
+    renameSync(join(project, "node_modules/modules"), join(project, "node_modules/.modules.yaml"));
+    await expectExpected(project);
+  });
+
+  test("its store moved, its place written down as an absolute path", async () => {
+    const { project } = makeIsolated({ store: ".packages" });
+    const yaml = makeTree({ "m.yaml": { virtualStoreDir: join(project, ".packages") } });
+    renameSync(join(yaml, "m.yaml"), join(project, "node_modules/.modules.yaml"));
+    await expectExpected(project);
+  });
+
+  test("what other projects keep in a store outside of the project is not installed for this one", async () => {
+    const { root, project } = makeIsolated({ store: "../app-packages" });
+    makeLink(
+      makeTree({ "package.json": packManifest("others") }),
+      join(root, "app-packages/others@1.0.0/node_modules/others"),
+    );
+    const real = makeTree({ "package.json": packManifest("others-too") });
+    renameSync(real, join(root, "app-packages/others-too"));
+    const unit = makeTree({ "node_modules/neighbour/package.json": packManifest("neighbour") });
+    renameSync(unit, join(root, "app-packages/neighbour@1.0.0"));
+    const yaml = makeTree({ "m.yaml": { virtualStoreDir: "../../app-packages" } });
+    renameSync(join(yaml, "m.yaml"), join(project, "node_modules/.modules.yaml"));
+    await expectExpected(project);
+  });
+
+  test("one store for all projects of the machine", async () => {
+    const links = "store/v10/links";
+    const root = makeTree({
+      "app/package.json": app,
+      [`${links}/@acme/jira/1.2.0/4f5a6b/node_modules/@acme/jira/package.json`]: jira,
+      [`${links}/notes/1.0.0/7c8d9e/node_modules/notes/package.json`]: notes,
+      [`${links}/others/1.0.0/0f1a2b/node_modules/others/package.json`]: packManifest("others"),
+    });
+    const unit = join(root, links, "@acme/jira/1.2.0/4f5a6b/node_modules");
+    makeLink(join(unit, "@acme/jira"), join(root, "app/node_modules/@acme/jira"));
+    makeLink(join(root, links, "notes/1.0.0/7c8d9e/node_modules/notes"), join(unit, "notes"));
+    await expectExpected(join(root, "app"));
+  });
+
+  test("an alias makes direct what it links to, from a workspace's member as well", async () => {
+    const unit = "@acme+jira@1.2.0/node_modules/@acme/jira";
+    const root = makeTree({
+      "package.json": { name: "root" },
+      "pnpm-workspace.yaml": { packages: ["packages/*"] },
+      "packages/app/package.json": { name: "app", dependencies: { tracker: "npm:@acme/jira@^1.2.0" } },
+      [`node_modules/.pnpm/${unit}/package.json`]: jira,
+    });
+    makeLink(join(root, "node_modules/.pnpm", unit), join(root, "packages/app/node_modules/tracker"));
+    const { packs } = await discoverPacks({ cwd: join(root, "packages/app") });
+    expect(describeOrigins(packs)).toEqual(["@acme/jira@1.2.0 direct enabled"]);
+  });
+});
+
+describe("Yarn", () => {
+  test.each([".pnp.cjs", ".pnp.js"])("Plug'n'Play (%s) is a clear problem, own packs are listed", async (file) => {
+    const root = makeTree({
+      "package.json": packManifest("app", { workspaces: ["packages/*"] }),
+      "packages/notes/package.json": notes,
+      [file]: "throw new Error('run');",
+    });
+    for (const cwd of [root, join(root, "packages/notes")]) {
+      const { packs, problems } = await discoverPacks({ cwd });
+      expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
+      expect(problems).toEqual([expect.objectContaining({ code: "UnsupportedLayout", severity: "error" })]);
+      expect(problems[0]?.message).toContain(join(root, file));
+      expect(problems[0]?.hint).toContain("node-modules");
+    }
+  });
+
+  test("node_modules of its own making", async () => {
+    await expectExpected(
+      makeTree({
+        "package.json": app,
+        "node_modules/.yarn-integrity": "{}",
+        "node_modules/.yarn-state.yml": "",
+        "node_modules/@acme/jira/package.json": jira,
+        "node_modules/notes/package.json": notes,
+      }),
+    );
+  });
+});
+
+describe("links", () => {
+  test("to a folder outside, as npm makes them for file: dependencies, give that folder", async () => {
+    const outside = makeTree({ "package.json": jira, "node_modules/notes/package.json": notes });
+    const root = makeTree({ "package.json": app });
+    makeLink(outside, join(root, "node_modules/@acme/jira"));
+    await expectExpected(root);
+    expect((await discoverPacks({ cwd: root })).packs[0]?.location).toBe(outside);
+  });
+
+  test("to node_modules itself are followed", async () => {
+    const outside = makeTree({
+      "node_modules/@acme/jira/package.json": jira,
+      "node_modules/notes/package.json": notes,
+    });
+    const root = makeTree({ "package.json": app });
+    makeLink(join(outside, "node_modules"), join(root, "node_modules"));
+    await expectExpected(root);
+  });
+
+  test("to a scope's folder are followed", async () => {
+    const outside = makeTree({ "jira/package.json": jira });
+    const root = makeTree({ "package.json": app, "node_modules/notes/package.json": notes });
+    makeLink(outside, join(root, "node_modules/@acme"));
+    await expectExpected(root);
+  });
+
+  test("that reach one package by several ways list it once", async () => {
+    const root = makeTree({
+      "package.json": app,
+      "real/package.json": jira,
+      "node_modules/notes/package.json": notes,
+    });
+    makeLink("../../real", join(root, "node_modules/@acme/jira"));
+    makeLink("../real", join(root, "node_modules/again"));
+    makeLink("again", join(root, "node_modules/and-again"));
+    makeLink("../../../real", join(root, "node_modules/notes/node_modules/jira"));
+    await expectExpected(root);
+  });
+
+  test("one of which carries the declared name make the package direct, in whatever order they are met", async () => {
+    for (const alias of ["a-tracker", "z-tracker"]) {
+      const root = makeTree({
+        "package.json": { name: "app", dependencies: { [alias]: "npm:@acme/jira@1" } },
+        "node_modules/@acme/jira/package.json": jira,
+      });
+      makeLink("@acme/jira", join(root, "node_modules", alias));
+      const { packs } = await discoverPacks({ cwd: root });
+      expect(describeOrigins(packs)).toEqual(["@acme/jira@1.2.0 direct enabled"]);
+    }
+  });
+
+  test("in circles end", async () => {
+    const root = makeTree({
+      "package.json": app,
+      "node_modules/@acme/jira/package.json": jira,
+      "node_modules/notes/package.json": notes,
+    });
+    const modules = join(root, "node_modules");
+    makeLink("../..", join(modules, "notes/node_modules/up"));
+    makeLink("..", join(modules, "self"));
+    makeLink("ping", join(modules, "pong"));
+    makeLink("pong", join(modules, "ping"));
+    makeLink("ouroboros", join(modules, "ouroboros"));
+    makeLink("../../../node_modules", join(modules, "@acme/jira/node_modules"));
+    makeLink("@loop", join(modules, "@loop"));
+    makeLink(".", join(modules, "@acme/@acme"));
+    await expectExpected(root);
+  });
+
+  test("that lead nowhere are passed over", async () => {
+    const root = makeTree({
+      "package.json": { ...app, dependencies: { ...app.dependencies, gone: "file:../gone" } },
+      "node_modules/@acme/jira/package.json": jira,
+      "node_modules/notes/package.json": notes,
+    });
+    makeLink("../../gone", join(root, "node_modules/gone"));
+    makeLink("nowhere", join(root, "node_modules/@gone"));
+    await expectExpected(root);
+  });
+
+  test("to the project itself leave it `self`", async () => {
+    const root = makeTree({ "package.json": packManifest("app", { dependencies: { app: "file:." } }) });
+    makeLink("..", join(root, "node_modules/app"));
+    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual(["app@1.0.0 self enabled"]);
+  });
+});

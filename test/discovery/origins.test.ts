@@ -1,0 +1,213 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { describeOrigins, describePacks } from "../support/listing.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const list = async (tree: Record<string, unknown>, folder = ".") => {
+  const { packs } = await discoverPacks({ cwd: join(makeTree(tree), folder) });
+  return describeOrigins(packs);
+};
+
+describe("where a pack comes from", () => {
+  test("the project that is a pack is `self`", async () => {
+    expect(await list({ "package.json": packManifest("@acme/jira") })).toEqual([
+      "@acme/jira@1.0.0 self enabled",
+    ]);
+  });
+
+  test("the project that is no pack is not listed", async () => {
+    expect(await list({ "package.json": { name: "app", version: "1.0.0" } })).toEqual([]);
+  });
+
+  test("the project needs no name and no version to be a pack", async () => {
+    const root = makeTree({ "my-pack/package.json": { trailblaze: { tools: ["a"] } } });
+    const { packs, problems } = await discoverPacks({ cwd: join(root, "my-pack") });
+    expect(packs).toEqual([
+      expect.objectContaining({
+        name: "my-pack",
+        qualifiedName: "my-pack",
+        version: null,
+        description: null,
+        origin: "self",
+        problems: [],
+      }),
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test.each(["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"])(
+    "one that the project names in %s is `direct`",
+    async (kind) => {
+      expect(
+        await list({
+          "package.json": { name: "app", [kind]: { "@acme/jira": "^1.0.0" } },
+          "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
+        }),
+      ).toEqual(["@acme/jira@1.0.0 direct enabled"]);
+    },
+  );
+
+  test("one that only another package names is `transitive`, hoisted or nested", async () => {
+    expect(
+      await list({
+        "package.json": { name: "app", dependencies: { desk: "*" } },
+        "node_modules/desk/package.json": { name: "desk", dependencies: { "@acme/jira": "*", notes: "*" } },
+        "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
+        "node_modules/desk/node_modules/notes/package.json": packManifest("notes"),
+      }),
+    ).toEqual(["@acme/jira@1.0.0 transitive disabled", "notes@1.0.0 transitive disabled"]);
+  });
+
+  test("one that nobody names is `transitive` as well", async () => {
+    expect(
+      await list({ "package.json": { name: "app" }, "node_modules/notes/package.json": packManifest("notes") }),
+    ).toEqual(["notes@1.0.0 transitive disabled"]);
+  });
+
+  test("one that the project names, but of which it resolves another copy, is not direct by its name", async () => {
+    const lines = await list({
+      "package.json": { name: "app", dependencies: { notes: "^2.0.0", desk: "*" } },
+      "node_modules/notes/package.json": packManifest("notes", { version: "2.0.0" }),
+      "node_modules/desk/package.json": { name: "desk" },
+      "node_modules/desk/node_modules/notes/package.json": packManifest("notes"),
+    });
+    expect(lines).toEqual(["notes@1.0.0 transitive disabled shadowed", "notes@2.0.0 direct enabled"]);
+  });
+
+  test("an alias makes direct what it stands for, under its real name", async () => {
+    expect(
+      await list({
+        "package.json": { name: "app", dependencies: { tracker: "npm:@acme/jira@^1.0.0" } },
+        "node_modules/tracker/package.json": packManifest("@acme/jira"),
+      }),
+    ).toEqual(["@acme/jira@1.0.0 direct enabled"]);
+  });
+
+  test("a package installed under the name of another one does not become that one", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { notes: "npm:@acme/jira@1" } },
+      "node_modules/notes/package.json": packManifest("@acme/jira", { trailblaze: { tools: ["a"] } }),
+    });
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(packs[0]?.tools[0]?.qualifiedName).toBe("acme/jira/a");
+  });
+
+  test("one installed for a folder above is direct if the project names it, and else not its own", async () => {
+    expect(
+      await list(
+        {
+          "package.json": { name: "outer" },
+          "node_modules/notes/package.json": packManifest("notes"),
+          "node_modules/other/package.json": packManifest("other"),
+          "app/package.json": { name: "app", dependencies: { notes: "*" } },
+        },
+        "app",
+      ),
+    ).toEqual(["notes@1.0.0 direct enabled"]);
+  });
+
+  test("a dependency that is declared and not installed is no pack and no problem of listing", async () => {
+    const root = makeTree({ "package.json": { name: "app", dependencies: { "@acme/jira": "^1" } } });
+    expect(await discoverPacks({ cwd: root })).toEqual({ project: root, packs: [], problems: [] });
+  });
+
+  test.each([[["notes"]], ["notes"], [5], [null], [{ notes: null }]])(
+    "dependencies of the wrong type, %j, are no reason to fail",
+    async (dependencies) => {
+      const lines = await list({
+        "package.json": { name: "app", dependencies },
+        "node_modules/notes/package.json": packManifest("notes"),
+      });
+      expect(lines).toHaveLength(1);
+    },
+  );
+
+  test("names of dependencies that lead out of node_modules lead nowhere", async () => {
+    const root = makeTree({
+      "app/package.json": {
+        name: "app",
+        dependencies: { "../../outside": "*", "..": "*", "@x/../../outside": "*", __proto__x: "*" },
+      },
+      "node_modules/ok/package.json": { name: "ok" },
+      "outside/package.json": packManifest("outside"),
+    });
+    expect(describeOrigins((await discoverPacks({ cwd: join(root, "app") })).packs)).toEqual([]);
+  });
+});
+
+describe("what a listing says of a pack", () => {
+  test("is what its package.json says", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { "@acme/jira": "^1.2.0" } },
+      "node_modules/@acme/jira/package.json": {
+        name: "@acme/jira",
+        version: "1.2.0",
+        description: "Jira for agents",
+        trailblaze: {
+          servers: ["project-management"],
+          tools: [["createIssue", "Create an issue"], { name: "getIssue", description: "Get an issue", parameters: ["key"] }],
+          toolsets: ["triage"],
+          prompts: ["issueText"],
+        },
+      },
+    });
+    expect(await discoverPacks({ cwd: root })).toStrictEqual({
+      project: root,
+      packs: [
+        {
+          name: "@acme/jira",
+          qualifiedName: "acme/jira",
+          version: "1.2.0",
+          description: "Jira for agents",
+          location: join(root, "node_modules/@acme/jira"),
+          origin: "direct",
+          shadowed: false,
+          enabled: true,
+          servers: [
+            { name: "project-management", qualifiedName: "acme/jira/project-management", description: null },
+          ],
+          tools: [
+            { name: "createIssue", qualifiedName: "acme/jira/createIssue", description: "Create an issue" },
+            { name: "getIssue", qualifiedName: "acme/jira/getIssue", description: "Get an issue" },
+          ],
+          toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
+          prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+          problems: [],
+        },
+      ],
+      problems: [],
+    });
+  });
+
+  test("keeps items in the order in which they are declared", async () => {
+    const root = makeTree({ "package.json": packManifest("p", { trailblaze: { tools: ["z", "a", "m", "B"] } }) });
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(describePacks(packs)).toEqual(["p@1.0.0 self enabled | tools: z, a, m, B"]);
+  });
+
+  test("is in the order of name, version and location, however the folders are named", async () => {
+    const root = makeTree({
+      "package.json": { name: "app" },
+      "node_modules/zz/package.json": packManifest("@acme/a"),
+      "node_modules/b/node_modules/notes/package.json": packManifest("notes", { version: "10.0.0" }),
+      "node_modules/b/package.json": { name: "b" },
+      "node_modules/c/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }),
+      "node_modules/c/package.json": { name: "c" },
+      "node_modules/d/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0-beta.1" }),
+      "node_modules/d/package.json": { name: "d" },
+      "node_modules/e/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }),
+      "node_modules/e/package.json": { name: "e" },
+      "node_modules/Upper/package.json": packManifest("Upper"),
+    });
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(packs.map(({ name, version, location }) => [name, version, location.slice(root.length + 14)])).toEqual([
+      ["@acme/a", "1.0.0", "zz"],
+      ["Upper", "1.0.0", "Upper"],
+      ["notes", "9.0.0-beta.1", "d/node_modules/notes"],
+      ["notes", "9.0.0", "c/node_modules/notes"],
+      ["notes", "9.0.0", "e/node_modules/notes"],
+      ["notes", "10.0.0", "b/node_modules/notes"],
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { discoverPacks, type Problem, TrailblazeError } from "../../src/index.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeLink } from "../support/special-files.ts";
+
+const installed = {
+  "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
+};
+const project = { "package.json": { name: "app", dependencies: { "@acme/jira": "^1.0.0" } }, ...installed };
+
+async function failureOf(cwd: string): Promise<Problem> {
+  try {
+    await discoverPacks({ cwd });
+  } catch (error) {
+    if (error instanceof TrailblazeError) return error.problem;
+    throw error;
+  }
+  throw new Error("a project was found");
+}
+
+describe("the project", () => {
+  test("is the folder of the nearest package.json", async () => {
+    const root = makeTree(project);
+    mkdirSync(join(root, "src/deep/er"), { recursive: true });
+    for (const cwd of [root, join(root, "src"), join(root, "src/deep/er")]) {
+      const found = await discoverPacks({ cwd });
+      expect(found.project).toBe(root);
+      expect(describeOrigins(found.packs)).toEqual(["@acme/jira@1.0.0 direct enabled"]);
+    }
+  });
+
+  test("is not the folder of a package.json that holds only `type`", async () => {
+    const root = makeTree({ ...project, "dist/esm/package.json": { type: "module" }, "dist/package.json": { type: "commonjs" } });
+    expect((await discoverPacks({ cwd: join(root, "dist/esm") })).project).toBe(root);
+  });
+
+  test.each([
+    { type: "module", name: "inner" },
+    { type: "module", private: true },
+    { name: "inner" },
+  ])("is the folder of a package.json with %j", async (manifest) => {
+    const root = makeTree({ ...project, "inner/package.json": manifest });
+    expect((await discoverPacks({ cwd: join(root, "inner") })).project).toBe(join(root, "inner"));
+  });
+
+  test("is given by its real path, also when looked for through a link", async () => {
+    const root = makeTree(Object.fromEntries(Object.entries(project).map(([path, value]) => [`app/${path}`, value])));
+    makeLink(join(root, "app"), join(root, "link"));
+    const found = await discoverPacks({ cwd: join(root, "link") });
+    expect(found.project).toBe(join(root, "app"));
+    expect(found.packs.map(({ location }) => location)).toEqual([join(root, "app/node_modules/@acme/jira")]);
+  });
+
+  test("is looked for from the process's folder by default, and a relative folder is relative to that", async () => {
+    const root = makeTree(project);
+    mkdirSync(join(root, "src"));
+    const cwd = vi.spyOn(process, "cwd").mockReturnValue(join(root, "src"));
+    onTestFinished(() => {
+      cwd.mockRestore();
+    });
+    expect((await discoverPacks()).project).toBe(root);
+    expect((await discoverPacks({})).project).toBe(root);
+    expect((await discoverPacks({ cwd: ".." })).project).toBe(root);
+    expect((await discoverPacks({ cwd: relative(process.cwd(), root) })).project).toBe(root);
+  });
+
+  test("is a folder inside node_modules, if that is where one looks from", async () => {
+    const root = makeTree(project);
+    const { project: found, packs } = await discoverPacks({ cwd: join(root, "node_modules/@acme/jira") });
+    expect(found).toBe(join(root, "node_modules/@acme/jira"));
+    expect(describeOrigins(packs)[0]).toBe("@acme/jira@1.0.0 self enabled");
+  });
+
+  test("is the nearest one even if its package.json is broken, and what is installed is listed", async () => {
+    const root = makeTree({ "package.json": { name: "outer" }, "app/package.json": "{ broken" });
+    makeLink(join(makeTree(installed), "node_modules"), join(root, "app/node_modules"));
+    const found = await discoverPacks({ cwd: join(root, "app") });
+    expect(found.project).toBe(join(root, "app"));
+    expect(found.problems).toEqual([
+      expect.objectContaining({ code: "MalformedPackageJson", severity: "error", line: 1 }),
+    ]);
+    expect(found.packs.map(({ name }) => name)).toEqual(["@acme/jira"]);
+  });
+});
+
+describe("without a project", () => {
+  test("the failure says where was looked and what to do", async () => {
+    const root = makeTree({ "a/b/readme.txt": "" });
+    const problem = await failureOf(join(root, "a/b"));
+    expect(problem).toMatchObject({ code: "ProjectNotFound", severity: "error" });
+    expect(problem.message).toContain(join(root, "a/b"));
+    expect(problem.hint).toContain("--cwd");
+  });
+
+  test("a package.json that holds only `type` is none", async () => {
+    const root = makeTree({ "package.json": { type: "module" } });
+    expect((await failureOf(root)).code).toBe("ProjectNotFound");
+  });
+
+  test("a folder that does not exist is named", async () => {
+    const missing = join(makeTree(project), "nowhere");
+    const problem = await failureOf(missing);
+    expect(problem.code).toBe("ProjectNotFound");
+    expect(problem.message).toContain(missing);
+  });
+
+  test("an error is thrown that is one of ours, with the problem's code and message", async () => {
+    const error = await discoverPacks({ cwd: "/nowhere/at/all" }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TrailblazeError);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: "TrailblazeError", code: "ProjectNotFound" });
+    expect((error as TrailblazeError).message).toBe((error as TrailblazeError).problem.message);
+  });
+});

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const notes = (version: string | undefined) => packManifest("notes", { version, trailblaze: { tools: ["a"] } });
+
+/** A project with one copy of `notes` below each of the packages that are named. */
+function makeCopies(copies: Readonly<Record<string, string | undefined>>, tree: Record<string, unknown> = {}): string {
+  const nested = Object.entries(copies).flatMap(([owner, version]) => [
+    [`node_modules/${owner}/package.json`, { name: owner }],
+    [`node_modules/${owner}/node_modules/notes/package.json`, notes(version)],
+  ]);
+  return makeTree({ "package.json": { name: "app" }, ...Object.fromEntries(nested), ...tree });
+}
+
+describe("of several copies of one pack", () => {
+  test("the one that the project resolves wins, though it is lower and transitive", async () => {
+    const root = makeCopies({ desk: "2.0.0" }, { "node_modules/notes/package.json": notes("1.0.0") });
+    const { packs, problems } = await discoverPacks({ cwd: root });
+    expect(describeOrigins(packs)).toEqual([
+      "notes@1.0.0 transitive disabled",
+      "notes@2.0.0 transitive disabled shadowed",
+    ]);
+    expect(problems).toEqual([]);
+    expect(packs[0]?.problems).toEqual([]);
+    expect(packs[1]?.problems).toEqual([
+      expect.objectContaining({ code: "ShadowedPack", severity: "warning", pack: "notes" }),
+    ]);
+    const message = packs[1]?.problems[0]?.message;
+    expect(message).toContain("1.0.0");
+    expect(message).toContain("2.0.0");
+    expect(message).toContain(join(root, "node_modules/notes"));
+  });
+
+  test.each([
+    [{ a: "9.0.0", b: "10.0.0" }, "10.0.0"],
+    [{ a: "1.0.0-beta.2", b: "1.0.0-beta.10" }, "1.0.0-beta.10"],
+    [{ a: "1.0.0", b: "1.0.0-rc.1" }, "1.0.0"],
+    [{ a: undefined, b: "0.0.1" }, "0.0.1"],
+    [{ a: "newest", b: "0.0.1" }, "0.0.1"],
+  ])("%j, none of which the project resolves, the highest wins: %s", async (copies, version) => {
+    const { packs } = await discoverPacks({ cwd: makeCopies(copies) });
+    expect(packs).toHaveLength(2);
+    expect(packs.filter(({ shadowed }) => !shadowed).map((pack) => pack.version)).toEqual([version]);
+  });
+
+  test("all but one are shadowed, also where their versions are equal", async () => {
+    const { packs } = await discoverPacks({ cwd: makeCopies({ a: "1.0.0", b: "1.0.0", c: "1.0.0" }) });
+    expect(packs.map(({ shadowed }) => shadowed).sort()).toEqual([false, true, true]);
+    expect(packs.flatMap((pack) => pack.problems)).toHaveLength(2);
+  });
+
+  test("the project itself wins over a copy that is installed", async () => {
+    const root = makeTree({
+      "package.json": { ...notes("1.0.0"), dependencies: { notes: "^2.0.0" } },
+      "node_modules/notes/package.json": notes("2.0.0"),
+    });
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(packs.filter(({ shadowed }) => !shadowed).map(({ origin }) => origin)).toEqual(["self"]);
+  });
+
+  test("a shadowed one is not enabled, whatever the config says", async () => {
+    const root = makeCopies(
+      { desk: "2.0.0" },
+      {
+        "package.json": { name: "app", dependencies: { notes: "1" } },
+        "node_modules/notes/package.json": notes("1.0.0"),
+        "trailblaze.config.yaml": "packs: { allow: [notes], transitive: [notes] }\n",
+      },
+    );
+    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual([
+      "notes@1.0.0 direct enabled",
+      "notes@2.0.0 transitive disabled shadowed",
+    ]);
+  });
+
+  test("packs whose names differ in case only are two packs", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { a1: "npm:Notes", a2: "npm:notes" } },
+      "node_modules/a1/package.json": packManifest("Notes"),
+      "node_modules/a2/package.json": packManifest("notes"),
+    });
+    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual([
+      "Notes@1.0.0 direct enabled",
+      "notes@1.0.0 direct enabled",
+    ]);
+  });
+});

@@ -1,0 +1,169 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeLink } from "../support/special-files.ts";
+
+const workspaceFields: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>])[] = [
+  ["npm's list", { workspaces: ["packages/*"] }, {}],
+  ["Yarn's map", { workspaces: { packages: ["packages/*"], nohoist: [] } }, {}],
+  ["pnpm's file", {}, { "pnpm-workspace.yaml": "packages:\n  - 'packages/*'\n" }],
+  ["a list of folders", { workspaces: ["packages/app", "packages/lib", "packages/desk"] }, {}],
+  ["a pattern with a dot before", { workspaces: ["./packages/*"] }, {}],
+  ["a pattern with a slash behind", { workspaces: ["packages/*/"] }, {}],
+  ["a pattern of any depth", { workspaces: ["packages/**"] }, {}],
+  ["a pattern and an exception", { workspaces: ["packages/*", "others/*", "!others/ghost"] }, {}],
+];
+
+describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) => {
+  function makeWorkspace(): string {
+    const root = makeTree({
+      "package.json": packManifest("root", { dependencies: { "@acme/jira": "*" }, ...fields }),
+      "packages/app/package.json": { name: "app", dependencies: { lib: "*", notes: "*" } },
+      "packages/lib/package.json": packManifest("lib", { dependencies: { notes: "*" } }),
+      "packages/desk/package.json": packManifest("desk"),
+      "packages/desk/node_modules/only-desk/package.json": packManifest("only-desk"),
+      "packages/no-package/readme.txt": "",
+      "others/ghost/package.json": packManifest("ghost"),
+      "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
+      "node_modules/notes/package.json": packManifest("notes"),
+      ...files,
+    });
+    for (const member of ["app", "lib", "desk"]) makeLink(`../packages/${member}`, join(root, "node_modules", member));
+    return root;
+  }
+
+  test("is listed from its root", async () => {
+    const root = makeWorkspace();
+    const { project, packs, problems } = await discoverPacks({ cwd: root });
+    expect(project).toBe(root);
+    expect(describeOrigins(packs)).toEqual([
+      "@acme/jira@1.0.0 direct enabled",
+      "desk@1.0.0 workspace enabled",
+      "lib@1.0.0 workspace enabled",
+      "notes@1.0.0 transitive disabled",
+      "only-desk@1.0.0 transitive disabled",
+      "root@1.0.0 self enabled",
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test("is listed from a member: the root and the siblings are workspace, its own dependencies direct", async () => {
+    const root = makeWorkspace();
+    const { project, packs } = await discoverPacks({ cwd: join(root, "packages/app") });
+    expect(project).toBe(join(root, "packages/app"));
+    expect(describeOrigins(packs)).toEqual([
+      "@acme/jira@1.0.0 transitive disabled",
+      "desk@1.0.0 workspace enabled",
+      "lib@1.0.0 workspace enabled",
+      "notes@1.0.0 direct enabled",
+      "only-desk@1.0.0 transitive disabled",
+      "root@1.0.0 workspace enabled",
+    ]);
+  });
+
+  test("is listed from a member that is a pack", async () => {
+    const root = makeWorkspace();
+    const { packs } = await discoverPacks({ cwd: join(root, "packages/lib") });
+    expect(describeOrigins(packs)).toEqual([
+      "@acme/jira@1.0.0 transitive disabled",
+      "desk@1.0.0 workspace enabled",
+      "lib@1.0.0 self enabled",
+      "notes@1.0.0 direct enabled",
+      "only-desk@1.0.0 transitive disabled",
+      "root@1.0.0 workspace enabled",
+    ]);
+  });
+
+  test("lists members in their own folders", async () => {
+    const root = makeWorkspace();
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(packs.find(({ name }) => name === "lib")?.location).toBe(join(root, "packages/lib"));
+  });
+});
+
+describe("the borders of a workspace", () => {
+  test("a project below a workspace's root that no pattern covers stands alone", async () => {
+    const root = makeTree({
+      "package.json": packManifest("root", { workspaces: ["packages/*"] }),
+      "packages/lib/package.json": packManifest("lib"),
+      "examples/app/package.json": { name: "app" },
+      "node_modules/notes/package.json": packManifest("notes"),
+    });
+    const { project, packs } = await discoverPacks({ cwd: join(root, "examples/app") });
+    expect(project).toBe(join(root, "examples/app"));
+    expect(packs).toEqual([]);
+  });
+
+  test("members are not looked for in node_modules", async () => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces: ["**"] },
+      "packages/lib/package.json": packManifest("lib"),
+      "packages/lib/node_modules/notes/package.json": packManifest("notes"),
+    });
+    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual([
+      "lib@1.0.0 workspace enabled",
+      "notes@1.0.0 transitive disabled",
+    ]);
+  });
+
+  test("a pnpm file without packages makes no workspace; package.json decides then", async () => {
+    const tree = {
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/lib/package.json": packManifest("lib"),
+    };
+    for (const text of ["onlyBuiltDependencies: []\n", "", "packages: 5\n", "{ broken"]) {
+      const root = makeTree({ ...tree, "pnpm-workspace.yaml": text });
+      const { packs } = await discoverPacks({ cwd: root });
+      expect(describeOrigins(packs), JSON.stringify(text)).toEqual(["lib@1.0.0 workspace enabled"]);
+    }
+  });
+
+  test.each([[5], ["packages/*"], [null], [[5, null, {}]], [{ packages: 5 }], [[""]], [["/nowhere/*", "../*", "[", "{"]]])(
+    "workspaces of a wrong shape, %j, are no reason to fail",
+    async (workspaces) => {
+      const root = makeTree({
+        "app/package.json": { name: "root", workspaces },
+        "app/node_modules/notes/package.json": packManifest("notes"),
+      });
+      expect(describeOrigins((await discoverPacks({ cwd: join(root, "app") })).packs)).toContain(
+        "notes@1.0.0 transitive disabled",
+      );
+    },
+  );
+
+  test("a broken member is a problem with a place and an error, the others are listed", async () => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/bad/package.json": '{\n  "name": "bad",\n',
+      "packages/lib/package.json": packManifest("lib"),
+    });
+    for (const cwd of [root, join(root, "packages/lib")]) {
+      const { packs, problems } = await discoverPacks({ cwd });
+      expect(packs.map(({ name }) => name)).toEqual(["lib"]);
+      expect(problems).toEqual([
+        expect.objectContaining({ code: "MalformedPackageJson", severity: "error", line: 3, column: 1 }),
+      ]);
+      expect(problems[0]?.message).toContain(join(root, "packages/bad"));
+    }
+  });
+
+  test("a member is parsed although it does not mention the field", async () => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/bad/package.json": '{ "name": oops }',
+    });
+    const { problems } = await discoverPacks({ cwd: root });
+    expect(problems).toEqual([expect.objectContaining({ code: "MalformedPackageJson", line: 1, column: 11 })]);
+  });
+
+  test("a broken package.json above a project is not this project's problem", async () => {
+    const root = makeTree({ "package.json": "{ broken", "app/package.json": packManifest("app") });
+    expect(await discoverPacks({ cwd: join(root, "app") })).toMatchObject({
+      project: join(root, "app"),
+      packs: [{ name: "app" }],
+      problems: [],
+    });
+  });
+});

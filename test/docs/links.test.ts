@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { inRepository } from "../support/repository.ts";
+import { parseMarkdown } from "./markdown.ts";
+import { pages } from "./pages.ts";
+
+/** Targets of the links in a text, without those that lead out of the repository. */
+function findRelativeLinks(markdown: string): string[] {
+  const lines = parseMarkdown(markdown).filter((part) => typeof part === "string");
+  return [...lines.join("\n").matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^(?:[a-z]+:|#)/.test(target));
+}
+
+test.each(pages)("every link of %s leads somewhere", (page) => {
+  const links = findRelativeLinks(readFileSync(inRepository(page), "utf8"));
+  const broken = links.filter((link) => {
+    const [path = ""] = link.split("#");
+    return !existsSync(join(inRepository(dirname(page)), path));
+  });
+  expect(broken).toEqual([]);
+});
