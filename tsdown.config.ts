@@ -6,6 +6,8 @@ const shared = {
   platform: "node",
   // What a `list` needs is bundled: a dependency of its own would cost more to find than to run.
   deps: { alwaysBundle: [/^[^.]/], onlyBundle: false },
+  // jsonc-parser's CommonJS form asks for its parts in a way that cannot be bundled.
+  inputOptions: { resolve: { mainFields: ["module", "main"] } },
   sourcemap: false,
   clean: true,
 } satisfies UserConfig;

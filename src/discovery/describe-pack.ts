@@ -17,6 +17,11 @@ function hostRangeOf({ value }: Manifest): unknown {
     : undefined;
 }
 
+async function locateKey({ text }: Manifest, key: string): Promise<{ line: number; column: number }> {
+  const { createJsonLocator } = await import("../data/json-positions.ts");
+  return createJsonLocator(text)([key]);
+}
+
 /** Compares this host with the range a pack asks for; semver is loaded only if it asks for any. */
 async function checkHostVersion(
   manifest: Manifest,
@@ -71,8 +76,9 @@ export async function describePack(
   const name = hasName ? (value.name as string) : (installedAs.find(isPackageName) ?? basename(location));
   if (!hasName && origin !== "self" && origin !== "workspace") {
     const reason = value.name === undefined ? "it has no name" : "npm allows no package of its name";
-    const file = "package.json";
-    problems.push(createProblem("MalformedPackageJson", { reason, location }, { pack: name, file }, context));
+    const place = { pack: name, file: "package.json", ...(await locateKey(manifest, "name")) };
+    const audience = origin === "direct" ? context : "bystander";
+    problems.push(createProblem("MalformedPackageJson", { reason, location }, place, audience));
   }
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
   const hostProblem = await checkHostVersion(manifest, name, context);
