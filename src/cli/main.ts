@@ -16,11 +16,11 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
       return 0;
     }
     if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-      const { formatCommandHelp, formatHelp } = await import("./help.ts");
       const topic = args.find((argument) => !argument.startsWith("-"));
-      const help = (topic && formatCommandHelp(topic)) || formatHelp(hostVersion);
-      if (asJson) output.json({ help });
-      else output.answer(help);
+      if (topic !== undefined) return await runCommand(topic, ["--help", ...(asJson ? ["--json"] : [])]);
+      const { formatHelp } = await import("./help.ts");
+      if (asJson) output.json({ help: formatHelp(hostVersion) });
+      else output.answer(formatHelp(hostVersion));
       return 0;
     }
     return await runCommand(name, args);

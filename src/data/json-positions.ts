@@ -1,13 +1,6 @@
 // Positions are wanted only where something is wrong, so this module, and the parser it brings, is loaded then.
-import {
-  findNodeAtLocation,
-  type Node,
-  type ParseError,
-  parse,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser";
-import { type DataSyntaxError, positionAt } from "./decode.ts";
+import { type Node, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
+import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
 
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
@@ -30,22 +23,40 @@ export function describeSyntaxError(error: DataSyntaxError): {
   return { reason: `${reason} (${words})`, ...positionAt(text, first.offset) };
 }
 
+/** The properties of an object by key; of a key that is there twice the last, whose value counts. */
+function indexProperties(node: Node): Map<string | number, Node> {
+  const properties = new Map<string | number, Node>();
+  for (const property of node.children ?? []) properties.set(property.children?.[0]?.value, property);
+  return properties;
+}
+
 /**
  * Line and column of the value at `path` in a valid JSON text; of its key, where the value belongs to one.
- * A path that is not there gives the position of its nearest ancestor.
+ * A path that is not there gives the position of its nearest ancestor. Indexes what it passes, so that many look-ups
+ * cost one pass.
  */
 export function createJsonLocator(
   text: string,
 ): (path: readonly (string | number)[]) => { line: number; column: number } {
   const root = parseTree(text, [], strict);
+  const lines = createLineIndex(text);
+  const indexes = new Map<Node, Map<string | number, Node>>();
+  const findProperty = (node: Node, key: string | number): Node | undefined => {
+    const properties = indexes.get(node) ?? indexProperties(node);
+    indexes.set(node, properties);
+    return properties.get(key);
+  };
   return (path) => {
-    let node: Node | undefined = root;
-    for (let length = path.length; root !== undefined && length >= 0; length--) {
-      node = findNodeAtLocation(root, path.slice(0, length));
-      if (node !== undefined) break;
+    let node = root;
+    let offset = root?.offset ?? 0;
+    for (const key of path) {
+      const property = node?.type === "object" ? findProperty(node, key) : undefined;
+      const next = node?.type === "array" ? node.children?.[Number(key)] : property?.children?.[1];
+      if (next === undefined) break;
+      offset = (property ?? next).offset;
+      node = next;
     }
-    const key = node?.parent?.type === "property" ? node.parent : node;
-    return positionAt(text, key?.offset ?? 0);
+    return lines(offset);
   };
 }
 

@@ -1,4 +1,15 @@
-import { isMap, isPair, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  Parser,
+} from "yaml";
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
 
@@ -15,57 +26,133 @@ export interface YamlData {
 /** More aliases than this expand to more than anybody wrote. */
 const maximumAliases = 100;
 
+/** The offset of a collection that nests too deep. Looked for before composing, which recurses and would overflow. */
+function findExcessiveDepth(tokens: readonly CST.Token[]): number | undefined {
+  const pending = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { token } = next;
+    if (token.type === "document" && token.value) pending.push({ token: token.value, depth: 0 });
+    if (!("items" in token)) continue;
+    const depth = next.depth + 1;
+    if (depth > maximumDepth) return token.offset;
+    for (const { key, value } of token.items) {
+      if (key) pending.push({ token: key, depth });
+      if (value) pending.push({ token: value, depth });
+    }
+  }
+  return undefined;
+}
+
 /**
- * Parses YAML 1.2 from bytes: one document, unique keys, bounded aliases and depth. Throws `DataSyntaxError` with an
- * offset where there is one.
+ * Walks a composed document once, for what the parser does not refuse or refuses too slowly: keys that are no texts
+ * or are there twice, aliases without anchor or to what holds them, and depth reached by aliases.
+ */
+class DocumentCheck {
+  /** Height in levels of each anchored node; `undefined` while it is being measured. */
+  readonly #anchors = new Map<string, number | undefined>();
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Levels of collections at and below a node, aliases expanded. */
+  measure(node: unknown): number {
+    if (isAlias(node)) {
+      const height = this.#anchors.get(node.source);
+      if (height !== undefined) return height;
+      const reason = this.#anchors.has(node.source) ? "contains itself" : "stands for nothing";
+      throw this.#fail(`the alias *${node.source} ${reason}`, node);
+    }
+    const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
+    if (anchor !== undefined) this.#anchors.set(anchor, undefined);
+    let height = 0;
+    if (isSeq(node)) height = 1 + Math.max(0, ...this.#measureAll(node.items));
+    if (isMap(node)) {
+      const keys = new Set<string>();
+      for (const { key } of node.items) {
+        if (!isScalar(key)) throw this.#fail("a key is no text", isMap(key) || isSeq(key) ? key : node);
+        const name = String(key.value);
+        if (keys.has(name)) throw this.#fail(`the key ${JSON.stringify(name)} is there twice`, key);
+        keys.add(name);
+      }
+      height = 1 + Math.max(0, ...this.#measureAll(node.items.map(({ value }) => value)));
+    }
+    if (height > maximumDepth) throw this.#fail(`it nests deeper than ${maximumDepth} levels`, node as Node);
+    if (anchor !== undefined) this.#anchors.set(anchor, height);
+    return height;
+  }
+
+  /** The few different heights of many nodes, so that they can be spread into a call. */
+  #measureAll(nodes: readonly unknown[]): Set<number> {
+    const heights = new Set<number>();
+    for (const node of nodes) heights.add(this.measure(node));
+    return heights;
+  }
+
+  #fail(reason: string, node: Pick<Node, "range">): DataSyntaxError {
+    return new DataSyntaxError(reason, this.#text, node.range?.[0] ?? 0);
+  }
+}
+
+function compose(text: string, lines: LineCounter): Document.Parsed {
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const tooDeep = findExcessiveDepth(tokens);
+  if (tooDeep !== undefined) {
+    throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, tooDeep);
+  }
+  const composer = new Composer({ logLevel: "silent", uniqueKeys: false });
+  const [document, second] = [...composer.compose(tokens, true, text.length)];
+  if (document === undefined) throw new DataSyntaxError("it is empty", text, 0);
+  const [error] = document.errors;
+  if (error !== undefined)
+    throw new DataSyntaxError(`it is not valid YAML (${error.message})`, text, error.pos[0]);
+  if (second !== undefined) {
+    throw new DataSyntaxError("it holds several documents", text, second.range[0]);
+  }
+  return document;
+}
+
+/** The node whose position tells where the value at a path is: its key in a map, else the value itself. */
+function findNode(document: Document.Parsed, path: Path): Pick<Node, "range"> | undefined {
+  const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const last = path.at(-1);
+  if (isMap(parent)) {
+    const key = parent.items.find(
+      (pair) => isScalar(pair.key) && String(pair.key.value) === String(last),
+    )?.key;
+    if (isScalar(key)) return key;
+  }
+  return document.getIn(path, true) as Node | undefined;
+}
+
+/**
+ * Parses YAML 1.2 from bytes: one document, keys that are texts and unique, bounded aliases and depth. Throws
+ * `DataSyntaxError` with an offset.
  */
 export function parseYaml(bytes: Uint8Array): YamlData {
   const text = decodeUtf8(bytes);
   const lines = new LineCounter();
+  const document = compose(text, lines);
+  new DocumentCheck(text).measure(document.contents);
+  let value: unknown;
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
-    const [error] = document.errors;
-    if (error !== undefined)
-      throw new DataSyntaxError(`it is not valid YAML (${error.message})`, text, error.pos[0]);
-    visit(document, {
-      Node(_key, node, ancestors) {
-        // Each level of nesting is a collection; a pair between two of them is no level of its own.
-        if (ancestors.filter((ancestor) => !isPair(ancestor)).length > maximumDepth) {
-          throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, node.range?.[0]);
-        }
-      },
-    });
-    const value: unknown = document.toJS({ maxAliasCount: maximumAliases });
-    return {
-      text,
-      value,
-      locate(path) {
-        for (let length = path.length; length > 0; length--) {
-          const parent = document.getIn(path.slice(0, length - 1), true) ?? document.contents;
-          const last = path[length - 1];
-          if (isMap(parent)) {
-            const key = parent.items.find(
-              (pair) => (isScalar(pair.key) ? pair.key.value : pair.key) === last,
-            )?.key;
-            if (isScalar(key) && key.range) return position(lines, key.range[0]);
-          }
-          const node = document.getIn(path.slice(0, length), true) as
-            | { range?: [number, number, number] }
-            | undefined;
-          if (node?.range) return position(lines, node.range[0]);
-        }
-        return { line: 1, column: 1 };
-      },
-    };
+    value = document.toJS({ maxAliasCount: maximumAliases });
   } catch (error) {
-    if (error instanceof DataSyntaxError) throw error;
-    if (error instanceof RangeError)
-      throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, 0);
     throw new DataSyntaxError(`it is not valid YAML (${(error as Error).message})`, text, 0);
   }
-}
-
-function position(lines: LineCounter, offset: number): { line: number; column: number } {
-  const { line, col } = lines.linePos(offset);
-  return { line, column: col };
+  return {
+    text,
+    value,
+    locate(path) {
+      for (let length = path.length; length > 0; length--) {
+        const range = findNode(document, path.slice(0, length))?.range;
+        if (range) {
+          const { line, col } = lines.linePos(range[0]);
+          return { line, column: col };
+        }
+      }
+      return { line: 1, column: 1 };
+    },
+  };
 }

@@ -74,10 +74,12 @@ export async function describePack(
   const problems: Problem[] = [];
   const hasName = typeof value.name === "string" && isPackageName(value.name);
   const name = hasName ? (value.name as string) : (installedAs.find(isPackageName) ?? basename(location));
-  if (!hasName && origin !== "self" && origin !== "workspace") {
+  const isSource = origin === "self" || origin === "workspace";
+  // A package under development may have no name yet; one that is there must be usable.
+  if (!hasName && !(isSource && value.name === undefined)) {
     const reason = value.name === undefined ? "it has no name" : "npm allows no package of its name";
     const place = { pack: name, file: "package.json", ...(await locateKey(manifest, "name")) };
-    const audience = origin === "direct" ? context : "bystander";
+    const audience = isSource || origin === "direct" ? context : "bystander";
     problems.push(createProblem("MalformedPackageJson", { reason, location }, place, audience));
   }
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);

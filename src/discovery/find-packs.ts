@@ -7,7 +7,7 @@ import { isPackageName } from "../qualified-names/package-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
 import { orderPacks, shadowCopies } from "./order-packs.ts";
-import { isAllowed, isTransitiveTaken, type PacksPolicy, readPacksPolicy } from "./packs-policy.ts";
+import { isAllowed, type PacksPolicy, readPacksPolicy } from "./packs-policy.ts";
 import { ancestorsOf, declaredDependencies, findProject, type Project } from "./project.ts";
 import type { DiscoveredPack, FoundPack, Origin } from "./types.ts";
 import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
@@ -90,11 +90,10 @@ function addSource(walk: PackageWalk, port: DiscoveryPort, location: string): vo
 }
 
 /** Whether a session would take a pack whose package.json has nothing against it. */
-function isTaken(pack: DiscoveredPack, policy: PacksPolicy): boolean {
+function isTaken({ qualifiedName, origin, ...pack }: DiscoveredPack, policy: PacksPolicy): boolean {
+  if (origin === "global") return false;
   const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
-  if (!isAllowed(policy, pack.qualifiedName, items)) return false;
-  if (pack.origin === "global") return false;
-  return pack.origin !== "transitive" || isTransitiveTaken(policy, pack.qualifiedName, items);
+  return isAllowed(policy, qualifiedName, items, { isTransitive: origin === "transitive" });
 }
 
 /**
@@ -136,7 +135,7 @@ export async function findPacks(
     const names = [...installedAs].sort();
     if (isFault(read)) {
       const context = origin === "transitive" || origin === "global" ? "bystander" : "operation";
-      problems.push(await describeFault(read, names[0] ?? location, context));
+      problems.push(await describeFault(read, names[0], context));
     } else if (Object.hasOwn(read.value, "trailblaze")) {
       packs.push(await describePack(location, read, origin, names));
     }

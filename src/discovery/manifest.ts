@@ -45,13 +45,13 @@ function parseManifest(location: string, bytes: Uint8Array): Manifest | Manifest
   }
 }
 
-/** Makes the problem of a fault. Positions need a second parser, which is loaded only here. */
+/** Makes the problem of a fault; `pack` is the name it is installed under, if it is. Positions need a second parser, which is loaded only here. */
 export async function describeFault(
   { location, fault }: ManifestFault,
-  pack: string,
+  pack: string | undefined,
   context: ProblemContext,
 ): Promise<Problem> {
-  const place = { pack, file: "package.json" };
+  const place = { ...(pack === undefined ? {} : { pack }), file: "package.json" };
   if ("tooLarge" in fault) {
     const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
     return createProblem("PackageJsonTooLarge", args, place, context);

@@ -22,7 +22,7 @@ async function createVersionOrder(): Promise<CompareVersions> {
     if (first === undefined || second === undefined) {
       return Number(first !== undefined) - Number(second !== undefined) || compareText(a ?? "", b ?? "");
     }
-    return first.compareBuild(second);
+    return first.compare(second) || first.compareBuild(second);
   };
 }
 

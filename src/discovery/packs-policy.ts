@@ -64,6 +64,7 @@ type Fail = (reason: string, path: Path, hint?: string) => never;
  * Throws `TrailblazeError` `InvalidConfig` with file, line and column.
  */
 export async function readPacksPolicy(port: DiscoveryPort, directory: string): Promise<PacksPolicy> {
+  // A link that leads nowhere counts as present: a `deny` that cannot be read is not the same as none.
   const present = files.filter((file) => port.hasProjectFile(directory, file));
   const [file, second] = present;
   if (file === undefined) return everythingAllowed;
@@ -128,19 +129,17 @@ const matchesAny = (patterns: readonly string[], names: readonly string[]) =>
 
 /**
  * Whether the policy lets in at least one of a pack's items, or the pack itself where it declares none. A pattern that
- * fits the pack covers all of its items.
+ * fits the pack covers all of its items. What only other packages name needs to be in `transitive` besides.
  */
-export function isAllowed({ allow, deny }: PacksPolicy, pack: string, items: readonly string[]): boolean {
-  const covered = (names: string[]) =>
-    !matchesAny(deny, names) && (allow === undefined || matchesAny(allow, names));
-  return items.length === 0 ? covered([pack]) : items.some((item) => covered([pack, item]));
-}
-
-/** Whether the policy takes a pack, or one of its items, although only other packages name it. */
-export function isTransitiveTaken(
-  { transitive }: PacksPolicy,
+export function isAllowed(
+  { allow, deny, transitive }: PacksPolicy,
   pack: string,
   items: readonly string[],
+  { isTransitive }: { isTransitive: boolean },
 ): boolean {
-  return matchesAny(transitive, [pack, ...items]);
+  const isTaken = (names: string[]) =>
+    !matchesAny(deny, names) &&
+    (allow === undefined || matchesAny(allow, names)) &&
+    (!isTransitive || matchesAny(transitive, names));
+  return items.length === 0 ? isTaken([pack]) : items.some((item) => isTaken([pack, item]));
 }

@@ -113,7 +113,8 @@ export class PackageWalk {
   #visitPackage(location: string, installedAs: string): boolean {
     const read = readManifest(this.#port, location, "ifRelevant");
     if (typeof read === "object") {
-      this.found.set(location, { location, installedAs: new Set([installedAs]), read });
+      const { installedAs: names = new Set<string>() } = this.found.get(location) ?? {};
+      this.found.set(location, { location, installedAs: names.add(installedAs), read });
     }
     this.#visitNested(location);
     return read !== "absent";

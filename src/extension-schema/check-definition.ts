@@ -4,6 +4,7 @@ import { createProblem, type Problem, type ProblemContext } from "../problems/in
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
 import * as validators from "./generated/definition-validators.js";
+import { readPointer, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
 
 type Path = readonly (string | number)[];
@@ -43,25 +44,6 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   const hint =
     "A composed server lists `tools`, `toolsets` or `prompts`; a subprocess server has `command` or `script`; a document has `kind`.";
   return { reason: "it has no shape of a server", path: [], hint };
-}
-
-/** A JSON pointer as keys; a number where the value it goes through is a list. */
-function readPointer(pointer: string, root: unknown): (string | number)[] {
-  const path: (string | number)[] = [];
-  let value = root;
-  for (const part of pointer.split("/").slice(1)) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    path.push(Array.isArray(value) ? Number(key) : key);
-    value = (value as Record<string, unknown> | undefined)?.[key];
-  }
-  return path;
-}
-
-function valueAt(root: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (value as Record<string | number, unknown> | undefined)?.[key],
-    root,
-  );
 }
 
 const typeWords: Record<string, string> = {

@@ -53,7 +53,7 @@ function declarations(kind: Kind, what: string) {
 
 export const extension = z
   .object({
-    root: z.string().default("trailblaze").meta({
+    root: z.string().min(1).default("trailblaze").meta({
       description: "Folder of the definition files, relative to the package.",
     }),
     servers: declarations("server", "MCP servers that the pack brings."),

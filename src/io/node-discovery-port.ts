@@ -143,13 +143,20 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       }
     },
     hasProjectFile(directory: string, file: ProjectFile) {
-      return fs.existsSync(join(directory, file));
+      return fs.lstatSync(join(directory, file), { throwIfNoEntry: false }) !== undefined;
     },
     async findWorkspaces(root, patterns) {
       const { default: fastGlob } = await import("fast-glob");
+      // Whatever a package.json turns out to be, a member that has one is looked at.
       const manifests = await fastGlob(
         patterns.map((pattern) => `${pattern.replace(/\/+$/, "")}/package.json`),
-        { cwd: root, ignore: ["**/node_modules/**"], followSymbolicLinks: false, suppressErrors: true },
+        {
+          cwd: root,
+          ignore: ["**/node_modules/**"],
+          onlyFiles: false,
+          followSymbolicLinks: false,
+          suppressErrors: true,
+        },
       );
       return manifests.map((path) => join(root, path, ".."));
     },

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { describeFileType, errorCode, openFlags } from "./file-facts.ts";
-import { type FileRead, type InspectionPort, maximumFileBytes } from "./inspection-port.ts";
+import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
 import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
 
 function isBelow(root: string, path: string): boolean {
@@ -18,19 +18,21 @@ function realPathOf(path: string): string | undefined {
 }
 
 /** Reads what is open, after making sure that it is the regular file that its path leads to, inside the package. */
-function readOpened(descriptor: number, packageRoot: string, path: string): FileRead {
+function readOpened(descriptor: number, packageRoot: string, path: string, limit: number): FileRead {
   const stats = fs.fstatSync(descriptor);
   if (!stats.isFile())
     return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
   const realPath = realPathOf(path);
-  if (realPath === undefined || !isBelow(packageRoot, realPath)) return { state: "outside" };
+  if (realPath === undefined) return { state: "unusable", reason: "it vanished while it was read" };
+  if (!isBelow(packageRoot, realPath)) return { state: "outside" };
   const named = fs.lstatSync(realPath, { throwIfNoEntry: false });
-  // Between opening and asking for the path, somebody may have put a link in its place.
-  if (named?.ino !== stats.ino || named.dev !== stats.dev) return { state: "outside" };
-  if (stats.size > maximumFileBytes) return { state: "tooLarge", bytes: stats.size };
+  // Between opening and asking for the path, somebody may have put another file, or a link, in its place.
+  if (named?.ino !== stats.ino || named.dev !== stats.dev)
+    return { state: "unusable", reason: "it was replaced while it was read" };
+  if (stats.size > limit) return { state: "tooLarge", bytes: stats.size };
 
   // One byte more than the size tells a file that grows while it is read.
-  const buffer = Buffer.allocUnsafe(Math.min(stats.size, maximumFileBytes) + 1);
+  const buffer = Buffer.allocUnsafe(stats.size + 1);
   let length = 0;
   for (let count = -1; count !== 0 && length < buffer.length; length += count) {
     count = fs.readSync(descriptor, buffer, length, buffer.length - length, null);
@@ -39,7 +41,7 @@ function readOpened(descriptor: number, packageRoot: string, path: string): File
   return { state: "read", bytes: buffer.subarray(0, length), realPath };
 }
 
-function readFile(packageRoot: string, path: string): FileRead {
+function readFile(packageRoot: string, path: string, limit = maximumFileBytes): FileRead {
   const absolute = join(packageRoot, path);
   let descriptor: number;
   try {
@@ -51,7 +53,7 @@ function readFile(packageRoot: string, path: string): FileRead {
     return { state: "unusable", reason };
   }
   try {
-    return readOpened(descriptor, packageRoot, absolute);
+    return readOpened(descriptor, packageRoot, absolute, limit);
   } catch (error) {
     return { state: "unusable", reason: `it cannot be read (${errorCode(error)})` };
   } finally {
@@ -59,11 +61,22 @@ function readFile(packageRoot: string, path: string): FileRead {
   }
 }
 
+function describePath(packageRoot: string, path: string): PathKind {
+  const absolute = join(packageRoot, path);
+  const realPath = realPathOf(absolute);
+  if (isAbsolute(path) || !isBelow(packageRoot, realPath ?? absolute)) return "outside";
+  const stats = realPath === undefined ? undefined : fs.lstatSync(realPath, { throwIfNoEntry: false });
+  if (stats === undefined) return "absent";
+  if (stats.isDirectory()) return "folder";
+  return stats.isFile() ? "file" : "other";
+}
+
 /** The port onto this machine's file system. */
 export function createNodeInspectionPort(): InspectionPort {
   return {
     ...createNodeDiscoveryPort(),
     readFile,
+    describePath,
     listFiles(packageRoot, path) {
       const real = realPathOf(join(packageRoot, path));
       if (real === undefined || !isBelow(packageRoot, real)) return undefined;

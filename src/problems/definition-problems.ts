@@ -74,7 +74,7 @@ const fileProblems = {
     hint: ({ name, key }) => `Add ${quote(name)} to "${key}" in package.json, or delete the definition.`,
   }),
   ShadowedDefinition: entry<{ name: string; file: string; combined: string }>({
-    title: "An item is defined in its own file and in the combined one",
+    title: "An item is defined twice, the second time in vain",
     severity: "warning",
     message: ({ name, file, combined }) =>
       `${quote(name)} is defined in ${quote(file)}, so what ${quote(combined)} says of it is ignored.`,

@@ -1,4 +1,4 @@
-import type { ProblemContext, Severity } from "./problem.ts";
+import type { ProblemContext, Severity } from "./severity.ts";
 
 /** What is known of one code. The words here are the only ones a problem of that code ever has. */
 export interface CatalogueEntry<Arguments> {

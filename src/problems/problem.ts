@@ -1,7 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
-
-export type Severity = "error" | "warning" | "info";
+import type { ProblemContext, Severity } from "./severity.ts";
 
 /** Where a problem lies. Only the keys that apply are set. */
 export interface ProblemPlace {
@@ -26,12 +25,6 @@ export interface Problem extends ProblemPlace {
   message: string;
   hint?: string;
 }
-
-/**
- * Who asks: `validation` reports to an author who can mend the pack; `operation` is everything else;
- * `bystander` is an operation that met a package which is neither the project nor a declared dependency.
- */
-export type ProblemContext = "validation" | "operation" | "bystander";
 
 /** The only way to make a problem: severity, message and hint come from the catalogue. */
 export function createProblem<Code extends ProblemCode>(

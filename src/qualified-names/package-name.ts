@@ -1,4 +1,5 @@
-const packageNamePart = /^[A-Za-z0-9~-][A-Za-z0-9._~-]*$/;
+/** npm also allows a leading `-`, which every command line would take for an option. */
+const packageNamePart = /^[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
 /** npm's own limit for a whole package name. */
 const maximumPackageName = 214;
 

@@ -1,4 +1,5 @@
 import validRange from "semver/ranges/valid.js";
+import { describeType } from "../data/parse-json.ts";
 import { failure } from "../problems/index.ts";
 import { whyInvalidItemName } from "./item-name.ts";
 import { isPackageName } from "./package-name.ts";
@@ -35,7 +36,7 @@ function readQualifiedName(name: string): QualifiedName | string {
   const packageName = publisher === undefined ? pack : `@${publisher}/${pack}`;
 
   if (!isPackageName(packageName)) return "npm allows no package of that name";
-  if (range !== undefined && (range.trim() === "" || validRange(range) === null)) {
+  if (range !== undefined && (range.trim() === "" || /[^ -~]/.test(range) || validRange(range) === null)) {
     return "what follows the @ is not a semver range";
   }
   const whyNot = whyInvalidItemName(item);
@@ -48,10 +49,13 @@ function readQualifiedName(name: string): QualifiedName | string {
  * Throws `TrailblazeError` `InvalidQualifiedName` for anything else.
  */
 export function parseQualifiedName(name: string): QualifiedName {
-  const parsed = typeof name === "string" ? readQualifiedName(name) : "it is not a string";
-  if (typeof parsed === "string") {
-    throw failure("InvalidQualifiedName", { name: String(name), reason: parsed });
+  // Callers without types may pass anything, even values that cannot be turned into a string.
+  const given: unknown = name;
+  if (typeof given !== "string") {
+    throw failure("InvalidQualifiedName", { name: describeType(given), reason: "it is not a string" });
   }
+  const parsed = readQualifiedName(given);
+  if (typeof parsed === "string") throw failure("InvalidQualifiedName", { name: given, reason: parsed });
   return parsed;
 }
 

@@ -56,7 +56,10 @@ describe("parsing JSON", () => {
   });
 
   test("points at the bracket that is one too many", () => {
-    expect(describeSyntaxError(syntaxErrorOf(`[\n${nestedLists(200)}]`))).toMatchObject({ line: 2, column: 200 });
+    expect(describeSyntaxError(syntaxErrorOf(`[\n${nestedLists(200)}]`))).toMatchObject({
+      line: 2,
+      column: 200,
+    });
   });
 
   test("does not take brackets inside strings for levels", () => {
@@ -78,12 +81,13 @@ describe("parsing JSON", () => {
     expect(syntaxErrorOf(Uint8Array.from(source)).reason).toMatch(/UTF-8/);
   });
 
-  test.each([["nothing", ""], ["white space", " \r\n\t"], ["a byte order mark", "\uFEFF"]])(
-    "calls %s empty",
-    (_, text) => {
-      expect(syntaxErrorOf(bytes(text)).reason).toMatch(/empty/);
-    },
-  );
+  test.each([
+    ["nothing", ""],
+    ["white space", " \r\n\t"],
+    ["a byte order mark", "\uFEFF"],
+  ])("calls %s empty", (_, text) => {
+    expect(syntaxErrorOf(bytes(text)).reason).toMatch(/empty/);
+  });
 
   test.each([
     ['{"a": 1', 1, 8],

@@ -1,4 +1,4 @@
-import { renameSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
@@ -25,7 +25,10 @@ describe("npm", () => {
     await expectExpected(
       makeTree({
         "package.json": app,
-        "node_modules/.package-lock.json": { name: "app", packages: { "node_modules/ghost": { trailblaze: {} } } },
+        "node_modules/.package-lock.json": {
+          name: "app",
+          packages: { "node_modules/ghost": { trailblaze: {} } },
+        },
         "node_modules/.bin/notes": "",
         "node_modules/.cache/ghost/package.json": packManifest("ghost"),
         "node_modules/@acme/jira/package.json": jira,
@@ -84,7 +87,10 @@ describe("npm", () => {
       [`${store}/@acme/jira@1.2.0-a1b2c3/node_modules/@acme/jira/package.json`]: jira,
       [`${store}/notes@1.0.0-d4e5f6/node_modules/notes/package.json`]: notes,
     });
-    makeLink("../.store/@acme/jira@1.2.0-a1b2c3/node_modules/@acme/jira", join(root, "node_modules/@acme/jira"));
+    makeLink(
+      "../.store/@acme/jira@1.2.0-a1b2c3/node_modules/@acme/jira",
+      join(root, "node_modules/@acme/jira"),
+    );
     makeLink(
       "../../notes@1.0.0-d4e5f6/node_modules/notes",
       join(root, store, "@acme/jira@1.2.0-a1b2c3/node_modules/notes"),
@@ -94,24 +100,41 @@ describe("npm", () => {
 });
 
 describe("pnpm", () => {
-  /** An isolated install; `units` names the folders of the store. */
-  function makeIsolated({ store = "node_modules/.pnpm", jiraUnit = "@acme+jira@1.2.0", notesUnit = "notes@1.0.0" } = {}) {
+  interface Isolated {
+    /** Folder of the store, from the project. */
+    store?: string;
+    /** What pnpm writes down of it, from node_modules. */
+    virtualStoreDir?: (project: string) => string;
+    jiraUnit?: string;
+    notesUnit?: string;
+    others?: Record<string, unknown>;
+  }
+
+  function makeIsolated({
+    store = "node_modules/.pnpm",
+    virtualStoreDir = () => ".pnpm",
+    jiraUnit = "@acme+jira@1.2.0",
+    notesUnit = "notes@1.0.0",
+    others = {},
+  }: Isolated = {}): string {
     const root = makeTree({
       "app/package.json": app,
-      "app/node_modules/.modules.yaml": { virtualStoreDir: ".pnpm" },
       [`app/${store}/lock.yaml`]: "",
       [`app/${store}/${jiraUnit}/node_modules/@acme/jira/package.json`]: jira,
       [`app/${store}/${notesUnit}/node_modules/notes/package.json`]: notes,
+      ...others,
     });
     const project = join(root, "app");
     const real = join(project, store);
     makeLink(join(real, jiraUnit, "node_modules/@acme/jira"), join(project, "node_modules/@acme/jira"));
     makeLink(join(real, notesUnit, "node_modules/notes"), join(real, jiraUnit, "node_modules/notes"));
-    return { root, project };
+    const settings = JSON.stringify({ virtualStoreDir: virtualStoreDir(project) });
+    writeFileSync(join(project, "node_modules/.modules.yaml"), settings);
+    return project;
   }
 
   test("its store in its usual place", async () => {
-    const { project } = makeIsolated();
+    const project = makeIsolated();
     const { packs } = await discoverPacks({ cwd: project });
     expect(packs.map(({ location }) => location)).toEqual([
       join(project, "node_modules/.pnpm/@acme+jira@1.2.0/node_modules/@acme/jira"),
@@ -128,11 +151,11 @@ describe("pnpm", () => {
     ["telling another name", "other@1.2.0", "@scope+other@1.0.0"],
     ["with a plus for every slash of a path", "file+home+me+jira", "file+home+me+notes"],
   ])("with folders in the store %s", async (_, jiraUnit, notesUnit) => {
-    await expectExpected(makeIsolated({ jiraUnit, notesUnit }).project);
+    await expectExpected(makeIsolated({ jiraUnit, notesUnit }));
   });
 
   test("with a hoisted folder in the store that links to every package", async () => {
-    const { project } = makeIsolated();
+    const project = makeIsolated();
     const hoisted = join(project, "node_modules/.pnpm/node_modules");
     makeLink("../notes@1.0.0/node_modules/notes", join(hoisted, "notes"));
     makeLink("../../@acme+jira@1.2.0/node_modules/@acme/jira", join(hoisted, "@acme/jira"));
@@ -140,46 +163,40 @@ describe("pnpm", () => {
   });
 
   test("with packages that a package brings along in the store", async () => {
-    const { project } = makeIsolated();
-    const bundled = join(project, "node_modules/.pnpm/desk@1.0.0/node_modules/desk");
-    makeLink(join(makeTree({ "package.json": { name: "desk" } }), "package.json"), join(bundled, "package.json"));
-    makeLink(makeTree({ "package.json": packManifest("extra") }), join(bundled, "node_modules/extra"));
+    const desk = "app/node_modules/.pnpm/desk@1.0.0/node_modules/desk";
+    const project = makeIsolated({
+      others: {
+        [`${desk}/package.json`]: { name: "desk" },
+        [`${desk}/node_modules/extra/package.json`]: packManifest("extra"),
+      },
+    });
     const { packs } = await discoverPacks({ cwd: project });
     expect(describeOrigins(packs)).toEqual([expected[0], "extra@1.0.0 transitive disabled", expected[1]]);
   });
 
   test.each([
-    ["beside node_modules", ".packages", "../.packages"],
-    ["inside node_modules, by another name", "node_modules/.virtual", ".virtual"],
-    ["next to the project", "../packages", "../../packages"],
-    ["next to the project, its name beginning with the project's", "../app-packages", "../../app-packages"],
-  ])("its store moved %s", async (_, folder, virtualStoreDir) => {
-    const { project } = makeIsolated({ store: folder });
-    makeLink(join(makeTree({ "m.yaml": { virtualStoreDir } }), "m.yaml"), join(project, "node_modules/modules"));
-    renameSync(join(project, "node_modules/modules"), join(project, "node_modules/.modules.yaml"));
-    await expectExpected(project);
-  });
-
-  test("its store moved, its place written down as an absolute path", async () => {
-    const { project } = makeIsolated({ store: ".packages" });
-    const yaml = makeTree({ "m.yaml": { virtualStoreDir: join(project, ".packages") } });
-    renameSync(join(yaml, "m.yaml"), join(project, "node_modules/.modules.yaml"));
-    await expectExpected(project);
+    ["beside node_modules", ".packages", () => "../.packages"],
+    ["inside node_modules, by another name", "node_modules/.virtual", () => ".virtual"],
+    ["next to the project", "../packages", () => "../../packages"],
+    [
+      "next to the project, its name beginning with the project's",
+      "../app-packages",
+      () => "../../app-packages",
+    ],
+    ["and written down as an absolute path", ".packages", (project: string) => join(project, ".packages")],
+  ])("its store moved %s", async (_, store, virtualStoreDir) => {
+    await expectExpected(makeIsolated({ store, virtualStoreDir }));
   });
 
   test("what other projects keep in a store outside of the project is not installed for this one", async () => {
-    const { root, project } = makeIsolated({ store: "../app-packages" });
-    makeLink(
-      makeTree({ "package.json": packManifest("others") }),
-      join(root, "app-packages/others@1.0.0/node_modules/others"),
-    );
-    const real = makeTree({ "package.json": packManifest("others-too") });
-    renameSync(real, join(root, "app-packages/others-too"));
-    const unit = makeTree({ "node_modules/neighbour/package.json": packManifest("neighbour") });
-    renameSync(unit, join(root, "app-packages/neighbour@1.0.0"));
-    const yaml = makeTree({ "m.yaml": { virtualStoreDir: "../../app-packages" } });
-    renameSync(join(yaml, "m.yaml"), join(project, "node_modules/.modules.yaml"));
-    await expectExpected(project);
+    for (const store of ["packages", "app-packages"]) {
+      const project = makeIsolated({
+        store: `../${store}`,
+        virtualStoreDir: () => `../../${store}`,
+        others: { [`${store}/others@1.0.0/node_modules/others/package.json`]: packManifest("others") },
+      });
+      await expectExpected(project);
+    }
   });
 
   test("one store for all projects of the machine", async () => {
@@ -211,20 +228,23 @@ describe("pnpm", () => {
 });
 
 describe("Yarn", () => {
-  test.each([".pnp.cjs", ".pnp.js"])("Plug'n'Play (%s) is a clear problem, own packs are listed", async (file) => {
-    const root = makeTree({
-      "package.json": packManifest("app", { workspaces: ["packages/*"] }),
-      "packages/notes/package.json": notes,
-      [file]: "throw new Error('run');",
-    });
-    for (const cwd of [root, join(root, "packages/notes")]) {
-      const { packs, problems } = await discoverPacks({ cwd });
-      expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
-      expect(problems).toEqual([expect.objectContaining({ code: "UnsupportedLayout", severity: "error" })]);
-      expect(problems[0]?.message).toContain(join(root, file));
-      expect(problems[0]?.hint).toContain("node-modules");
-    }
-  });
+  test.each([".pnp.cjs", ".pnp.js"])(
+    "Plug'n'Play (%s) is a clear problem, own packs are listed",
+    async (file) => {
+      const root = makeTree({
+        "package.json": packManifest("app", { workspaces: ["packages/*"] }),
+        "packages/notes/package.json": notes,
+        [file]: "throw new Error('run');",
+      });
+      for (const cwd of [root, join(root, "packages/notes")]) {
+        const { packs, problems } = await discoverPacks({ cwd });
+        expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
+        expect(problems).toEqual([expect.objectContaining({ code: "UnsupportedLayout", severity: "error" })]);
+        expect(problems[0]?.message).toContain(join(root, file));
+        expect(problems[0]?.hint).toContain("node-modules");
+      }
+    },
+  );
 
   test("node_modules of its own making", async () => {
     await expectExpected(

@@ -61,7 +61,10 @@ describe("where a pack comes from", () => {
 
   test("one that nobody names is `transitive` as well", async () => {
     expect(
-      await list({ "package.json": { name: "app" }, "node_modules/notes/package.json": packManifest("notes") }),
+      await list({
+        "package.json": { name: "app" },
+        "node_modules/notes/package.json": packManifest("notes"),
+      }),
     ).toEqual(["notes@1.0.0 transitive disabled"]);
   });
 
@@ -146,7 +149,10 @@ describe("what a listing says of a pack", () => {
         description: "Jira for agents",
         trailblaze: {
           servers: ["project-management"],
-          tools: [["createIssue", "Create an issue"], { name: "getIssue", description: "Get an issue", parameters: ["key"] }],
+          tools: [
+            ["createIssue", "Create an issue"],
+            { name: "getIssue", description: "Get an issue", parameters: ["key"] },
+          ],
           toolsets: ["triage"],
           prompts: ["issueText"],
         },
@@ -181,7 +187,9 @@ describe("what a listing says of a pack", () => {
   });
 
   test("keeps items in the order in which they are declared", async () => {
-    const root = makeTree({ "package.json": packManifest("p", { trailblaze: { tools: ["z", "a", "m", "B"] } }) });
+    const root = makeTree({
+      "package.json": packManifest("p", { trailblaze: { tools: ["z", "a", "m", "B"] } }),
+    });
     const { packs } = await discoverPacks({ cwd: root });
     expect(describePacks(packs)).toEqual(["p@1.0.0 self enabled | tools: z, a, m, B"]);
   });
@@ -201,7 +209,9 @@ describe("what a listing says of a pack", () => {
       "node_modules/Upper/package.json": packManifest("Upper"),
     });
     const { packs } = await discoverPacks({ cwd: root });
-    expect(packs.map(({ name, version, location }) => [name, version, location.slice(root.length + 14)])).toEqual([
+    expect(
+      packs.map(({ name, version, location }) => [name, version, location.slice(root.length + 14)]),
+    ).toEqual([
       ["@acme/a", "1.0.0", "zz"],
       ["Upper", "1.0.0", "Upper"],
       ["notes", "9.0.0-beta.1", "d/node_modules/notes"],

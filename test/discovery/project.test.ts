@@ -33,21 +33,26 @@ describe("the project", () => {
   });
 
   test("is not the folder of a package.json that holds only `type`", async () => {
-    const root = makeTree({ ...project, "dist/esm/package.json": { type: "module" }, "dist/package.json": { type: "commonjs" } });
+    const root = makeTree({
+      ...project,
+      "dist/esm/package.json": { type: "module" },
+      "dist/package.json": { type: "commonjs" },
+    });
     expect((await discoverPacks({ cwd: join(root, "dist/esm") })).project).toBe(root);
   });
 
-  test.each([
-    { type: "module", name: "inner" },
-    { type: "module", private: true },
-    { name: "inner" },
-  ])("is the folder of a package.json with %j", async (manifest) => {
-    const root = makeTree({ ...project, "inner/package.json": manifest });
-    expect((await discoverPacks({ cwd: join(root, "inner") })).project).toBe(join(root, "inner"));
-  });
+  test.each([{ type: "module", name: "inner" }, { type: "module", private: true }, { name: "inner" }])(
+    "is the folder of a package.json with %j",
+    async (manifest) => {
+      const root = makeTree({ ...project, "inner/package.json": manifest });
+      expect((await discoverPacks({ cwd: join(root, "inner") })).project).toBe(join(root, "inner"));
+    },
+  );
 
   test("is given by its real path, also when looked for through a link", async () => {
-    const root = makeTree(Object.fromEntries(Object.entries(project).map(([path, value]) => [`app/${path}`, value])));
+    const root = makeTree(
+      Object.fromEntries(Object.entries(project).map(([path, value]) => [`app/${path}`, value])),
+    );
     makeLink(join(root, "app"), join(root, "link"));
     const found = await discoverPacks({ cwd: join(root, "link") });
     expect(found.project).toBe(join(root, "app"));

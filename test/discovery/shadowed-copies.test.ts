@@ -4,10 +4,14 @@ import { discoverPacks } from "../../src/index.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
-const notes = (version: string | undefined) => packManifest("notes", { version, trailblaze: { tools: ["a"] } });
+const notes = (version: string | undefined) =>
+  packManifest("notes", { version, trailblaze: { tools: ["a"] } });
 
 /** A project with one copy of `notes` below each of the packages that are named. */
-function makeCopies(copies: Readonly<Record<string, string | undefined>>, tree: Record<string, unknown> = {}): string {
+function makeCopies(
+  copies: Readonly<Record<string, string | undefined>>,
+  tree: Record<string, unknown> = {},
+): string {
   const nested = Object.entries(copies).flatMap(([owner, version]) => [
     [`node_modules/${owner}/package.json`, { name: owner }],
     [`node_modules/${owner}/node_modules/notes/package.json`, notes(version)],

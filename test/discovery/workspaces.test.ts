@@ -30,7 +30,8 @@ describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) 
       "node_modules/notes/package.json": packManifest("notes"),
       ...files,
     });
-    for (const member of ["app", "lib", "desk"]) makeLink(`../packages/${member}`, join(root, "node_modules", member));
+    for (const member of ["app", "lib", "desk"])
+      makeLink(`../packages/${member}`, join(root, "node_modules", member));
     return root;
   }
 
@@ -120,18 +121,23 @@ describe("the borders of a workspace", () => {
     }
   });
 
-  test.each([[5], ["packages/*"], [null], [[5, null, {}]], [{ packages: 5 }], [[""]], [["/nowhere/*", "../*", "[", "{"]]])(
-    "workspaces of a wrong shape, %j, are no reason to fail",
-    async (workspaces) => {
-      const root = makeTree({
-        "app/package.json": { name: "root", workspaces },
-        "app/node_modules/notes/package.json": packManifest("notes"),
-      });
-      expect(describeOrigins((await discoverPacks({ cwd: join(root, "app") })).packs)).toContain(
-        "notes@1.0.0 transitive disabled",
-      );
-    },
-  );
+  test.each([
+    [5],
+    ["packages/*"],
+    [null],
+    [[5, null, {}]],
+    [{ packages: 5 }],
+    [[""]],
+    [["/nowhere/*", "../*", "[", "{"]],
+  ])("workspaces of a wrong shape, %j, are no reason to fail", async (workspaces) => {
+    const root = makeTree({
+      "app/package.json": { name: "root", workspaces },
+      "app/node_modules/notes/package.json": packManifest("notes"),
+    });
+    expect(describeOrigins((await discoverPacks({ cwd: join(root, "app") })).packs)).toContain(
+      "notes@1.0.0 transitive disabled",
+    );
+  });
 
   test("a broken member is a problem with a place and an error, the others are listed", async () => {
     const root = makeTree({
@@ -149,13 +155,27 @@ describe("the borders of a workspace", () => {
     }
   });
 
+  test("a member's package.json may be a link to a file", async () => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "manifests/lib.json": packManifest("lib"),
+      "packages/lib/index.js": "",
+    });
+    makeLink("../../manifests/lib.json", join(root, "packages/lib/package.json"));
+    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual([
+      "lib@1.0.0 workspace enabled",
+    ]);
+  });
+
   test("a member is parsed although it does not mention the field", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*"] },
       "packages/bad/package.json": '{ "name": oops }',
     });
     const { problems } = await discoverPacks({ cwd: root });
-    expect(problems).toEqual([expect.objectContaining({ code: "MalformedPackageJson", line: 1, column: 11 })]);
+    expect(problems).toEqual([
+      expect.objectContaining({ code: "MalformedPackageJson", line: 1, column: 11 }),
+    ]);
   });
 
   test("a broken package.json above a project is not this project's problem", async () => {

@@ -22,9 +22,12 @@ const examples = pages
 
 async function fillInConsole(project: ExampleProject, text: string): Promise<string> {
   const commands = text.split("\n").filter((line) => line.startsWith("$ "));
-  const printed: string[] = [];
-  for (const command of commands) printed.push(command, await project.runCommand(command.slice(2)));
-  return printed.filter((lines) => lines !== "").join("\n");
+  const shown: string[] = [];
+  for (const command of commands) {
+    const output = await project.runCommand(command.slice(2));
+    shown.push(output === "" ? command : `${command}\n${output}`);
+  }
+  return shown.join("\n\n");
 }
 
 async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<Part[]> {

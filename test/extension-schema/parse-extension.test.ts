@@ -40,7 +40,9 @@ describe("a good field", () => {
       },
       { kind: "tool", name: "searchIssues", description: null, path: ["tools", 2], extra: {} },
     ]);
-    expect(extension.servers.map(({ kind, name }) => [kind, name])).toEqual([["server", "project-management"]]);
+    expect(extension.servers.map(({ kind, name }) => [kind, name])).toEqual([
+      ["server", "project-management"],
+    ]);
     expect(extension.toolsets.map(({ kind, name }) => [kind, name])).toEqual([["toolset", "triage"]]);
     expect(extension.prompts.map(({ kind, name }) => [kind, name])).toEqual([["prompt", "issueText"]]);
   });
@@ -79,7 +81,11 @@ describe("a good field", () => {
   });
 
   test("may use one name for items of different kinds", () => {
-    const { extension, problems } = parseExtension({ tools: ["triage"], toolsets: ["triage"], prompts: ["Triage"] });
+    const { extension, problems } = parseExtension({
+      tools: ["triage"],
+      toolsets: ["triage"],
+      prompts: ["Triage"],
+    });
     expect(problems).toEqual([]);
     expect(keys.map((key) => extension[key].length)).toEqual([0, 1, 1, 1]);
   });
@@ -96,16 +102,17 @@ describe("a field of the wrong type", () => {
     },
   );
 
-  test.each(keys.flatMap((key) => [null, {}, "createIssue", 5, true, { createIssue: "x" }].map((value) => [key, value])))(
-    "%s: %j loses this list and no other",
-    (key, value) => {
-      const field = { servers: ["s"], tools: ["t"], toolsets: ["u"], prompts: ["p"], [key as string]: value };
-      expect(findings(field)).toEqual([["MalformedExtension", [key]]]);
-      const { extension, usable } = parseExtension(field);
-      expect(usable).toBe(true);
-      expect(keys.map((one) => extension[one].length)).toEqual(keys.map((one) => (one === key ? 0 : 1)));
-    },
-  );
+  test.each(
+    keys.flatMap((key) =>
+      [null, {}, "createIssue", 5, true, { createIssue: "x" }].map((value) => [key, value]),
+    ),
+  )("%s: %j loses this list and no other", (key, value) => {
+    const field = { servers: ["s"], tools: ["t"], toolsets: ["u"], prompts: ["p"], [key as string]: value };
+    expect(findings(field)).toEqual([["MalformedExtension", [key]]]);
+    const { extension, usable } = parseExtension(field);
+    expect(usable).toBe(true);
+    expect(keys.map((one) => extension[one].length)).toEqual(keys.map((one) => (one === key ? 0 : 1)));
+  });
 
   test.each([[""], [null], [5], [[]], [{}], [false]])("root: %j is refused, the items stay", (root) => {
     expect(findings({ root, tools: ["a"] })).toEqual([["MalformedExtension", ["root"]]]);

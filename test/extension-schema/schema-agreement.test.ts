@@ -93,14 +93,14 @@ describe("the exported JSON Schema accepts what validation accepts, and nothing 
   const references = fc.array(fc.string(), { maxLength: 2 });
   const details = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
   const inputs = fc.oneof(fc.array(fc.oneof(fc.string(), details), { maxLength: 2 }), details);
-  const furtherKeys = {
+  const furtherKeys: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     servers: { tools: references, toolsets: references, prompts: references },
     tools: { parameters: inputs },
     toolsets: { tools: references },
     prompts: { arguments: inputs },
   };
 
-  const declarations = (key: keyof typeof furtherKeys) => {
+  const declarations = (key: string) => {
     const description = fc.string();
     const map = fc.record(
       { name, description, "x-own": fc.jsonValue({ maxDepth: 1 }), ...furtherKeys[key] },
@@ -135,7 +135,16 @@ describe("the exported JSON Schema accepts what validation accepts, and nothing 
     fc.jsonValue({ maxDepth: 1 }),
     fc.constantFrom("", "../x", "con", "a.", "__proto__", "_a", "a b", "NUL.txt", [], {}, ["a"], ["a", "b"]),
   );
-  const addedKey = fc.constantFrom("tool", "parameters", "arguments", "tools", "name", "description", "x-y", "root");
+  const addedKey = fc.constantFrom(
+    "tool",
+    "parameters",
+    "arguments",
+    "tools",
+    "name",
+    "description",
+    "x-y",
+    "root",
+  );
 
   test("for random good fields", () => {
     fc.assert(
@@ -157,13 +166,13 @@ describe("the exported JSON Schema accepts what validation accepts, and nothing 
         expectAgreement(field);
         verdicts.add(fitsSchema(field));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
     // A property that sees one answer only would show little.
     expect(verdicts.size).toBe(2);
   });
 
   test("for random values of any shape", () => {
-    fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), expectAgreement), { numRuns: 500 });
+    fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), expectAgreement), { numRuns: 200 });
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type CatalogueEntry } from "../../src/problems/entry.ts";
+import type { CatalogueEntry } from "../../src/problems/entry.ts";
 import { catalogue, type ProblemContext, type Severity } from "../../src/problems/index.ts";
 import { inRepository } from "../support/repository.ts";
 import { operationalCodes, ownCodes, validationCodes } from "./contract-codes.ts";
@@ -56,15 +56,15 @@ describe("the pages of the problems", () => {
     test("says what it means, why it matters and how to mend it, with an example", () => {
       expect(meaning.join("\n").length).toBeGreaterThan(20);
       expect([...sections.keys()]).toEqual(["", "What it looks like", "Why it matters", "How to mend it"]);
-      expect(sections.get("What it looks like")).toMatch(/^```[a-z]+\n[^]+\n```$/m);
+      expect(sections.get("What it looks like")).toMatch(/^```[a-z]+\n[\s\S]+\n```$/m);
       expect((sections.get("Why it matters") ?? "").length).toBeGreaterThan(20);
-      expect(sections.get("How to mend it")).toMatch(/^[A-Z`][^]{20}/);
+      expect(sections.get("How to mend it")).toMatch(/^[A-Z`][\s\S]{20}/);
     });
 
     test("has only valid JSON in its JSON examples, and links only to pages that exist", () => {
       const page = [...sections.values()].join("\n");
       if (code !== "InvalidDefinitionContents" && code !== "MalformedPackageJson") {
-        for (const [, json = ""] of page.matchAll(/^```json\n([^]*?)^```/gm)) {
+        for (const [, json = ""] of page.matchAll(/^```json\n([\s\S]*?)^```/gm)) {
           const text = json.trim().startsWith("{") ? json : `{${json}}`;
           expect(() => JSON.parse(text), json).not.toThrow();
         }

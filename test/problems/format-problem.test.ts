@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { catalogue, createProblem, formatProblem, printable, quote } from "../../src/problems/index.ts";
 import type { Problem } from "../../src/problems/index.ts";
+import { catalogue, createProblem, formatProblem, printable, quote } from "../../src/problems/index.ts";
 import { listOf } from "../../src/problems/text.ts";
 
 /** Everything that acts on a terminal or is not seen: controls, formats, surrogates, line and paragraph separators. */
@@ -60,8 +60,27 @@ describe("a problem as text", () => {
     fc
       .array(
         fc.oneof(
-          fc.constantFrom("\u001b[2J", "\u009b31m", "\u001b]0;title\u0007", "\u202e", "\u2066", "\u200b", "\ufeff"),
-          fc.constantFrom("\ud800", "\udc00", "\u{e0041}", "\u2028", "\r", "\b", "\u007f", "\u00ad", "\n", "é"),
+          fc.constantFrom(
+            "\u001b[2J",
+            "\u009b31m",
+            "\u001b]0;title\u0007",
+            "\u202e",
+            "\u2066",
+            "\u200b",
+            "\ufeff",
+          ),
+          fc.constantFrom(
+            "\ud800",
+            "\udc00",
+            "\u{e0041}",
+            "\u2028",
+            "\r",
+            "\b",
+            "\u007f",
+            "\u00ad",
+            "\n",
+            "é",
+          ),
         ),
         { maxLength: 10 },
       )
@@ -90,7 +109,8 @@ describe("a problem as text", () => {
         const text = formatProblem(hostile as Problem, { color });
         const lines = text.split("\n");
         expect(lines).toHaveLength(hostile.hint === undefined ? 2 : 3);
-        for (const line of lines) expect(line.replace(/\u001b\[\d{1,2}m/g, color ? "" : "$&")).not.toMatch(acting);
+        for (const line of lines)
+          expect(line.replace(/\u001b\[\d{1,2}m/g, color ? "" : "$&")).not.toMatch(acting);
       }),
       { numRuns: 500 },
     );

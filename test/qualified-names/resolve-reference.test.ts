@@ -217,9 +217,12 @@ describe.each([
     },
   );
 
-  test.each([undefined, null, 5, {}, Object.create(null), Symbol("x")])("a value that is no text", (value) => {
-    expect(fail(value as unknown as string).code).toBe("InvalidQualifiedName");
-  });
+  test.each([undefined, null, 5, {}, Object.create(null), Symbol("x")])(
+    "a value that is no text",
+    (value) => {
+      expect(fail(value as unknown as string).code).toBe("InvalidQualifiedName");
+    },
+  );
 });
 
 describe("a range in a reference", () => {
@@ -227,12 +230,15 @@ describe("a range in a reference", () => {
     expect(fromUser(`acme/jira@${range}/getIssue`)).toEqual(tool("acme/jira/getIssue"));
   });
 
-  test.each(["^2", "1.1.x", "<1.2.0", "1.2.1"])("%s is not, and the message says what is installed", (range) => {
-    const problem = failureOf(() => fromUser(`acme/jira@${range}/getIssue`));
-    expect(problem).toMatchObject({ code: "PackVersionMismatch", severity: "error" });
-    expect(problem.message).toContain("1.2.0");
-    expect(problem.message).toContain(range);
-  });
+  test.each(["^2", "1.1.x", "<1.2.0", "1.2.1"])(
+    "%s is not, and the message says what is installed",
+    (range) => {
+      const problem = failureOf(() => fromUser(`acme/jira@${range}/getIssue`));
+      expect(problem).toMatchObject({ code: "PackVersionMismatch", severity: "error" });
+      expect(problem.message).toContain("1.2.0");
+      expect(problem.message).toContain(range);
+    },
+  );
 
   test("is checked before the item", () => {
     expect(failureOf(() => fromUser("acme/jira@^2/nothing")).code).toBe("PackVersionMismatch");

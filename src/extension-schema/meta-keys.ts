@@ -1,0 +1,72 @@
+import { describeType } from "../data/parse-json.ts";
+import { quote } from "../problems/index.ts";
+
+/** What the value of a key must be. */
+export type MetaType = "boolean" | "text" | "texts" | "platforms";
+
+/** What the host reads in `_meta` of a tool: each key and the type of its value. */
+export const metaKeys = {
+  /** Whether models see the tool. Where false, only code and other tools call it. Default: true. */
+  "trailblaze/isForLlm": "boolean",
+  /** Another name of `trailblaze/isForLlm`. */
+  "trailblaze/surfaceToLlm": "boolean",
+  /** Whether recordings keep the tool's calls. Default: true. */
+  "trailblaze/isRecordable": "boolean",
+  /** Whether the tool needs the agent to run on the host (`preferHostAgent`). Default: false. */
+  "trailblaze/requiresHost": "boolean",
+  /** Drivers that the tool works with, compared exactly. Absent or empty: all. */
+  "trailblaze/supportedDrivers": "texts",
+  /** Platforms that the tool works on, in capitals or not. Absent or empty: all. */
+  "trailblaze/supportedPlatforms": "platforms",
+  /** Toolset that the tool joins; it is made where it is missing. */
+  "trailblaze/toolset": "text",
+  /** Whether the tool needs a session: other MCP clients do not see it. In a session it filters nothing. Default: false. */
+  "trailblaze/requiresContext": "boolean",
+} as const satisfies Readonly<Record<string, MetaType>>;
+
+export type MetaKey = keyof typeof metaKeys;
+
+/** Begins every key that the host reads; the others belong to other vendors. */
+export const metaPrefix = "trailblaze/";
+
+/** The host's own: written where tools are served, ignored where a definition has it. */
+export const qualifiedNameKey = "trailblaze/qualifiedName";
+
+/** What a device can be, in the form in which sessions compare it. */
+export const platforms = ["ANDROID", "IOS", "WEB"] as const;
+
+export const isMetaKey = (key: string): key is MetaKey => Object.hasOwn(metaKeys, key);
+
+const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
+
+interface MetaRule {
+  expected: string;
+  /** Whether the value is right; of a list, whether each of its entries is. */
+  isRight: (value: unknown) => boolean;
+  isList?: true;
+}
+
+const rules: Readonly<Record<MetaType, MetaRule>> = {
+  boolean: { expected: "true or false", isRight: (value) => typeof value === "boolean" },
+  text: { expected: "a text", isRight: isText },
+  texts: { expected: "a list of texts", isRight: isText, isList: true },
+  platforms: {
+    expected: "a list of ANDROID, IOS or WEB",
+    isRight: (value) => typeof value === "string" && platforms.some((one) => one === value.toUpperCase()),
+    isList: true,
+  },
+};
+
+function describe(value: unknown): string {
+  if (typeof value !== "string") return describeType(value);
+  return value.trim() === "" ? "an empty text" : `the text ${quote(value, 40)}`;
+}
+
+/** What the value of a key must be and what it is instead; `undefined` where it is right. */
+export function findMetaFault(key: MetaKey, value: unknown): { expected: string; found: string } | undefined {
+  const { expected, isRight, isList } = rules[metaKeys[key]];
+  if (!isList) return isRight(value) ? undefined : { expected, found: describe(value) };
+  if (!Array.isArray(value)) return { expected, found: describe(value) };
+  const wrong = value.findIndex((entry) => !isRight(entry));
+  return wrong < 0 ? undefined : { expected, found: `a list with ${describe(value[wrong])}` };
+}

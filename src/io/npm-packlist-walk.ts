@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import packlist, { type PackingTree } from "npm-packlist";
+import type { PackingRequest } from "./packing-port.ts";
+
+/** Beyond these, ignore files and lists are nobody's handwork, and matching their patterns may take for ever. */
+const maximumIgnoreFileBytes = 1 << 16;
+const maximumPatterns = 1000;
+
+class CannotTell extends Error {}
+
+/** Whether matching a pattern is sure to end soon: no repeated group, few wildcards in one segment of a path. */
+function isHarmless(pattern: string): boolean {
+  const count = (text: string, part: RegExp) => text.match(part)?.length ?? 0;
+  if (pattern.length > 256 || /[*+]\(/.test(pattern) || count(pattern, /\{/g) > 3) return false;
+  if (count(pattern, /\*\*/g) > 3) return false;
+  return pattern.split("/").every((segment) => count(segment, /\*+/g) <= 4);
+}
+
+/** Every folder and file on the way to what is asked for. */
+function findWay(files: readonly string[]): Set<string> {
+  const way = new Set<string>();
+  for (const file of files) {
+    for (let end = file.indexOf("/"); end >= 0; end = file.indexOf("/", end + 1)) way.add(file.slice(0, end));
+    way.add(file);
+  }
+  return way;
+}
+
+/** Rules by their text: most folders have the same, and making them costs more than all the rest. */
+const knownRules = new Map<string, unknown[]>();
+
+/** npm's own rules, applied to the files in question alone: whatever else lies in the package is not looked at. */
+class NeededFilesWalker extends packlist.Walker {
+  readonly #way: ReadonlySet<string>;
+
+  constructor(tree: PackingTree, options: Record<string, unknown>, way: ReadonlySet<string>) {
+    super(tree, options);
+    this.#way = way;
+  }
+
+  /** Nobody here asks for an order. */
+  override sort(): number {
+    return 0;
+  }
+
+  override start(): this {
+    try {
+      const folder = relative(this.root, this.path).split(sep).join("/");
+      const isWanted = (name: string) => this.#way.has(folder === "" ? name : `${folder}/${name}`);
+      this.onReaddir(readdirSync(this.path).filter((name) => this.isIgnoreFile(name) || isWanted(name)));
+    } catch (error) {
+      this.emit("error", error);
+    }
+    return this;
+  }
+
+  override addIgnoreFile(file: string, done: () => void): void {
+    // npm-packlist reads the rules of package.json from the tree.
+    if (file === "package.json") {
+      super.addIgnoreFile(file, done);
+      return;
+    }
+    const path = join(this.path, file);
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > maximumIgnoreFileBytes) throw new CannotTell();
+    this.onReadIgnoreFile(file, readFileSync(path, "utf8"), done);
+  }
+
+  override onReadIgnoreFile(file: string, text: string, done: () => void): void {
+    const known = knownRules.get(text);
+    if (known !== undefined) {
+      this.ignoreRules[file] = known;
+      done();
+      return;
+    }
+    const patterns = text.split("\n");
+    if (patterns.length > maximumPatterns || !patterns.every(isHarmless)) throw new CannotTell();
+    super.onReadIgnoreFile(file, text, () => {
+      if (knownRules.size > 100) knownRules.clear();
+      knownRules.set(text, this.ignoreRules[file] ?? []);
+      done();
+    });
+  }
+
+  override walker(entry: string, options: object, done: () => void): void {
+    new NeededFilesWalker(this.tree, this.walkerOpt(entry, options), this.#way).on("done", done).start();
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** What npm-packlist reads of a package.json, in the form that npm brings it into beforehand. */
+function normalizeManifest({ files, main, browser, bin }: Readonly<Record<string, unknown>>) {
+  const bins = typeof bin === "object" && bin !== null ? Object.values(bin) : [bin];
+  return {
+    ...(Array.isArray(files) ? { files: files.filter(isText) } : {}),
+    ...(isText(main) ? { main } : {}),
+    ...(isText(browser) ? { browser } : {}),
+    bin: Object.fromEntries(bins.filter(isText).map((file, index) => [index, file])),
+    bundleDependencies: [],
+  };
+}
+
+/**
+ * Which of the files npm would publish, by npm-packlist; `undefined` where that cannot be told. Reads the package's
+ * ignore files; runs nothing.
+ */
+export function findPackedByRules({ packageRoot, manifest, files, workspace }: PackingRequest) {
+  const packageJson = normalizeManifest(manifest);
+  const tree: PackingTree = {
+    path: packageRoot,
+    package: packageJson,
+    isProjectRoot: true,
+    edgesOut: new Map<string, never>(),
+  };
+  const options = workspace ? { prefix: workspace.root, workspaces: [...workspace.members] } : {};
+  return new Promise<ReadonlySet<string> | undefined>((resolve) => {
+    const giveUp = () => resolve(undefined);
+    if ((packageJson.files?.length ?? 0) > maximumPatterns) return giveUp();
+    try {
+      new NeededFilesWalker(tree, { ...options, isPackage: true }, findWay(files))
+        .on("done", (packed: string[]) => resolve(new Set(packed.map((file) => file.replace(/^\.\//, "")))))
+        .on("error", giveUp)
+        .start();
+    } catch {
+      giveUp();
+    }
+  });
+}

@@ -1,0 +1,343 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix, relative, sep } from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { inRepository } from "./support/repository.ts";
+
+/**
+ * What each folder (or file) of src may import, in the order of the flow: a row names only rows above it, so there is
+ * no cycle. This table is the diagram; `docs/` explains it.
+ */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  kinds: [],
+  version: [],
+  // Pure.
+  data: [],
+  problems: ["kinds"],
+  "qualified-names": ["kinds", "problems"],
+  "extension-schema": ["kinds", "data", "problems", "qualified-names"],
+  // The ports and their adapters.
+  io: ["kinds", "data", "problems", "qualified-names"],
+  // The flow.
+  discovery: ["kinds", "version", "data", "problems", "qualified-names", "extension-schema", "io"],
+  definitions: [
+    "kinds",
+    "version",
+    "data",
+    "problems",
+    "qualified-names",
+    "extension-schema",
+    "io",
+    "discovery",
+  ],
+  // Pure again: facts are handed in.
+  validate: ["kinds", "data", "problems", "qualified-names", "extension-schema", "discovery", "definitions"],
+  registry: ["kinds", "data", "problems", "qualified-names", "extension-schema", "discovery", "definitions"],
+  // The entry of trust levels 1 and 2.
+  index: [
+    "kinds",
+    "problems",
+    "qualified-names",
+    "extension-schema",
+    "discovery",
+    "definitions",
+    "validate",
+    "registry",
+  ],
+  cli: [
+    "kinds",
+    "version",
+    "data",
+    "problems",
+    "qualified-names",
+    "extension-schema",
+    "io",
+    "discovery",
+    "definitions",
+    "validate",
+    "registry",
+  ],
+};
+
+/** Folders whose code is a function of its arguments, and what such code has no use for. */
+const pureFolders = ["data", "problems", "qualified-names", "extension-schema", "validate", "registry"];
+const impureModules =
+  /^node:(fs|fs\/promises|child_process|net|tls|dgram|dns|http|https|http2|worker_threads|cluster|timers|timers\/promises|perf_hooks|process|os|vm)$/;
+
+const longestFile = 400;
+
+interface Import {
+  /** Path below src with "/", or the name of a package. */
+  target: string;
+  isLocal: boolean;
+  kind: "static" | "dynamic" | "type";
+}
+
+interface SourceFile {
+  path: string;
+  folder: string;
+  imports: Import[];
+  /** Whether it has an `import()` of something that only running it tells. */
+  importsComputed: boolean;
+  node: ts.SourceFile;
+  lines: number;
+}
+
+const root = inRepository("src");
+
+const isTypeOnly = (statement: ts.ImportDeclaration | ts.ExportDeclaration) =>
+  ts.isImportDeclaration(statement)
+    ? statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+    : statement.isTypeOnly;
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(root, path), "utf8");
+  const node = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const imports: Import[] = [];
+  let importsComputed = false;
+  const add = (specifier: ts.Node, kind: Import["kind"]) => {
+    if (!ts.isStringLiteralLike(specifier)) {
+      importsComputed = true;
+      return;
+    }
+    const isLocal = specifier.text.startsWith(".");
+    const target = isLocal ? posix.join(posix.dirname(path), specifier.text) : specifier.text;
+    imports.push({ target, isLocal, kind });
+  };
+  const visit = (child: ts.Node): void => {
+    if ((ts.isImportDeclaration(child) || ts.isExportDeclaration(child)) && child.moduleSpecifier) {
+      add(child.moduleSpecifier, isTypeOnly(child) ? "type" : "static");
+    } else if (ts.isCallExpression(child) && child.arguments[0]) {
+      const isImport = child.expression.kind === ts.SyntaxKind.ImportKeyword;
+      const isRequire = ts.isIdentifier(child.expression) && child.expression.text === "require";
+      if (isImport) add(child.arguments[0], "dynamic");
+      else if (isRequire) add(child.arguments[0], "static");
+    } else if (ts.isImportTypeNode(child) && ts.isLiteralTypeNode(child.argument)) {
+      add(child.argument.literal, "type");
+    }
+    ts.forEachChild(child, visit);
+  };
+  visit(node);
+  const [first = ""] = path.split("/");
+  return {
+    path,
+    folder: first.replace(/\.ts$/, ""),
+    imports,
+    importsComputed,
+    node,
+    lines: text.split("\n").length - 1,
+  };
+}
+
+const files = readdirSync(root, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.(ts|mts|js|mjs|cjs)$/.test(entry.name))
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join("/"))
+  .sort()
+  .map(readSource);
+const byPath = new Map(files.map((file) => [file.path, file]));
+const written = files.filter(({ path }) => !path.includes("/generated/"));
+
+const folderOf = (path: string) => (path.split("/")[0] ?? "").replace(/\.ts$/, "");
+
+/** Everything that loading a file loads, with the way that leads there. */
+function reachableFrom(path: string, kinds: readonly Import["kind"][]): Map<string, string[]> {
+  const ways = new Map<string, string[]>([[path, [path]]]);
+  for (const [current, way] of ways) {
+    for (const { target, kind } of byPath.get(current)?.imports ?? []) {
+      if (kinds.includes(kind) && !ways.has(target)) ways.set(target, [...way, target]);
+    }
+  }
+  return ways;
+}
+
+/** The ways from a file to targets that it must not reach. */
+function forbiddenWays(path: string, kinds: readonly Import["kind"][], forbidden: RegExp): string[] {
+  return [...reachableFrom(path, kinds)]
+    .filter(([target]) => forbidden.test(target))
+    .map(([, way]) => way.join(" → "));
+}
+
+const pathsThat = (holds: (file: SourceFile) => boolean) => written.filter(holds).map(({ path }) => path);
+const importersOf = (module: RegExp) =>
+  pathsThat(({ imports }) => imports.some(({ target }) => module.test(target)));
+
+function hasNode(file: SourceFile, holds: (node: ts.Node) => boolean): boolean {
+  const visit = (node: ts.Node): boolean => holds(node) || ts.forEachChild(node, visit) === true;
+  return visit(file.node);
+}
+
+const isProperty = (node: ts.Node, object: string, names: readonly string[]) =>
+  ts.isPropertyAccessExpression(node) &&
+  ts.isIdentifier(node.expression) &&
+  node.expression.text === object &&
+  names.includes(node.name.text);
+
+describe("the import table", () => {
+  test("has a row for every folder and file of src, and rows name only rows above them", () => {
+    expect(Object.keys(mayImport)).toEqual(
+      expect.arrayContaining([...new Set(files.map(({ folder }) => folder))]),
+    );
+    const rows = Object.keys(mayImport);
+    for (const [index, row] of rows.entries()) {
+      expect(rows.slice(0, index), row).toEqual(expect.arrayContaining([...(mayImport[row] ?? [])]));
+    }
+  });
+
+  test.each(Object.keys(mayImport))("%s imports only what its row allows", (folder) => {
+    const allowed = new Set([folder, ...(mayImport[folder] ?? [])]);
+    const broken = files
+      .filter((file) => file.folder === folder)
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter(
+            ({ isLocal, target }) => isLocal && !target.startsWith("../") && !allowed.has(folderOf(target)),
+          )
+          .map(({ target }) => `${path} → ${target}`),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  test("leads to files that exist", () => {
+    const missing = files.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ isLocal, target }) => isLocal && !byPath.has(target) && target !== "../package.json")
+        .map(({ target }) => `${path} → ${target}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("is free of circles between files, too", () => {
+    const circles = files
+      .filter(({ path, imports }) =>
+        imports.some(
+          ({ target, kind }) => kind !== "type" && reachableFrom(target, ["static", "dynamic"]).has(path),
+        ),
+      )
+      .map(({ path }) => path);
+    expect(circles).toEqual([]);
+  });
+});
+
+describe("pure folders", () => {
+  test.each(pureFolders)("%s reaches no file system, process, network or clock", (folder) => {
+    const paths = files.filter((file) => file.folder === folder).map(({ path }) => path);
+    expect(paths.flatMap((path) => forbiddenWays(path, ["static", "dynamic"], impureModules))).toEqual([]);
+  });
+
+  test.each(pureFolders)("%s asks no clock, no chance and no environment", (folder) => {
+    const impure = written
+      .filter((file) => file.folder === folder)
+      .filter((file) =>
+        hasNode(
+          file,
+          (node) =>
+            isProperty(node, "Date", ["now"]) ||
+            isProperty(node, "Math", ["random"]) ||
+            isProperty(node, "performance", ["now"]) ||
+            (ts.isIdentifier(node) &&
+              ["process", "setTimeout", "setInterval", "fetch"].includes(node.text)) ||
+            (ts.isNewExpression(node) &&
+              node.expression.getText() === "Date" &&
+              node.arguments?.length === 0),
+        ),
+      )
+      .map(({ path }) => path);
+    expect(impure).toEqual([]);
+  });
+});
+
+describe("means that only one place has", () => {
+  test("child_process is imported by one file at most", () => {
+    expect(importersOf(/^node:child_process$/).length).toBeLessThanOrEqual(1);
+  });
+
+  test("npm-registry-fetch is imported by one file at most", () => {
+    expect(importersOf(/^npm-registry-fetch$/).length).toBeLessThanOrEqual(1);
+  });
+
+  test("code that only running tells, as a pack's, is imported by one file at most", () => {
+    expect(pathsThat(({ importsComputed }) => importsComputed).length).toBeLessThanOrEqual(1);
+  });
+
+  test("built-in modules are imported as node:", () => {
+    expect(importersOf(/^(fs|path|os|net|http|https|child_process|util|url|module|events)$/)).toEqual([]);
+  });
+
+  test("stdout, stderr and the console are touched by the output module only", () => {
+    const paths = pathsThat((file) =>
+      hasNode(
+        file,
+        (node) =>
+          isProperty(node, "process", ["stdout", "stderr"]) ||
+          (ts.isIdentifier(node) && node.text === "console" && !ts.isPropertyAssignment(node.parent)),
+      ),
+    );
+    expect(paths).toEqual(["cli/output.ts"]);
+  });
+
+  test("zod is imported only where schemas are written, and those are read at build time only", () => {
+    const schemas = importersOf(/^zod($|\/)/);
+    expect(schemas.length).toBeGreaterThan(0);
+    for (const path of schemas) expect(path).toMatch(/^extension-schema\/[a-z-]*schema\.ts$/);
+    const importers = pathsThat(
+      ({ path, imports }) =>
+        !schemas.includes(path) && imports.some(({ target }) => schemas.includes(target)),
+    );
+    expect(importers).toEqual([]);
+  });
+});
+
+describe("trust is a capability", () => {
+  test("discovery is handed the port of discovery and nothing else of io", () => {
+    const ports = files
+      .filter(({ folder }) => folder === "discovery")
+      .flatMap(({ imports }) => imports.map(({ target }) => target))
+      .filter((target) => target.startsWith("io/"));
+    expect([...new Set(ports)].sort()).toEqual(["io/discovery-port.ts", "io/node-discovery-port.ts"]);
+  });
+
+  test("nothing that discovery can load runs processes, evaluates code or reaches the network", () => {
+    const means = /^node:(child_process|worker_threads|vm|net|tls|dgram|dns|http|https|http2|inspector)$/;
+    expect(forbiddenWays("discovery/index.ts", ["static", "dynamic"], means)).toEqual([]);
+    const computed = [...reachableFrom("discovery/index.ts", ["static", "dynamic"]).keys()].filter(
+      (path) => byPath.get(path)?.importsComputed,
+    );
+    expect(computed).toEqual([]);
+  });
+
+  test("nothing that the root entry can load reaches the network", () => {
+    expect(
+      forbiddenWays("index.ts", ["static", "dynamic"], /^node:(net|tls|dgram|dns|http|https|http2)$/),
+    ).toEqual([]);
+  });
+
+  test("the root entry loads no process, no MCP SDK and none of the higher levels by itself", () => {
+    const higher =
+      /^(node:child_process|node:worker_threads|@modelcontextprotocol\/.*|(session|serve|install|remote|cli)\/.*)$/;
+    expect(forbiddenWays("index.ts", ["static"], higher)).toEqual([]);
+  });
+});
+
+describe("a listing pays only for what it does", () => {
+  const dear =
+    /^(yaml|semver|jsonc-parser|fast-glob|ajv|zod|cjs-module-lexer|es-module-lexer|npm-packlist|node:child_process|@modelcontextprotocol)($|\/)/;
+
+  test.each(["cli/bin.ts", "cli/main.ts", "cli/commands/list.ts"])("%s loads nothing dear", (path) => {
+    expect(byPath.has(path)).toBe(true);
+    expect(forbiddenWays(path, ["static"], dear)).toEqual([]);
+  });
+
+  test("commands are loaded when they run", () => {
+    expect(forbiddenWays("cli/main.ts", ["static"], /^cli\/commands\//)).toEqual([]);
+  });
+
+  test("does not load what other commands need", () => {
+    expect(forbiddenWays("cli/commands/list.ts", ["static"], /^(definitions|validate|registry)\//)).toEqual(
+      [],
+    );
+  });
+});
+
+test(`no file is longer than ${longestFile} lines`, () => {
+  expect(pathsThat(({ lines }) => lines > longestFile)).toEqual([]);
+});

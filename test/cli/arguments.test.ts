@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { commands } from "../../src/cli/commands.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const { version } = JSON.parse(readFileSync(inRepository("package.json"), "utf8"));
+/** What is tested here comes before any project is looked for, so there is none. */
+const run = (...args: readonly string[]) => runCli(args, { cwd: "/" });
+
+describe("help", () => {
+  test.concurrent.each([["--help"], ["-h"], ["help"]])(
+    "%s lists every command, on stdout",
+    async (argument) => {
+      const { stdout, stderr, exitCode } = await run(argument);
+      for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ +${name} +\\S`, "m"));
+      expect(stdout).toMatch(/usage/i);
+      expect(stdout).not.toContain("undefined");
+      expect(stderr).toBe("");
+      expect(exitCode).toBe(0);
+    },
+  );
+
+  const everyCommand = Object.entries(commands).map(
+    ([name, { options }]) => [name, Object.keys(options)] as const,
+  );
+
+  test.concurrent.each(everyCommand)(
+    "%s --help shows its options and those of every command",
+    async (name, options) => {
+      const { stdout, stderr, exitCode } = await run(name, "--help");
+      for (const option of [...options, "cwd", "json", "help"]) expect(stdout).toContain(`--${option}`);
+      expect(stdout).not.toContain("undefined");
+      expect(stderr).toBe("");
+      expect(exitCode).toBe(0);
+      expect((await run("help", name)).stdout).toBe(stdout);
+      expect((await run(name, "-h")).stdout).toBe(stdout);
+    },
+  );
+
+  test("needs no project, and no arguments that a command would need", async () => {
+    const { exitCode } = await runCli(["list", "--help", "--cwd", "/nowhere"], { cwd: "/" });
+    expect(exitCode).toBe(0);
+  });
+
+  test.concurrent.each(["nothing", "constructor", "__proto__", "toString"])(
+    "of %s, which is no command, is refused",
+    async (name) => {
+      const { stdout, exitCode } = await run("help", name);
+      expect(stdout).not.toContain("undefined");
+      expect(exitCode).toBe(2);
+    },
+  );
+
+  test("with --json is one JSON document", async () => {
+    for (const args of [
+      ["--help", "--json"],
+      ["list", "--help", "--json"],
+      ["--version", "--json"],
+    ]) {
+      const { stdout, stderr, exitCode } = await run(...args);
+      expect(() => JSON.parse(stdout)).not.toThrow();
+      expect(stderr).toBe("");
+      expect(exitCode).toBe(0);
+    }
+  });
+});
+
+test.concurrent.each([["--version"], ["-v"]])("%s prints the version and nothing else", async (argument) => {
+  const { stdout, stderr, exitCode } = await run(argument);
+  expect(stdout).toBe(`${version}\n`);
+  expect(stderr).toBe("");
+  expect(exitCode).toBe(0);
+});
+
+describe("a command line that cannot be understood", () => {
+  const lines: readonly (readonly string[])[] = [
+    ["lst"],
+    ["LIST"],
+    [""],
+    ["--nope"],
+    ["-x"],
+    ["__proto__"],
+    ["constructor"],
+    ["toString"],
+    ["list", "--nope"],
+    ["list", "-x"],
+    ["list", "--__proto__"],
+    ["list", "--no-global"],
+    ["list", "--global=yes"],
+    ["list", "--cwd"],
+    ["list", "widgets"],
+    ["list", "Tools"],
+    ["list", "__proto__"],
+    ["list", ""],
+    ["list", "tools", "prompts"],
+    ["list", "\u001b[31mtools"],
+    ["\u001b]0;title\u0007"],
+    ["list", "--\u202enope"],
+    ["list", "\u009b31m"],
+  ];
+
+  test.concurrent.each(lines.map((args) => [args]))(
+    "%j is explained on stderr, exit code 2",
+    async (args) => {
+      const { stdout, stderr, exitCode } = await run(...args);
+      expect(exitCode).toBe(2);
+      expect(stdout).toBe("");
+      expect(stderr).toMatch(/^error InvalidArguments/);
+      expect(stderr).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+      expect(stderr).not.toMatch(/undefined|node:|\bat .*:\d+/);
+    },
+  );
+
+  test.concurrent.each(lines.map((args) => [args]))(
+    "%j is one JSON document under --json, exit code 2",
+    async (args) => {
+      const { stdout, stderr, exitCode } = await run(...args, "--json");
+      expect(exitCode).toBe(2);
+      const document = JSON.parse(stdout);
+      expect(Object.keys(document)).toEqual(["error"]);
+      expect(document.error).toMatchObject({ message: expect.any(String) });
+      expect(["InvalidArguments", "ProjectNotFound"]).toContain(document.error.code);
+      expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+      expect(stderr).toBe("");
+    },
+  );
+
+  test("of a slip suggests what was meant", async () => {
+    expect((await run("lst")).stderr).toContain("list");
+    expect((await run("inpect")).stderr).toContain("inspect");
+  });
+
+  test("of a kind names the kinds there are", async () => {
+    const { stderr } = await run("list", "widgets");
+    for (const kind of ["servers", "tools", "toolsets", "prompts"]) expect(stderr).toContain(kind);
+  });
+});

@@ -1,0 +1,384 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const makeProject = (tree: Record<string, unknown> = {}) =>
+  makeTree({
+    "package.json": { name: "app", dependencies: { "@acme/jira": "^1.2.0", notes: "*" } },
+    "node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
+      version: "1.2.0",
+      description: "Jira for agents",
+      trailblaze: {
+        servers: ["project-management"],
+        tools: [["createIssue", "Create an issue"], "getIssue"],
+        toolsets: ["triage"],
+        prompts: ["issueText"],
+      },
+    }),
+    "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools: ["createNote"] } }),
+    "node_modules/stray/package.json": packManifest("stray"),
+    ...tree,
+  });
+
+const brokenPack = {
+  "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools: ["createNote", "../x"] } }),
+};
+const warnedPack = {
+  "node_modules/notes/package.json": packManifest("notes", {
+    trailblaze: { tool: [], tools: ["createNote"] },
+  }),
+};
+
+describe("trailblaze list --json", () => {
+  test("prints the listing of the contract, and nothing else", async () => {
+    const cwd = makeProject();
+    const { stdout, stderr, exitCode } = await runCli(["list", "--json"], { cwd });
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toStrictEqual({
+      project: cwd,
+      packs: [
+        {
+          name: "@acme/jira",
+          qualifiedName: "acme/jira",
+          version: "1.2.0",
+          description: "Jira for agents",
+          location: join(cwd, "node_modules/@acme/jira"),
+          origin: "direct",
+          shadowed: false,
+          enabled: true,
+          servers: [
+            { name: "project-management", qualifiedName: "acme/jira/project-management", description: null },
+          ],
+          tools: [
+            { name: "createIssue", qualifiedName: "acme/jira/createIssue", description: "Create an issue" },
+            { name: "getIssue", qualifiedName: "acme/jira/getIssue", description: null },
+          ],
+          toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
+          prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+          problems: [],
+        },
+        expect.objectContaining({ name: "notes", origin: "direct", enabled: true }),
+        expect.objectContaining({ name: "stray", origin: "transitive", enabled: false }),
+      ],
+      problems: [],
+    });
+  });
+
+  test("says what the library says", async () => {
+    const cwd = makeProject(brokenPack);
+    const { stdout } = await runCli(["list", "--json"], { cwd });
+    expect(JSON.parse(stdout)).toEqual(await discoverPacks({ cwd }));
+  });
+
+  test("of a project without packs is empty lists", async () => {
+    const cwd = makeTree({ "package.json": { name: "app" } });
+    const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
+    expect(JSON.parse(stdout)).toStrictEqual({ project: cwd, packs: [], problems: [] });
+    expect(exitCode).toBe(0);
+  });
+
+  test("keeps problems with their pack, on stdout only", async () => {
+    const { stdout, stderr, exitCode } = await runCli(["list", "--json"], { cwd: makeProject(brokenPack) });
+    const { packs, problems } = JSON.parse(stdout);
+    expect(problems).toEqual([]);
+    expect(packs[1].problems).toEqual([
+      {
+        code: "InvalidItemName",
+        severity: "error",
+        message: expect.any(String),
+        hint: expect.any(String),
+        pack: "notes",
+        kind: "tool",
+        file: "package.json",
+        path: ["tools", 1],
+        line: expect.any(Number),
+        column: expect.any(Number),
+      },
+    ]);
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe("trailblaze list KIND --json", () => {
+  test.each([
+    ["tool", ["acme/jira/createIssue", "acme/jira/getIssue", "notes/createNote"]],
+    ["tools", ["acme/jira/createIssue", "acme/jira/getIssue", "notes/createNote"]],
+    ["server", ["acme/jira/project-management"]],
+    ["servers", ["acme/jira/project-management"]],
+    ["toolset", ["acme/jira/triage"]],
+    ["toolsets", ["acme/jira/triage"]],
+    ["prompt", ["acme/jira/issueText"]],
+    ["prompts", ["acme/jira/issueText"]],
+  ])("%s lists %j", async (word, names) => {
+    const { stdout, stderr, exitCode } = await runCli(["list", word, "--json"], { cwd: makeProject() });
+    const { items, problems, ...rest } = JSON.parse(stdout);
+    expect(items.map((item: { qualifiedName: string }) => item.qualifiedName)).toEqual(names);
+    expect(new Set(items.map((item: { kind: string }) => item.kind))).toEqual(
+      new Set([word.replace(/s$/, "")]),
+    );
+    expect(problems).toEqual([]);
+    expect(rest).toEqual({});
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+  });
+
+  test("has exactly the keys of the contract", async () => {
+    const { stdout } = await runCli(["list", "tools", "--json"], { cwd: makeProject() });
+    expect(JSON.parse(stdout).items[0]).toStrictEqual({
+      kind: "tool",
+      qualifiedName: "acme/jira/createIssue",
+      name: "createIssue",
+      description: "Create an issue",
+      pack: "@acme/jira",
+      version: "1.2.0",
+    });
+  });
+
+  test("lists each qualified name once, though a pack is installed twice", async () => {
+    const cwd = makeProject({
+      "node_modules/stray/node_modules/notes/package.json": packManifest("notes", {
+        version: "0.1.0",
+        trailblaze: { tools: ["createNote", "old"] },
+      }),
+    });
+    const { stdout, exitCode } = await runCli(["list", "tools", "--json"], { cwd });
+    const names = JSON.parse(stdout).items.map((item: { qualifiedName: string }) => item.qualifiedName);
+    expect(names).toEqual([...new Set(names)]);
+    expect(names).not.toContain("notes/old");
+    expect(JSON.parse(stdout).problems).toEqual([expect.objectContaining({ code: "ShadowedPack" })]);
+    expect(exitCode).toBe(0);
+  });
+
+  test("reports the problems of packs", async () => {
+    const { stdout, exitCode } = await runCli(["list", "prompts", "--json"], {
+      cwd: makeProject(brokenPack),
+    });
+    expect(JSON.parse(stdout).problems).toEqual([
+      expect.objectContaining({ code: "InvalidItemName", pack: "notes" }),
+    ]);
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe("trailblaze list for people", () => {
+  test("names every pack with version and origin on stdout, and nothing on stderr", async () => {
+    const { stdout, stderr, exitCode } = await runCli(["list"], { cwd: makeProject() });
+    expect(stdout).toMatch(/@acme\/jira +1\.2\.0 +direct/);
+    expect(stdout).toMatch(/notes +1\.0\.0 +direct/);
+    expect(stdout).toMatch(/stray +1\.0\.0 +transitive/);
+    expect(stdout.endsWith("\n")).toBe(true);
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+  });
+
+  test("names every item of a kind with its description", async () => {
+    const { stdout } = await runCli(["list", "tools"], { cwd: makeProject() });
+    expect(stdout).toMatch(/acme\/jira\/createIssue .*Create an issue/);
+    expect(stdout).toMatch(/notes\/createNote/);
+    expect(stdout).not.toContain("triage");
+  });
+
+  test("says so when there is nothing", async () => {
+    const cwd = makeTree({ "package.json": { name: "app" } });
+    for (const args of [["list"], ["list", "prompts"]]) {
+      const { stdout, exitCode } = await runCli(args, { cwd });
+      expect(stdout.trim()).not.toBe("");
+      expect(exitCode).toBe(0);
+    }
+  });
+
+  test("keeps problems on stderr, with code, place and hint", async () => {
+    const { stdout, stderr, exitCode } = await runCli(["list"], { cwd: makeProject(brokenPack) });
+    expect(stdout).not.toContain("InvalidItemName");
+    expect(stderr).toMatch(/error InvalidItemName .*notes.*package\.json:\d+:\d+/);
+    expect(stderr).toContain("hint:");
+    expect(exitCode).toBe(1);
+  });
+
+  test("off a terminal is plain and whole, whatever the environment", async () => {
+    const long = "x".repeat(300);
+    const cwd = makeProject({
+      "node_modules/notes/package.json": packManifest("notes", {
+        trailblaze: { tools: [["a", long]], tool: [] },
+      }),
+    });
+    for (const env of [
+      {},
+      { FORCE_COLOR: "1", CLICOLOR_FORCE: "1", COLUMNS: "40", TERM: "xterm-256color" },
+    ]) {
+      const { stdout, stderr } = await runCli(["list", "tools"], { cwd, env });
+      expect(stdout + stderr).not.toContain("\u001b");
+      expect(stdout).toContain(long);
+    }
+  });
+});
+
+describe("the exit code of list", () => {
+  test("is 0 with warnings", async () => {
+    const { stderr, exitCode } = await runCli(["list"], { cwd: makeProject(warnedPack) });
+    expect(stderr).toContain("warning UnknownExtensionKey");
+    expect(exitCode).toBe(0);
+  });
+
+  test("is 1 with an error, though everything is listed", async () => {
+    const cwd = makeProject({ "node_modules/notes/package.json": '{"trailblaze": ' });
+    const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
+    expect(JSON.parse(stdout).packs.map(({ name }: { name: string }) => name)).toEqual([
+      "@acme/jira",
+      "stray",
+    ]);
+    expect(JSON.parse(stdout).problems).toEqual([
+      expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("is 0 with a broken package that nobody declared", async () => {
+    const cwd = makeProject({ "node_modules/stray/package.json": '{"trailblaze": ' });
+    const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
+    expect(JSON.parse(stdout).problems).toEqual([expect.objectContaining({ severity: "warning" })]);
+    expect(exitCode).toBe(0);
+  });
+
+  test("is 1 under Plug'n'Play", async () => {
+    const { exitCode } = await runCli(["list"], { cwd: makeProject({ ".pnp.cjs": "" }) });
+    expect(exitCode).toBe(1);
+  });
+
+  test.each([[[]], [["--json"]]])("is 2 without a project, %j", async (flags) => {
+    const { stdout, stderr, exitCode } = await runCli(["list", ...flags], { cwd: makeTree({ "a.txt": "" }) });
+    expect(exitCode).toBe(2);
+    if (flags.length === 0) {
+      expect(stdout).toBe("");
+      expect(stderr).toContain("ProjectNotFound");
+    } else {
+      expect(stderr).toBe("");
+      expect(JSON.parse(stdout)).toEqual({
+        error: expect.objectContaining({
+          code: "ProjectNotFound",
+          message: expect.any(String),
+          hint: expect.any(String),
+        }),
+      });
+    }
+  });
+
+  test("is 2 with a config that cannot be used, whose place is said", async () => {
+    const cwd = makeProject({ "trailblaze.config.yaml": "packs:\n  alow: []\n" });
+    const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({
+      error: expect.objectContaining({
+        code: "InvalidConfig",
+        file: "trailblaze.config.yaml",
+        line: 2,
+        column: 3,
+      }),
+    });
+  });
+});
+
+describe("--cwd", () => {
+  test("names the folder to look from, absolute or relative", async () => {
+    const project = makeProject();
+    for (const [cwd, folder] of [
+      ["/", project],
+      [join(project, "node_modules"), ".."],
+    ] as const) {
+      const { stdout, exitCode } = await runCli(["list", "--json", "--cwd", folder], { cwd });
+      expect(JSON.parse(stdout).project).toBe(project);
+      expect(exitCode).toBe(0);
+    }
+  });
+
+  test("to a folder that does not exist is a failure that names it, exit code 2", async () => {
+    const cwd = makeProject();
+    const { stdout, stderr, exitCode } = await runCli(["list", "--cwd", "nowhere"], { cwd });
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain("ProjectNotFound");
+    expect(stderr).toContain(join(cwd, "nowhere"));
+    const asJson = await runCli(["list", "--json", "--cwd", "nowhere"], { cwd });
+    expect(JSON.parse(asJson.stdout).error.code).toBe("ProjectNotFound");
+    expect(asJson.exitCode).toBe(2);
+  });
+});
+
+test.skipIf(process.platform === "win32")("a reader that goes away early is no failure", () => {
+  const tools = Array.from({ length: 5000 }, (_, index) => [`tool${index}`, "x".repeat(100)]);
+  const cwd = makeProject({
+    "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools } }),
+  });
+  for (const flags of ["tools", "tools --json"]) {
+    const command = `"${process.execPath}" "${inRepository("dist/cli/cli.cjs")}" list ${flags} | head -c 10; echo "status \${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", command], { cwd, encoding: "utf8", timeout: 20_000 });
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/status 0\n$/);
+  }
+});
+
+test("a listing of more than a pipe holds arrives whole", async () => {
+  const tools = Array.from({ length: 5000 }, (_, index) => [`tool${index}`, "x".repeat(100)]);
+  const cwd = makeProject({
+    "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools } }),
+  });
+  const { stdout } = await runCli(["list", "tools", "--json"], { cwd });
+  expect(JSON.parse(stdout).items).toHaveLength(5002);
+});
+
+describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
+  /** What a terminal of 60 columns receives. */
+  function runOnTerminal(args: string, cwd: string, env: NodeJS.ProcessEnv = {}): string {
+    const command = `stty cols 60; exec "${process.execPath}" "${inRepository("dist/cli/cli.cjs")}" ${args}`;
+    const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
+      cwd,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        TERM: "xterm-256color",
+        SHELL: "/bin/sh",
+        ...env,
+      },
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+    return stdout;
+  }
+
+  test("the text is coloured", () => {
+    expect(runOnTerminal("list", makeProject(brokenPack))).toMatch(/\u001b\[31merror/);
+  });
+
+  test.each([{ NO_COLOR: "1" }, { NO_COLOR: "true", FORCE_COLOR: "1" }, { TERM: "dumb" }])(
+    "the text is not coloured with %j",
+    (env) => {
+      const text = runOnTerminal("list", makeProject(brokenPack), env);
+      expect(text).toContain("error InvalidItemName");
+      expect(text).not.toContain("\u001b");
+    },
+  );
+
+  test("JSON is not coloured", () => {
+    const text = runOnTerminal("list --json", makeProject(brokenPack));
+    expect(text).not.toContain("\u001b");
+    expect(JSON.parse(text)).toHaveProperty("packs");
+  });
+
+  test("lines of a table are cut to its width", () => {
+    const cwd = makeProject({
+      "node_modules/notes/package.json": packManifest("notes", {
+        trailblaze: { tools: [["a", "x".repeat(300)]] },
+      }),
+    });
+    const lines = runOnTerminal("list tools", cwd, { NO_COLOR: "1" }).split(/\r?\n/);
+    expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(60);
+    expect(lines.join("\n")).toContain("…");
+  });
+});

@@ -1,0 +1,127 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { discoverPacks, type Problem, TrailblazeError } from "../../src/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeFifo, makeLink } from "../support/special-files.ts";
+
+async function failureOf(cwd: string): Promise<Problem> {
+  try {
+    await discoverPacks({ cwd });
+  } catch (error) {
+    if (error instanceof TrailblazeError) return error.problem;
+    throw error;
+  }
+  throw new Error("the config was accepted");
+}
+
+const withConfig = (file: string, content: unknown) =>
+  makeTree({
+    "package.json": { name: "app", dependencies: { notes: "*" } },
+    "node_modules/notes/package.json": packManifest("notes"),
+    [file]: content,
+  });
+
+describe("a config that cannot be understood", () => {
+  test.each([
+    ["trailblaze.config.yaml", "packs:\n  alow: [a]\n", 2, 3, /alow/],
+    ["trailblaze.config.yaml", "packs:\n  allow: acme/*\n", 2, 3, /list/],
+    ["trailblaze.config.yaml", "packs:\n  deny:\n    - ok\n    - 5\n", 4, 7, /number/],
+    ["trailblaze.config.yaml", "packs:\n  transitive: ['']\n", 2, 16, /pattern/],
+    ["trailblaze.config.yaml", "device: {}\npacks: [a]\n", 2, 1, /map/],
+    ["trailblaze.config.yaml", "- packs\n", 1, 1, /map/],
+    ["trailblaze.config.yaml", "packs\n", 1, 1, /map/],
+    ["trailblaze.config.yaml", "packs: {}\npacks: {}\n", 2, 1, /twice/],
+    ["trailblaze.config.yaml", "packs: {}\n---\npacks: {}\n", 2, 1, /documents/],
+    ["trailblaze.config.yaml", "packs:\n  allow: [a\n", 3, 1, /YAML/],
+    ["trailblaze.config.yaml", "device: {}\npacks: *mine\n", 2, 8, /alias/i],
+    ["trailblaze.config.json", '{\n  "packs": { "alow": [] }\n}', 2, 14, /alow/],
+    ["trailblaze.config.json", '{\n  "packs": {\n    "deny": ["a", null]\n  }\n}', 3, 19, /null/],
+    ["trailblaze.config.json", '{\n  "packs": }', 2, 12, /JSON/],
+    ["trailblaze.config.json", "[]", 1, 1, /map/],
+    ["trailblaze.config.json", "", 1, 1, /empty/],
+  ])("%s: %j ends discovery, and the place is %i:%i", async (file, content, line, column, words) => {
+    const problem = await failureOf(withConfig(file, content));
+    expect(problem).toMatchObject({ code: "InvalidConfig", severity: "error", file, line, column });
+    expect(problem.message).toMatch(words);
+    expect(problem.message.length).toBeLessThan(300);
+  });
+
+  test("of a slip suggests the key that was meant", async () => {
+    const problem = await failureOf(withConfig("trailblaze.config.yaml", "packs: { alow: [a] }"));
+    expect(problem.hint).toContain("allow");
+  });
+
+  test.each([
+    ["bytes that are not UTF-8", Uint8Array.from([0x70, 0x3a, 0xff])],
+    ["200 levels and one more", `packs: ${"[".repeat(201)}${"]".repeat(201)}`],
+    ["aliases that multiply", `a: &a [1]\nb: &b [${"*a,".repeat(90)}]\nc: [${"*b,".repeat(90)}]\n`],
+  ])("%s end discovery", async (_, content) => {
+    const problem = await failureOf(withConfig("trailblaze.config.yaml", content));
+    expect(problem).toMatchObject({ code: "InvalidConfig", file: "trailblaze.config.yaml" });
+  });
+
+  test("two config files are one too many", async () => {
+    const root = makeTree({
+      "package.json": { name: "app" },
+      "trailblaze.config.yaml": "packs: {}",
+      "trailblaze.config.json": "{}",
+    });
+    const problem = await failureOf(root);
+    expect(problem.code).toBe("InvalidConfig");
+    expect(problem.message).toContain("trailblaze.config.yaml");
+    expect(problem.message).toContain("trailblaze.config.json");
+  });
+
+  test("one that is a folder, and one that is a named pipe, end discovery and do not keep it waiting", async () => {
+    const folder = makeTree({ "package.json": { name: "app" } });
+    mkdirSync(join(folder, "trailblaze.config.yaml"));
+    expect((await failureOf(folder)).code).toBe("InvalidConfig");
+
+    const pipe = makeTree({ "package.json": { name: "app" } });
+    makeFifo(join(pipe, "trailblaze.config.json"));
+    expect((await failureOf(pipe)).code).toBe("InvalidConfig");
+  });
+
+  test("one that is a link to nothing is not silently taken for none", async () => {
+    const root = makeTree({ "package.json": { name: "app" } });
+    makeLink("nowhere.yaml", join(root, "trailblaze.config.yaml"));
+    expect((await failureOf(root)).code).toBe("InvalidConfig");
+  });
+});
+
+describe("a config that can be used", () => {
+  test.each([
+    ["trailblaze.config.yaml", ""],
+    ["trailblaze.config.yaml", "# nothing yet\n"],
+    ["trailblaze.config.yaml", "\uFEFFpacks:\n"],
+    ["trailblaze.config.yaml", "packs:\n  allow:\n  deny:\n"],
+    ["trailblaze.config.json", "{}"],
+    ["trailblaze.config.json", '\uFEFF{"packs": null}'],
+  ])("%s: %j rules nothing", async (file, content) => {
+    const { packs } = await discoverPacks({ cwd: withConfig(file, content) });
+    expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
+  });
+
+  test("is that of the project, not of the folder one looks from or of the workspace's root", async () => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces: ["app"] },
+      "trailblaze.config.yaml": "packs: { deny: [notes] }",
+      "app/package.json": { name: "app", dependencies: { notes: "*" } },
+      "app/src/trailblaze.config.yaml": "packs: { deny: [notes] }",
+      "node_modules/notes/package.json": packManifest("notes"),
+    });
+    const { packs } = await discoverPacks({ cwd: join(root, "app/src") });
+    expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
+  });
+
+  test("is not one that a pack brings", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { notes: "*" } },
+      "node_modules/notes/package.json": packManifest("notes"),
+      "node_modules/notes/trailblaze.config.yaml": "packs: { deny: ['*'] }",
+    });
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, test } from "vitest";
+import { discoverPacks } from "../../src/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const tools = (...names: string[]) => ({ trailblaze: { tools: names } });
+
+/** One pack of every origin that matters, and the names of those that a session would take. */
+async function enabledWith(packs: unknown): Promise<string[]> {
+  const root = makeTree({
+    "package.json": {
+      ...packManifest("@me/app", tools("own")),
+      workspaces: ["packages/*"],
+      dependencies: { "@acme/jira": "*", "@acme/jira-cloud": "*", notes: "*" },
+    },
+    "packages/lib/package.json": packManifest("@me/lib", tools("shared")),
+    "node_modules/@acme/jira/package.json": packManifest("@acme/jira", tools("createIssue", "getIssue")),
+    "node_modules/@acme/jira-cloud/package.json": packManifest("@acme/jira-cloud", tools("sync")),
+    "node_modules/notes/package.json": packManifest("notes", tools("createNote")),
+    "node_modules/@acme/shop/package.json": packManifest("@acme/shop", tools("buy", "refund")),
+    "node_modules/stray/package.json": packManifest("stray"),
+    ...(packs === undefined ? {} : { "trailblaze.config.json": { packs } }),
+  });
+  const { packs: found } = await discoverPacks({ cwd: root });
+  expect(found).toHaveLength(7);
+  return found.filter(({ enabled }) => enabled).map(({ qualifiedName }) => qualifiedName);
+}
+
+const direct = ["acme/jira", "acme/jira-cloud", "notes"];
+const own = ["me/app", "me/lib"];
+const everything = [...direct.slice(0, 2), ...own, "notes"];
+
+describe("which packs a session would take", () => {
+  test.each([
+    [undefined],
+    [null],
+    [{}],
+    [{ onError: "fail", memory: "none", autoInstall: ["x/*"] }],
+    [{ deny: [] }],
+  ])("without a rule, %j, those that are self, workspace or direct", async (packs) => {
+    expect(await enabledWith(packs)).toEqual(everything);
+  });
+
+  test.each([
+    [[], []],
+    [["*"], ["notes"]],
+    [["*/*"], [...direct.slice(0, 2), ...own, "notes"]],
+    [["acme/*"], ["acme/jira", "acme/jira-cloud"]],
+    [["acme/jira"], ["acme/jira"]],
+    [["@acme/jira"], ["acme/jira"]],
+    [["acme/jira*"], ["acme/jira", "acme/jira-cloud"]],
+    [["acme/*a"], ["acme/jira"]],
+    [["acme/ji.a"], []],
+    [["acme/jir"], []],
+    [["cme/jira"], []],
+    [["acme*"], []],
+    [["*jira"], []],
+    [["acme/*/*"], ["acme/jira", "acme/jira-cloud"]],
+    [["acme/jira/createIssue"], ["acme/jira"]],
+    [["acme/jira/create*"], ["acme/jira"]],
+    [["acme/jira/*"], ["acme/jira"]],
+    [["acme/jira/nothing"], []],
+    [["*/*/sync"], ["acme/jira-cloud"]],
+    [["notes"], ["notes"]],
+    [["notes/createNote"], ["notes"]],
+    [["notes/*"], ["notes"]],
+    [["me/*"], own],
+    [
+      ["acme/jira", "notes"],
+      ["acme/jira", "notes"],
+    ],
+  ])("allow %j takes only %j", async (allow, enabled) => {
+    expect(await enabledWith({ allow })).toEqual(enabled);
+  });
+
+  test.each([
+    [["*"], [...direct.slice(0, 2), ...own]],
+    [["acme/*"], [...own, "notes"]],
+    [["acme/jira"], ["acme/jira-cloud", ...own, "notes"]],
+    [["acme/jira/createIssue"], everything],
+    [["acme/jira/*"], ["acme/jira-cloud", ...own, "notes"]],
+    [
+      ["acme/jira/createIssue", "acme/jira/getIssue"],
+      ["acme/jira-cloud", ...own, "notes"],
+    ],
+    [["acme/jira-cloud/sync"], ["acme/jira", ...own, "notes"]],
+    [["me/app"], ["acme/jira", "acme/jira-cloud", "me/lib", "notes"]],
+  ])("deny %j leaves %j", async (deny, enabled) => {
+    expect(await enabledWith({ deny })).toEqual(enabled);
+  });
+
+  test.each([
+    [["acme/*"], ["acme/jira"], ["acme/jira-cloud"]],
+    [["acme/jira/createIssue"], ["acme/jira"], []],
+    [["acme/jira"], ["acme/jira/createIssue"], ["acme/jira"]],
+    [["acme/jira/createIssue"], ["acme/jira/createIssue"], []],
+    [["acme/jira/createIssue"], ["acme/jira/getIssue"], ["acme/jira"]],
+    [["*/*", "*"], ["*/*", "*"], []],
+  ])("allow %j and deny %j take %j: deny wins", async (allow, deny, enabled) => {
+    expect(await enabledWith({ allow, deny })).toEqual(enabled);
+  });
+
+  test.each([
+    [{ transitive: ["acme/shop"] }, ["acme/shop"]],
+    [{ transitive: ["@acme/shop"] }, ["acme/shop"]],
+    [{ transitive: ["acme/shop/buy"] }, ["acme/shop"]],
+    [{ transitive: ["acme/*"] }, ["acme/shop"]],
+    [{ transitive: ["*"] }, ["stray"]],
+    [{ transitive: ["stray"] }, ["stray"]],
+    [{ transitive: ["acme/shop", "stray"] }, ["acme/shop", "stray"]],
+    [{ transitive: ["acme/shop"], deny: ["acme/shop"] }, []],
+    [{ transitive: ["acme/shop"], deny: ["acme/shop/buy"] }, ["acme/shop"]],
+    [{ transitive: ["acme/shop/buy"], deny: ["acme/shop/buy"] }, []],
+    [{ transitive: ["acme/shop/buy"], allow: ["acme/shop/refund", "acme/j*", "me/*", "notes"] }, []],
+    [{ transitive: ["acme/shop"], allow: ["acme/j*", "me/*", "notes"] }, []],
+    [{ allow: ["*", "*/*"] }, []],
+  ])("%j takes, of transitive packs, %j", async (packs, enabled) => {
+    const taken = await enabledWith(packs);
+    expect(taken.filter((name) => name === "acme/shop" || name === "stray")).toEqual(enabled);
+  });
+
+  test("a pattern is no regular expression", async () => {
+    expect(
+      await enabledWith({ allow: ["acme/(jira|.+)", "[a-z]+/jira", "note.", "acme\\/jira", "acme/jira$"] }),
+    ).toEqual([]);
+  });
+
+  test("a hostile pattern takes no time", async () => {
+    const started = performance.now();
+    await enabledWith({ deny: [`acme/${"*a".repeat(5000)}`, `acme/${"*".repeat(50_000)}b`] });
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe("a pack that a session cannot take", () => {
+  test.each([
+    ["a field that is no object", { trailblaze: ["createIssue"] }, "MalformedExtension"],
+    ["another host", { engines: { trailblaze: "^99.0.0" }, ...tools("a") }, "HostVersionUnsupported"],
+  ])("because of %s is listed and not enabled, though the config allows it", async (_, fields, code) => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { jira: "*" } },
+      "node_modules/jira/package.json": packManifest("jira", fields),
+      "trailblaze.config.yaml": "packs: { allow: [jira], transitive: [jira] }\n",
+    });
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(packs).toEqual([expect.objectContaining({ name: "jira", enabled: false })]);
+    expect(packs[0]?.problems.map((problem) => problem.code)).toEqual([code]);
+  });
+
+  test.each([
+    ["an unknown key", { tool: [], tools: ["a"] }],
+    ["a broken item beside a good one", { tools: ["a", "../b"] }],
+    ["a broken list beside a good one", { tools: ["a"], servers: 5 }],
+  ])("%s disables nothing", async (_, trailblaze) => {
+    const root = makeTree({ "package.json": packManifest("app", { trailblaze }) });
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(packs[0]).toMatchObject({ enabled: true, tools: [{ name: "a" }] });
+    expect(packs[0]?.problems).toHaveLength(1);
+  });
+});
+
+describe("engines.trailblaze", () => {
+  const list = async (engines: unknown) => {
+    const root = makeTree({ "package.json": packManifest("app", { engines, ...tools("a") }) });
+    return (await discoverPacks({ cwd: root })).packs[0];
+  };
+
+  test.each([
+    [undefined],
+    [{}],
+    [{ node: ">=99" }],
+    [null],
+    ["^1"],
+    [{ trailblaze: "^1.0.0" }],
+    [{ trailblaze: "*" }],
+    [{ trailblaze: ">=0.5 <2" }],
+    [{ trailblaze: "" }],
+  ])("%j suits this host", async (engines) => {
+    expect(await list(engines)).toMatchObject({ enabled: true, problems: [] });
+  });
+
+  test.each([
+    [{ trailblaze: "^2.0.0" }],
+    [{ trailblaze: "<1" }],
+    [{ trailblaze: "latest" }],
+    [{ trailblaze: 1 }],
+    [{ trailblaze: null }],
+    [{ trailblaze: ["^1"] }],
+  ])("%j does not: listed with its items, not enabled, and said so at its place", async (engines) => {
+    const pack = await list(engines);
+    expect(pack).toMatchObject({ enabled: false, tools: [{ name: "a" }] });
+    expect(pack?.problems).toEqual([
+      expect.objectContaining({
+        code: "HostVersionUnsupported",
+        severity: "warning",
+        pack: "app",
+        file: "package.json",
+        line: expect.any(Number),
+        column: expect.any(Number),
+      }),
+    ]);
+    expect(pack?.problems[0]?.line).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,335 @@
+import dns from "node:dns";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import net from "node:net";
+import { join, relative } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { findPacks } from "../../src/discovery/find-packs.ts";
+import { discoverPacks } from "../../src/index.ts";
+import type { DiscoveryPort } from "../../src/io/discovery-port.ts";
+import { createNodeDiscoveryPort } from "../../src/io/node-discovery-port.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeLink } from "../support/special-files.ts";
+
+/** Code that leaves a trace when it runs. */
+const canary = (marker: string) =>
+  `import("node:fs").then((fs) => fs.appendFileSync(${JSON.stringify(marker)}, "ran"));\n`;
+
+/** A project with every kind of pack file that must not be touched, in several layouts. */
+function makeCanaryProject() {
+  const marker = join(makeTree({}), "marker");
+  const run = canary(marker);
+  const canaryPack = (name: string) => ({
+    "package.json": packManifest(name, {
+      main: "./index.js",
+      exports: { ".": "./index.js" },
+      bin: { [name.replace(/^@[^/]+\//, "")]: "./index.js" },
+      scripts: {
+        preinstall: "node index.js",
+        install: "node index.js",
+        postinstall: "node index.js",
+        prepare: "node index.js",
+      },
+      trailblaze: { servers: ["s"], tools: ["t", "data"], toolsets: ["u"], prompts: ["p"] },
+    }),
+    "index.js": run,
+    "trailblaze/servers/s.mjs": run,
+    "trailblaze/tools/t.js": run,
+    "trailblaze/tools/data.yaml": "name: t\nhandler: ../index.js\n",
+    "trailblaze/toolsets/u.cjs": run,
+    "trailblaze/prompts.json": "{}",
+    "trailblaze.config.yaml": "packs: { deny: ['*', '*/*'] }",
+    "pnpm-workspace.yaml": "packages: ['**']",
+    ".pnp.cjs": run,
+    ".npmrc": "prefix=/nowhere",
+    "binding.gyp": "{}",
+  });
+  const place = (folder: string, name: string) =>
+    Object.entries(canaryPack(name)).map(([file, content]) => [`${folder}/${file}`, content]);
+  const root = makeTree({
+    "package.json": {
+      name: "app",
+      workspaces: ["packages/*"],
+      scripts: { prepare: "node canary.js" },
+      dependencies: { "@acme/jira": "*", linked: "file:linked" },
+    },
+    "canary.js": run,
+    "trailblaze.config.yaml": "packs: { deny: ['stray'] }",
+    "node_modules/.modules.yaml": { virtualStoreDir: "../.store" },
+    "node_modules/plain/package.json": { name: "plain", main: "index.js" },
+    "node_modules/plain/index.js": run,
+    "node_modules/broken/package.json": '{"trailblaze": ',
+    "node_modules/broken/index.js": run,
+    ...Object.fromEntries([
+      ...place("node_modules/@acme/jira", "@acme/jira"),
+      ...place("node_modules/plain/node_modules/nested", "nested"),
+      ...place(".store/isolated@1.0.0/node_modules/isolated", "isolated"),
+      ...place("linked", "linked"),
+      ...place("packages/member", "member"),
+    ]),
+  });
+  makeLink("../linked", join(root, "node_modules/linked"));
+  return { root, marker };
+}
+
+/** What may be opened: package.json files, and at the top of the project what tells where packages are. */
+const allowed =
+  /(^|\/)package\.json$|^(trailblaze\.config\.(yaml|json)|pnpm-workspace\.yaml|node_modules\/\.modules\.yaml)$/;
+
+const names = ["@acme/jira", "isolated", "linked", "member", "nested"];
+
+describe("discovery", () => {
+  test("asks its port for nothing but package.json files, folders and the project's own files", async () => {
+    const { root } = makeCanaryProject();
+    const real = createNodeDiscoveryPort();
+    const calls: [string, string][] = [];
+    const port = new Proxy(real, {
+      get(target, method: keyof DiscoveryPort) {
+        const call = target[method] as (...args: unknown[]) => unknown;
+        return (...args: unknown[]) => {
+          const path = typeof args[0] === "string" ? relative(root, args[0]) : "";
+          const file = method === "readProjectFile" || method === "hasProjectFile" ? `${args[1]}` : "";
+          calls.push([method, join(path, file)]);
+          return call.apply(target, args);
+        };
+      },
+    });
+    const { packs } = await findPacks(port, { cwd: root });
+    expect(packs.map(({ pack }) => pack.name)).toEqual(names);
+
+    const pathsOf = (method: keyof DiscoveryPort) =>
+      calls.filter(([name]) => name === method).map(([, path]) => path);
+    // Files of the project are asked for at its top, at its workspace's and above, never in an installed pack.
+    for (const path of [...pathsOf("readProjectFile"), ...pathsOf("hasProjectFile")]) {
+      expect(path).toMatch(/^(\.\.\/)*[^/]+$|^(packages\/member\/)?node_modules\/\.modules\.yaml$/);
+    }
+    // Each package.json once.
+    const manifests = pathsOf("readManifest").filter((path) => path.includes("node_modules"));
+    expect(manifests).toEqual([...new Set(manifests)]);
+    // No folder of a pack's own is looked into: only those that hold packages.
+    for (const path of pathsOf("listDirectory"))
+      expect(path).toMatch(/(node_modules|node_modules\/@[^/]+|\.store)$/);
+    expect(pathsOf("globalPackages")).toEqual([]);
+  });
+
+  test("opens no other file, runs nothing, writes nothing and stays off the network", async () => {
+    const { root, marker } = makeCanaryProject();
+    const opened = new Set<string>();
+    const forbidden: string[] = [];
+    const noteOpened = (path: unknown) => {
+      const inside = relative(root, String(path));
+      if (!inside.startsWith("..")) opened.add(inside);
+    };
+    const spies = [
+      ...(["openSync", "readFileSync", "open", "readFile", "createReadStream"] as const).map((method) => {
+        const original = fs[method] as (...args: unknown[]) => unknown;
+        return vi.spyOn(fs, method).mockImplementation(((...args: unknown[]) => {
+          noteOpened(args[0]);
+          return original.apply(fs, args);
+        }) as never);
+      }),
+      ...(
+        [
+          "writeFileSync",
+          "writeFile",
+          "appendFileSync",
+          "mkdirSync",
+          "mkdir",
+          "rmSync",
+          "renameSync",
+          "symlinkSync",
+        ] as const
+      ).map((method) =>
+        vi.spyOn(fs, method).mockImplementation(((path: unknown) => {
+          if (!relative(root, String(path)).startsWith("..")) forbidden.push(`${method} ${path}`);
+        }) as never),
+      ),
+      vi.spyOn(net.Socket.prototype, "connect").mockImplementation(() => {
+        forbidden.push("connect");
+        throw new Error("no network");
+      }),
+      vi.spyOn(dns, "lookup").mockImplementation((() => {
+        forbidden.push("lookup");
+        throw new Error("no network");
+      }) as never),
+      vi.spyOn(globalThis, "fetch").mockImplementation(() => {
+        forbidden.push("fetch");
+        throw new Error("no network");
+      }),
+    ];
+    syncBuiltinESMExports();
+    const restore = () => {
+      for (const spy of spies) spy.mockRestore();
+      syncBuiltinESMExports();
+    };
+    onTestFinished(restore);
+    const { packs } = await discoverPacks({ cwd: root });
+    restore();
+
+    expect(packs.map(({ name }) => name)).toEqual(names);
+    expect([...opened].filter((path) => !allowed.test(path))).toEqual([]);
+    expect(opened).toContain("node_modules/@acme/jira/package.json");
+    expect(opened).toContain("trailblaze.config.yaml");
+    expect(forbidden).toEqual([]);
+    // Anything that runs does so a little later.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(fs.existsSync(marker)).toBe(false);
+  });
+
+  test("gives the same listing, byte for byte, when all other files of the packs are gone", async () => {
+    const { root } = makeCanaryProject();
+    const before = JSON.stringify(await discoverPacks({ cwd: root }));
+    for (const entry of fs.readdirSync(root, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile() && !allowed.test(relative(root, path))) fs.rmSync(path);
+    }
+    expect(fs.existsSync(join(root, "node_modules/@acme/jira/index.js"))).toBe(false);
+    expect(JSON.stringify(await discoverPacks({ cwd: root }))).toBe(before);
+  });
+
+  test("gives the same listing every time, whatever order folders are read in", async () => {
+    const { root } = makeCanaryProject();
+    const real = createNodeDiscoveryPort();
+    const listings = await Promise.all(
+      [0, 1, 2].map(async (turn) => {
+        const { packs, problems } = await findPacks(
+          {
+            ...real,
+            listDirectory(directory) {
+              const entries = real.listDirectory(directory);
+              if (turn === 1) entries?.reverse();
+              if (turn === 2) entries?.sort((a, b) => (a.name.length < b.name.length ? 1 : -1));
+              return entries;
+            },
+          },
+          { cwd: root },
+        );
+        return JSON.stringify([packs.map(({ pack }) => pack), problems]);
+      }),
+    );
+    expect(new Set(listings).size).toBe(1);
+  });
+});
+
+describe("a machine that does not play along", () => {
+  const makeProject = () =>
+    makeTree({
+      "package.json": { name: "app", dependencies: { broken: "*", zebra: "*" } },
+      "node_modules/broken/package.json": packManifest("broken"),
+      "node_modules/stray/package.json": packManifest("stray"),
+      "node_modules/zebra/package.json": packManifest("zebra"),
+    });
+  const find = async (root: string, changes: (real: DiscoveryPort) => Partial<DiscoveryPort>) => {
+    const real = createNodeDiscoveryPort();
+    const { packs, problems } = await findPacks({ ...real, ...changes(real) }, { cwd: root });
+    return { names: packs.map(({ pack }) => pack.name), problems };
+  };
+
+  test.each([
+    ["broken", "error"],
+    ["stray", "warning"],
+  ])("a package.json of %s that may not be read is a problem of severity %s", async (name, severity) => {
+    const root = makeProject();
+    const found = await find(root, (real) => ({
+      readManifest: (directory, which) =>
+        directory.endsWith(name)
+          ? { state: "unusable", reason: "it cannot be opened (EACCES)" }
+          : real.readManifest(directory, which),
+    }));
+    expect(found.names).toHaveLength(2);
+    expect(found.names).not.toContain(name);
+    expect(found.problems).toEqual([
+      expect.objectContaining({ code: "MalformedPackageJson", severity, pack: name, file: "package.json" }),
+    ]);
+    expect(found.problems[0]?.message).toContain("EACCES");
+    expect(found.problems[0]?.message).toContain(join(root, "node_modules", name));
+  });
+
+  test.each([
+    ["openSync", "EACCES"],
+    ["openSync", "EIO"],
+    ["openSync", "EMFILE"],
+    ["readSync", "EIO"],
+    ["fstatSync", "EIO"],
+  ] as const)("%s that fails with %s is a problem, and the other packs are listed", async (method, code) => {
+    const root = makeProject();
+    const original = fs.openSync;
+    let victim = -1;
+    const fail = () => {
+      throw Object.assign(new Error(code), { code });
+    };
+    const spies = [
+      vi.spyOn(fs, "openSync").mockImplementation((path, ...rest) => {
+        const isVictim = String(path).includes("broken");
+        if (isVictim && method === "openSync") return fail();
+        const descriptor = original(path, ...rest);
+        victim = isVictim ? descriptor : -1;
+        return descriptor;
+      }),
+    ];
+    if (method !== "openSync") {
+      const call = fs[method] as (...args: unknown[]) => unknown;
+      spies.push(
+        vi
+          .spyOn(fs, method)
+          .mockImplementation(((...args: unknown[]) =>
+            args[0] === victim ? fail() : call(...args)) as never) as never,
+      );
+    }
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      for (const spy of spies) spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const { packs, problems } = await discoverPacks({ cwd: root });
+    expect(packs.map(({ name }) => name)).toEqual(["stray", "zebra"]);
+    expect(problems).toEqual([
+      expect.objectContaining({ code: "MalformedPackageJson", severity: "error", pack: "broken" }),
+    ]);
+    expect(problems[0]?.message).toContain(code);
+  });
+
+  test("a package that vanishes during the scan is passed over", async () => {
+    const root = makeProject();
+    const found = await find(root, (real) => ({
+      listDirectory(directory) {
+        const entries = real.listDirectory(directory);
+        fs.rmSync(join(root, "node_modules/broken"), { recursive: true, force: true });
+        return entries;
+      },
+    }));
+    expect(found).toEqual({ names: ["stray", "zebra"], problems: [] });
+  });
+
+  test("a link that vanishes during the scan is passed over", async () => {
+    const root = makeProject();
+    makeLink("../elsewhere", join(root, "node_modules/linked"));
+    const found = await find(root, (real) => ({
+      realPath: (path) => (path.endsWith("linked") ? undefined : real.realPath(path)),
+    }));
+    expect(found).toEqual({ names: ["broken", "stray", "zebra"], problems: [] });
+  });
+
+  test("a folder that may not be listed hides only what is in it", async () => {
+    const root = makeProject();
+    fs.mkdirSync(join(root, "node_modules/@closed/pack"), { recursive: true });
+    const found = await find(root, (real) => ({
+      listDirectory: (directory) =>
+        directory.endsWith("@closed") ? undefined : real.listDirectory(directory),
+    }));
+    expect(found.names).toEqual(["broken", "stray", "zebra"]);
+  });
+
+  test.runIf(process.getuid?.() !== 0)(
+    "a package.json without the right to read it is a problem",
+    async () => {
+      const root = makeProject();
+      fs.chmodSync(join(root, "node_modules/broken/package.json"), 0);
+      const { packs, problems } = await discoverPacks({ cwd: root });
+      expect(packs.map(({ name }) => name)).toEqual(["stray", "zebra"]);
+      expect(problems).toEqual([
+        expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
+      ]);
+    },
+  );
+});
