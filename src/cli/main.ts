@@ -31,7 +31,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 
 async function runCommand(name: string, args: readonly string[]): Promise<ExitCode> {
   const { parseCommandLine } = await import("./parse-command-line.ts");
-  const { command, input } = parseCommandLine(name, args, process.cwd());
+  const { command, input } = await parseCommandLine(name, args, process.cwd());
   if (input.options.help === true) {
     const { formatCommandHelp } = await import("./help.ts");
     if (input.options.json) output.json({ help: formatCommandHelp(name) });

@@ -1,33 +1,34 @@
 import { parseArgs } from "node:util";
-import { failure } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { CommandDescription, CommandInput } from "./command.ts";
 import { commands, commonOptions } from "./commands.ts";
 
 export interface ParsedCommandLine {
-  name: string;
   command: CommandDescription;
   input: CommandInput;
 }
 
-function unusable(reason: string, hint?: string) {
-  return failure("InvalidArguments", hint === undefined ? { reason } : { reason, hint });
+/** What is wrong is said by modules that a correct command line does not pay for. */
+async function fail(reason: string, hint: string): Promise<never> {
+  const { failure } = await import("../problems/index.ts");
+  throw failure("InvalidArguments", { reason, hint });
+}
+
+async function failForUnknown(name: string): Promise<never> {
+  const { findNearestNames } = await import("../qualified-names/nearest-names.ts");
+  const [nearest] = findNearestNames(name, Object.keys(commands));
+  const what = name.startsWith("-") ? "option" : "command";
+  const hint = nearest === undefined ? "trailblaze --help lists the commands." : `Did you mean "${nearest}"?`;
+  return await fail(`There is no ${what} "${name}"`, hint);
 }
 
 /** Finds the command and reads its options. Throws `TrailblazeError` `InvalidArguments`. */
-export function parseCommandLine(
+export async function parseCommandLine(
   name: string,
   args: readonly string[],
   processCwd: string,
-): ParsedCommandLine {
+): Promise<ParsedCommandLine> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) {
-    const [nearest] = findNearestNames(name, Object.keys(commands));
-    const what = name.startsWith("-") ? "option" : "command";
-    const hint =
-      nearest === undefined ? "trailblaze --help lists the commands." : `Did you mean "${nearest}"?`;
-    throw unusable(`There is no ${what} "${name}"`, hint);
-  }
+  if (command === undefined) return await failForUnknown(name);
   const help = `trailblaze ${name} --help shows how to use it.`;
   let parsed: { values: CommandInput["options"]; positionals: string[] };
   try {
@@ -39,15 +40,15 @@ export function parseCommandLine(
     });
   } catch (error) {
     const [sentence = "The options cannot be read"] = (error as Error).message.split(". ");
-    throw unusable(sentence.replace(/\.$/, ""), help);
+    return await fail(sentence.replace(/\.$/, ""), help);
   }
   const [minimum, maximum] = command.positionals;
   const { positionals, values } = parsed;
   if (values.help !== true && positionals.length < minimum) {
-    throw unusable(`${name} needs ${command.usage}`, help);
+    return await fail(`${name} needs ${command.usage}`, help);
   }
   const surplus = positionals[maximum];
-  if (surplus !== undefined) throw unusable(`"${surplus}" is one argument too many`, help);
+  if (surplus !== undefined) return await fail(`"${surplus}" is one argument too many`, help);
   const cwd = typeof values.cwd === "string" ? values.cwd : processCwd;
-  return { name, command, input: { positionals, options: values, cwd } };
+  return { command, input: { positionals, options: values, cwd } };
 }

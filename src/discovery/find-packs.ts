@@ -114,7 +114,7 @@ export async function findPacks(
   for (const location of new Set([project.directory, ...sources])) addSource(walk, port, location);
 
   const globalWalk = new PackageWalk(port);
-  const globalFolder = withGlobal ? port.globalPackages() : undefined;
+  const globalFolder = withGlobal ? await port.globalPackages() : undefined;
   if (globalFolder !== undefined) globalWalk.addNodeModules(port.realPath(globalFolder) ?? globalFolder);
 
   const resolvePackage = (name: string) => resolveFrom(port, project.directory, name);

@@ -45,6 +45,6 @@ export interface DiscoveryPort {
   hasProjectFile(directory: string, file: ProjectFile): boolean;
   /** Folders below `root` with a package.json that match the patterns of a workspace, in any order. */
   findWorkspaces(root: string, patterns: readonly string[]): Promise<string[]>;
-  /** npm's folder of globally installed packages; `undefined` where that cannot be told. */
-  globalPackages(): string | undefined;
+  /** npm's folder of globally installed packages. */
+  globalPackages(): Promise<string>;
 }

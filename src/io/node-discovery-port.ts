@@ -8,7 +8,6 @@ import {
   type ProjectFile,
 } from "./discovery-port.ts";
 import { describeFileType, errorCode, openFlags } from "./file-facts.ts";
-import { findGlobalPackages } from "./global-packages.ts";
 
 /** Up to here a manifest that is too large is searched for the field; beyond, it is reported unseen. */
 const maximumSearchedBytes = 64 << 20;
@@ -160,6 +159,9 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       );
       return manifests.map((path) => join(root, path, ".."));
     },
-    globalPackages: () => findGlobalPackages(process.env, process.platform, process.execPath),
+    async globalPackages() {
+      const { findGlobalPackages } = await import("./global-packages.ts");
+      return findGlobalPackages(process.env, process.platform, process.execPath);
+    },
   };
 }
