@@ -7,6 +7,7 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import { z } from "zod";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { declarationMaps, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
+import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -80,6 +81,7 @@ export function generateFiles(): Record<string, string> {
       allErrors: true,
       source: "definition-schema.ts",
     }),
+    "src/extension-schema/generated/schema-keywords.js": generateSchemaKeywords(),
   };
 }
 

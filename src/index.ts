@@ -1,21 +1,12 @@
 // The entry of trust levels discovery and inspection: nothing here runs a pack's code in the caller's process.
-export {
-  type InspectionOptions,
-  type ItemInspection,
-  inspectItem,
-  inspectPack,
-  type PackInspection,
-  type PackItem,
-  type ServerTool,
-} from "./definitions/index.ts";
-export {
-  type DiscoveredItem,
-  type DiscoveredPack,
-  type Discovery,
-  type DiscoveryOptions,
-  discoverPacks,
-  type Origin,
-} from "./discovery/index.ts";
+export { discoverPacks } from "./api/discover-packs.ts";
+export { inspectItem, inspectPack } from "./api/inspect-pack.ts";
+export { validateExtension } from "./api/validate-extension.ts";
+export type { ValidationOptions, ValidationReport } from "./api/validate-with.ts";
+export type { InspectionOptions, ItemInspection, PackInspection, PackItem } from "./definitions/inspect.ts";
+export type { ServerTool } from "./definitions/server-contents.ts";
+export type { DiscoveryOptions } from "./discovery/find-packs.ts";
+export type { DiscoveredItem, DiscoveredPack, Discovery, Origin } from "./discovery/types.ts";
 export type { Kind } from "./kinds.ts";
 export {
   formatProblem,
@@ -34,4 +25,3 @@ export {
   type ResolvedReference,
   resolveReference,
 } from "./qualified-names/index.ts";
-export { type ValidationOptions, type ValidationReport, validateExtension } from "./validate/index.ts";

@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Referrer } from "../definitions/find-referrers.ts";
-import type { ItemInspection } from "../definitions/index.ts";
+import type { ItemInspection } from "../definitions/inspect.ts";
 import { printable } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 import { formatTable } from "./format-table.ts";

@@ -2,6 +2,7 @@ import { type DiscoveryOptions, type FoundPacks, findPacks } from "../discovery/
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { Confinement, EvaluationPort } from "../io/evaluation-port.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
+import type { PackingPort } from "../io/packing-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import {
@@ -56,6 +57,7 @@ export interface ItemInspection extends Partial<ServerContents> {
 export interface InspectionMeans {
   port: InspectionPort;
   createEvaluator: (options: ConfinementOptions) => Promise<EvaluationPort>;
+  createPacking: () => Promise<PackingPort>;
 }
 
 /** The pack that counts under an npm name, or its qualified form. */

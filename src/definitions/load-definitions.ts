@@ -4,8 +4,8 @@ import { checkDefinition, type Declaration } from "../extension-schema/index.ts"
 import type { Confinement, EvaluationPort } from "../io/evaluation-port.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
-import { isData } from "./formats.ts";
-import { type DefinitionFile, type LocatedItem, locateDefinitions } from "./locate-definitions.ts";
+import { isData, isTypeScript } from "./formats.ts";
+import { type DefinitionFile, type LocatedDefinitions, locateDefinitions } from "./locate-definitions.ts";
 import { normalizeDefinition } from "./normalize-definition.ts";
 import { placeInSources } from "./place-problems.ts";
 import { describeFileFault, readData } from "./read-data.ts";
@@ -17,6 +17,8 @@ export interface LoadOptions {
   context?: ProblemContext;
   /** Only these declarations of the pack; default: all. */
   only?: readonly Declaration[];
+  /** Also read combined files that no item needs, to see what is in them. */
+  unneeded?: boolean;
   /** Makes the evaluator; called only if there is code to evaluate. */
   createEvaluator: () => Promise<EvaluationPort>;
 }
@@ -30,26 +32,54 @@ interface FileContents {
   confinement: Confinement;
 }
 
-/** The place of problems with a file: a file of one item names the item. */
-function placeOf(pack: string, { declaration, source }: LocatedItem): ProblemPlace {
-  const place = { pack, kind: declaration.kind, ...(source ? { file: source.file } : {}) };
-  return source?.combined ? place : { ...place, item: declaration.name };
+/** Adds line and column to problems that stand in package.json, whose paths are from the field. */
+async function placeInManifest({ manifest }: FoundPack, problems: readonly Problem[]): Promise<Problem[]> {
+  const isInManifest = ({ file }: Problem) => file === "package.json";
+  if (!problems.some(isInManifest)) return [...problems];
+  const { createJsonLocator } = await import("../data/json-positions.ts");
+  const locate = createJsonLocator(manifest.text);
+  return problems.map((problem) =>
+    isInManifest(problem) ? { ...problem, ...locate(["trailblaze", ...(problem.path ?? [])]) } : problem,
+  );
+}
+
+/** A file to read, and the place of problems with it: a file of one item names the item. */
+interface WantedFile {
+  source: DefinitionFile;
+  place: ProblemPlace;
+}
+
+function findWantedFiles(
+  { pack }: FoundPack,
+  { items, kinds }: LocatedDefinitions,
+  { unneeded = false, dataOnly = false }: LoadOptions,
+): WantedFile[] {
+  const wanted = items.flatMap(({ declaration: { kind, name }, source }): WantedFile[] => {
+    if (source === undefined) return [];
+    const place = { pack: pack.name, kind, file: source.file };
+    return [{ source, place: source.combined ? place : { ...place, item: name } }];
+  });
+  if (!unneeded) return wanted;
+  for (const { kind, combined } of kinds) {
+    if (combined === undefined || isTypeScript(combined.format)) continue;
+    if (dataOnly && !isData(combined.format)) continue;
+    wanted.push({ source: combined, place: { pack: pack.name, kind, file: combined.file } });
+  }
+  return wanted;
 }
 
 async function readFiles(
   port: InspectionPort,
   { pack }: FoundPack,
-  items: readonly LocatedItem[],
+  wanted: readonly WantedFile[],
   { dataOnly = false, context = "operation", createEvaluator }: LoadOptions,
 ): Promise<FileContents> {
   const contents: FileContents = { values: new Map(), sources: new Map(), problems: [], confinement: "data" };
-  const code = new Map<string, { file: DefinitionFile; place: ProblemPlace }>();
+  const code: (WantedFile & { realPath: string })[] = [];
   const seen = new Set<string>();
-  for (const item of items) {
-    const { source } = item;
-    if (source === undefined || seen.has(source.file)) continue;
+  for (const { source, place } of wanted) {
+    if (seen.has(source.file)) continue;
     seen.add(source.file);
-    const place = placeOf(pack.name, item);
     if (!isData(source.format) && dataOnly) {
       const args = { file: source.file, reason: "definitions that are code are refused" };
       contents.problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
@@ -60,7 +90,7 @@ async function readFiles(
     if (fault !== undefined || read.state !== "read") {
       if (fault !== undefined) contents.problems.push(fault);
     } else if (!isData(source.format)) {
-      code.set(read.realPath, { file: source, place });
+      code.push({ source, place, realPath: read.realPath });
     } else {
       const data = await readData(source, read.bytes, place, context);
       if ("problem" in data) contents.problems.push(data.problem);
@@ -70,14 +100,16 @@ async function readFiles(
       }
     }
   }
-  if (code.size > 0) {
+  if (code.length > 0) {
     const evaluator = await createEvaluator();
-    const evaluation = await evaluator.evaluate({ packageRoot: pack.location, files: [...code.keys()] });
+    // Two files may be links to one.
+    const files = [...new Set(code.map(({ realPath }) => realPath))];
+    const evaluation = await evaluator.evaluate({ packageRoot: pack.location, files });
     contents.confinement = evaluation.confinement;
-    for (const [path, { file, place }] of code) {
-      const result = evaluation.results.get(path) ?? { reason: "it was not evaluated" };
+    for (const { source, place, realPath } of code) {
+      const result = evaluation.results.get(realPath) ?? { reason: "it was not evaluated" };
       if ("value" in result) {
-        contents.values.set(file.file, result.value);
+        contents.values.set(source.file, result.value);
         continue;
       }
       const { reason, ...position } = result;
@@ -99,10 +131,22 @@ export async function loadDefinitions(
 ): Promise<InspectedPack> {
   const { context = "operation" } = options;
   const located = locateDefinitions(port, found, options);
-  const contents = await readFiles(port, found, located.items, options);
-  const problems = [...located.problems, ...contents.problems];
+  const wanted = findWantedFiles(found, located, options);
+  const contents = await readFiles(port, found, wanted, options);
+  const problems = [...(await placeInManifest(found, located.problems)), ...contents.problems];
   const combined = new Map<string, Readonly<Record<string, unknown>>>();
   const shapeProblems: { item: InspectedItem; problem: Problem }[] = [];
+
+  for (const { kind, combined: source } of located.kinds) {
+    if (source === undefined || !contents.values.has(source.file)) continue;
+    const content = contents.values.get(source.file);
+    if (isRecord(content)) combined.set(source.file, content);
+    else {
+      const reason = `it holds ${describeType(content)}, not a map from item names to definitions`;
+      const place = { pack: found.pack.name, kind, file: source.file };
+      problems.push(createProblem("InvalidDefinitionContents", { reason }, place, context));
+    }
+  }
 
   const items = located.items.map(({ declaration, source }): InspectedItem => {
     const item: InspectedItem = {
@@ -117,23 +161,16 @@ export async function loadDefinitions(
     if (source === undefined || !contents.values.has(source.file)) return item;
     let content = contents.values.get(source.file);
     if (source.combined) {
-      const place = { pack: found.pack.name, kind: declaration.kind, file: source.file };
-      if (!isRecord(content)) {
-        if (!combined.has(source.file)) {
-          const reason = `it holds ${describeType(content)}, not a map from item names to definitions`;
-          problems.push(createProblem("InvalidDefinitionContents", { reason }, place, context));
-          combined.set(source.file, {});
-        }
-        return item;
-      }
-      combined.set(source.file, content);
-      if (!Object.hasOwn(content, declaration.name)) {
+      const map = combined.get(source.file);
+      if (map === undefined) return item;
+      if (!Object.hasOwn(map, declaration.name)) {
         const args = { name: declaration.name, looked: [`${source.file} (key "${declaration.name}")`] };
-        const fullPlace = { ...place, item: declaration.name };
-        problems.push(createProblem("MissingDefinitionFile", args, fullPlace, context));
+        const { kind, name } = declaration;
+        const place = { pack: found.pack.name, kind, item: name, file: source.file };
+        problems.push(createProblem("MissingDefinitionFile", args, place, context));
         return item;
       }
-      content = content[declaration.name];
+      content = map[declaration.name];
     }
     const checked = checkDefinition(declaration.kind, content, context);
     shapeProblems.push(...checked.problems.map((problem) => ({ item, problem })));

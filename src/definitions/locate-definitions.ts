@@ -105,7 +105,10 @@ export function locateDefinitions(
   for (const kind of kinds) {
     const key = keyOfKind[kind];
     const folder = `${root}/${key}`;
-    const { known, unknown } = groupByName(port.listFiles(pack.location, folder) ?? [], folder);
+    const fileNames = port.listFiles(pack.location, folder);
+    const isOutside = fileNames === undefined && port.describePath(pack.location, folder) === "outside";
+    if (isOutside) report("DefinitionOutsidePackage", { what: folder }, { pack: pack.name, kind }, context);
+    const { known, unknown } = groupByName(fileNames ?? [], folder);
     const combinedFiles = atRoot.known.get(key) ?? [];
     const [combined] = combinedFiles;
     located.kinds.push({ kind, perItem: known, combined });
@@ -117,6 +120,10 @@ export function locateDefinitions(
       const [first] = own;
       const source = first ?? combined;
       if (first !== undefined) reportDuplicates(own, place);
+      if (source === undefined && isOutside) {
+        located.items.push({ declaration, source: undefined });
+        continue;
+      }
       if (source === undefined) {
         const odd = unknown.get(declaration.name) ?? atRoot.unknown.get(key);
         const reason = "its format is not known";

@@ -1,31 +1,109 @@
+import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
+import type { InspectionPort, PathKind } from "../io/inspection-port.ts";
+import type { PackingPort } from "../io/packing-port.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import { gatherModules, type ModuleFacts } from "./modules/gather-modules.ts";
+import { findNeededFiles } from "./needed-files.ts";
+import { findNeededPaths } from "./programs.ts";
+import { findReferences } from "./references.ts";
 import type { InspectedPack } from "./types.ts";
 
-/** What parsing a module told of its exports. */
-export type ModuleFacts =
-  | { state: "missing" | "outside" | "notAFile" }
-  /** It could not be parsed, or it exports what parsing does not tell. */
-  | { state: "unclear"; reason: string; exports: readonly string[] }
-  | { state: "parsed"; exports: readonly string[] };
+export type { PathKind } from "../io/inspection-port.ts";
 
 /** Everything that the checks may know of a pack; gathered beforehand, so that each check is a pure function. */
 export interface PackFacts {
   inspected: InspectedPack;
-  /** The packs that are installed beside this one. */
+  /** The packs that are installed beside this one; empty where no definition refers to anything but its own pack. */
   installed: readonly DiscoveredPack[];
+  /** npm names of packages that definitions refer to and that are installed, but are no packs. */
+  otherPackages: ReadonlySet<string>;
+  /** npm names of the packages that package.json declares as dependencies of any kind. */
+  dependencies: ReadonlySet<string>;
   /** Names of the host's own tools. */
   builtIns: readonly string[];
-  /** The files that npm would publish, relative with `/`; `undefined` where that cannot be told. */
-  published: ReadonlySet<string> | undefined;
+  /** Files that items need, that are there and that npm would not publish; empty where that does not matter. */
+  unpublished: ReadonlySet<string>;
   /** The modules that handlers name, by their path relative to the package, without a leading `./`. */
   modules: ReadonlyMap<string, ModuleFacts>;
+  /** What the paths lead to that subprocess servers need, by path relative to the package. */
+  paths: ReadonlyMap<string, PathKind>;
+}
+
+/** What is around a pack. */
+export interface Surroundings {
+  packs: readonly DiscoveredPack[];
+  /** Location of the package that code in the project would get by this npm name. */
+  resolvePackage(name: string): string | undefined;
+}
+
+/** The means of gathering facts, each used only where it is needed. */
+export interface FactSources {
+  port: InspectionPort;
+  createPacking: () => Promise<PackingPort>;
+  findSurroundings: () => Promise<Surroundings>;
+  findWorkspace: () => Promise<{ root: string; members: readonly string[] } | undefined>;
+}
+
+/** The references in definitions that lead to no item of the pack itself. */
+function findReferencesElsewhere({ items, extension }: InspectedPack): string[] {
+  const own = new Set(
+    kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
+  );
+  return items.flatMap((item) =>
+    findReferences(item).flatMap(({ reference, kind }) => (own.has(`${kind} ${reference}`) ? [] : reference)),
+  );
+}
+
+function findOtherPackages(references: readonly string[], { packs, resolvePackage }: Surroundings) {
+  const known = new Set(packs.map(({ name }) => name));
+  const names = new Set(references.filter(isQualifiedName).map((one) => parseQualifiedName(one).packageName));
+  return new Set([...names].filter((name) => !known.has(name) && resolvePackage(name) !== undefined));
+}
+
+/** True for a file of a dependency that travels inside the package. */
+function isBundled(file: string, manifest: Readonly<Record<string, unknown>>): boolean {
+  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
+  const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
+  return name !== undefined && (bundled === true || (Array.isArray(bundled) && bundled.includes(name)));
+}
+
+async function findUnpublished(
+  { port, createPacking, findWorkspace }: FactSources,
+  { pack, manifest: { value: manifest }, items }: InspectedPack,
+): Promise<Set<string>> {
+  const isUnderDevelopment = pack.origin === "self" || pack.origin === "workspace";
+  const needed = new Set(findNeededFiles(items).map(({ file }) => file));
+  const files = [...needed].filter((file) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isBundled(file, manifest));
+  if (!isUnderDevelopment || manifest.private === true || files.length === 0) return new Set();
+  const packing = await createPacking();
+  // Where a package lists its files, the ignore files of its workspace do not count.
+  const workspace = Array.isArray(manifest.files) ? undefined : await findWorkspace();
+  const packed = await packing.findPacked({ packageRoot: pack.location, manifest, files, workspace });
+  const left = packed === undefined ? [] : files.filter((file) => !packed.has(file));
+  return new Set(left.filter((file) => port.describePath(pack.location, file) === "file"));
 }
 
 /** Gathers what the checks need beyond the definitions. Opens modules to parse them; runs nothing. */
 export async function gatherFacts(
+  sources: FactSources,
   inspected: InspectedPack,
-  installed: readonly DiscoveredPack[],
   builtIns: readonly string[],
 ): Promise<PackFacts> {
-  return { inspected, installed, builtIns, published: undefined, modules: new Map() };
+  const { port, findSurroundings } = sources;
+  const { pack, manifest, items } = inspected;
+  const elsewhere = findReferencesElsewhere(inspected);
+  const surroundings = elsewhere.length > 0 ? await findSurroundings() : undefined;
+  const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
+  return {
+    inspected,
+    installed: surroundings?.packs ?? [],
+    otherPackages: surroundings ? findOtherPackages(elsewhere, surroundings) : new Set(),
+    dependencies: declaredDependencies(manifest),
+    builtIns,
+    unpublished: await findUnpublished(sources, inspected),
+    modules: await gatherModules(port, inspected),
+    paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
+  };
 }

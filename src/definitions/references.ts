@@ -44,3 +44,8 @@ export function findReferences({ shape, definition }: InspectedItem): WrittenRef
   }
   return found;
 }
+
+/** A qualified name in its normal form, `acme/jira/triage`, for any way of writing it; another text may become any. */
+export function withoutRange(reference: string): string {
+  return reference.replace(/^@/, "").replace(/@[^/]*(?=\/[^/]*$)/, "");
+}

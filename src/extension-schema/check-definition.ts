@@ -2,8 +2,17 @@ import { describeType, isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import type { DefinitionShape } from "./generated/definition-validators.js";
-import * as validators from "./generated/definition-validators.js";
+import {
+  composedServer,
+  type DefinitionShape,
+  knownKeys,
+  prompt,
+  serverDocument,
+  subprocessServer,
+  tool,
+  toolsBundle,
+  toolsetList,
+} from "./generated/definition-validators.js";
 import { readPointer, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
 
@@ -22,6 +31,16 @@ const problemCode = {
   toolset: "InvalidToolsetDefinition",
   prompt: "InvalidPromptDefinition",
 } as const;
+
+const validators = {
+  tool,
+  composedServer,
+  subprocessServer,
+  serverDocument,
+  toolsetList,
+  toolsBundle,
+  prompt,
+};
 
 const composedKeys = ["tools", "toolsets", "prompts"];
 const subprocessKeys = ["command", "script"];
@@ -152,7 +171,7 @@ export function checkDefinition(kind: Kind, content: unknown, context: ProblemCo
   if (!validate(content)) {
     // What lies inside a choice is said once, by the choice.
     const errors = (validate.errors ?? []).filter(({ schemaPath }) => !/\/anyOf\//.test(schemaPath));
-    faults.push(...errors.map((error) => describeFault(error, content, validators.knownKeys[shape])));
+    faults.push(...errors.map((error) => describeFault(error, content, knownKeys[shape])));
   }
   faults.push(...checkKeysTogether(shape, content));
   return { shape, definition: content, problems: faults.map(report) };

@@ -1,5 +1,5 @@
-import { existsSync, lstatSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { type Dirent, readdirSync } from "node:fs";
+import { join, posix } from "node:path";
 import type { PackingPort, PackingRequest } from "./packing-port.ts";
 
 /** A segment of a path that npm's own rules do not look at. */
@@ -14,48 +14,75 @@ function isPlain(file: string): boolean {
   );
 }
 
-/** The folders that a file lies in, the package's own not among them. */
+/** The folders that a file lies in, innermost first, the package's own not among them. */
 function foldersOf(file: string): string[] {
   const folders: string[] = [];
-  for (let folder = dirname(file); folder !== "."; folder = dirname(folder)) folders.push(folder);
+  for (let folder = posix.dirname(file); folder !== "."; folder = posix.dirname(folder)) folders.push(folder);
   return folders;
 }
 
-/** What npm-packlist is too slow to be asked: files that a list without exceptions names, or whose folder it names. */
-function findSurelyPacked({ packageRoot, manifest, files, workspace }: PackingRequest): Set<string> {
-  const folderRules = new Map<string, boolean>();
-  const hasNoRulesIn = (folder: string) => {
-    let hasNoRules = folderRules.get(folder);
-    if (hasNoRules === undefined) {
-      const path = join(packageRoot, folder);
-      const hasRules = [".npmignore", ".gitignore"].some((name) => existsSync(join(path, name)));
-      hasNoRules = !hasRules && (folder === "." || isA("isDirectory", path));
-      folderRules.set(folder, hasNoRules);
+/** The folders of a package, each listed once. */
+class Folders {
+  readonly #root: string;
+  readonly #entries = new Map<string, ReadonlyMap<string, Dirent>>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** What a path itself is, no link followed; `undefined` where nothing is. */
+  find(path: string): Dirent | undefined {
+    return this.#list(posix.dirname(path)).get(posix.basename(path));
+  }
+
+  hasIgnoreFile(folder: string): boolean {
+    const entries = this.#list(folder);
+    return entries.has(".npmignore") || entries.has(".gitignore");
+  }
+
+  #list(folder: string): ReadonlyMap<string, Dirent> {
+    let entries = this.#entries.get(folder);
+    if (entries === undefined) {
+      try {
+        const listed = readdirSync(join(this.#root, folder), { withFileTypes: true });
+        entries = new Map(listed.map((entry) => [entry.name, entry]));
+      } catch {
+        entries = new Map();
+      }
+      this.#entries.set(folder, entries);
     }
-    return hasNoRules;
-  };
-  const { files: list } = manifest;
-  const entries = Array.isArray(list) ? list.map(String) : undefined;
+    return entries;
+  }
+}
+
+/**
+ * The files that npm packs for sure, since they have nothing to do with any exception: `files` names them or a folder
+ * that they lie in, or there is no such list, and there is no ignore file on the way.
+ */
+function findSurelyPacked({ packageRoot, manifest, files, workspace }: PackingRequest): Set<string> {
+  const folders = new Folders(packageRoot);
+  const entries = Array.isArray(manifest.files) ? manifest.files.map(String) : undefined;
   if (entries?.some((entry) => entry.startsWith("!"))) return new Set();
   const listed = new Set(entries?.map((entry) => entry.replace(/^(?:\.?\/)+/, "").replace(/\/+$/, "")));
-  const everything = entries === undefined && workspace === undefined && hasNoRulesIn(".");
+  const everything = entries === undefined && workspace === undefined && !folders.hasIgnoreFile(".");
+  const plainFolders = new Map<string, boolean>();
+  const isPlainFolder = (folder: string) => {
+    const known = plainFolders.get(folder);
+    if (known !== undefined) return known;
+    const plain = folders.find(folder)?.isDirectory() === true && !folders.hasIgnoreFile(folder);
+    plainFolders.set(folder, plain);
+    return plain;
+  };
   return new Set(
     files.filter((file) => {
-      const folders = foldersOf(file);
-      const isListed = everything || [file, ...folders].some((path) => listed.has(path));
-      return (
-        isListed && isPlain(file) && folders.every(hasNoRulesIn) && isA("isFile", join(packageRoot, file))
-      );
+      const way = foldersOf(file);
+      const isListed = everything || listed.has(file) || way.some((folder) => listed.has(folder));
+      return isListed && isPlain(file) && way.every(isPlainFolder) && folders.find(file)?.isFile() === true;
     }),
   );
 }
 
-/** What a path itself is, no link followed. */
-function isA(what: "isFile" | "isDirectory", path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.[what]() ?? false;
-}
-
-/** npm's own rules for what goes into a tarball. What is plain is decided here; npm-packlist is loaded for the rest. */
+/** npm's own rules for what goes into a tarball. npm-packlist, which takes its time, is asked only about the rest. */
 export function createNpmPacking(): PackingPort {
   return {
     async findPacked(request) {

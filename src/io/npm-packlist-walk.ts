@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join, posix, relative, sep } from "node:path";
 import packlist, { type PackingTree } from "npm-packlist";
 import type { PackingRequest } from "./packing-port.ts";
 
@@ -91,13 +91,20 @@ class NeededFilesWalker extends packlist.Walker {
 const isText = (value: unknown): value is string => typeof value === "string";
 
 /** What npm-packlist reads of a package.json, in the form that npm brings it into beforehand. */
-function normalizeManifest({ files, main, browser, bin }: Readonly<Record<string, unknown>>) {
+function normalizeManifest({ manifest, files: needed }: PackingRequest) {
+  const { files, main, browser, bin, directories } = manifest as Record<string, unknown> & {
+    directories?: { bin?: unknown } | null;
+  };
+  const inBinFolder = (folder: string) =>
+    needed.filter((file) => file.startsWith(`${posix.join("/", folder).slice(1)}/`));
+  const binFolder = bin === undefined && isText(directories?.bin) ? inBinFolder(directories.bin) : [];
   const bins = typeof bin === "object" && bin !== null ? Object.values(bin) : [bin];
+  const programs = bins.filter(isText).map((file) => posix.join("/", file).slice(1));
   return {
     ...(Array.isArray(files) ? { files: files.filter(isText) } : {}),
     ...(isText(main) ? { main } : {}),
     ...(isText(browser) ? { browser } : {}),
-    bin: Object.fromEntries(bins.filter(isText).map((file, index) => [index, file])),
+    bin: Object.fromEntries([...programs, ...binFolder].map((file, index) => [index, file])),
     bundleDependencies: [],
   };
 }
@@ -106,8 +113,9 @@ function normalizeManifest({ files, main, browser, bin }: Readonly<Record<string
  * Which of the files npm would publish, by npm-packlist; `undefined` where that cannot be told. Reads the package's
  * ignore files; runs nothing.
  */
-export function findPackedByRules({ packageRoot, manifest, files, workspace }: PackingRequest) {
-  const packageJson = normalizeManifest(manifest);
+export function findPackedByRules(request: PackingRequest): Promise<ReadonlySet<string> | undefined> {
+  const { packageRoot, files, workspace } = request;
+  const packageJson = normalizeManifest(request);
   const tree: PackingTree = {
     path: packageRoot,
     package: packageJson,
@@ -120,7 +128,10 @@ export function findPackedByRules({ packageRoot, manifest, files, workspace }: P
     if ((packageJson.files?.length ?? 0) > maximumPatterns) return giveUp();
     try {
       new NeededFilesWalker(tree, { ...options, isPackage: true }, findWay(files))
-        .on("done", (packed: string[]) => resolve(new Set(packed.map((file) => file.replace(/^\.\//, "")))))
+        .on("done", (packed: string[]) => {
+          const names = new Set(packed.map((file) => file.replace(/^\.\//, "")));
+          resolve(new Set(files.filter((file) => names.has(file))));
+        })
         .on("error", giveUp)
         .start();
     } catch {

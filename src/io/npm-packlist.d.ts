@@ -28,5 +28,6 @@ declare module "npm-packlist" {
   }
 
   const packlist: { Walker: typeof Walker };
+  // biome-ignore lint/style/noDefaultExport: that is what the package has.
   export default packlist;
 }

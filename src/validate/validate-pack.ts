@@ -1,8 +1,19 @@
 import type { PackFacts } from "../definitions/pack-facts.ts";
 import { placeInSources } from "../definitions/place-problems.ts";
+import type { InspectedPack, Locate } from "../definitions/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checks } from "./checks/index.ts";
 import type { Finding } from "./finding.ts";
+
+/** Finds line and column of problems with a path in a file that holds data; makes each file's locator once. */
+function createFileLocator({ sources }: InspectedPack) {
+  const locators = new Map<string, Locate | undefined>();
+  return async ({ file, path }: Problem) => {
+    if (file === undefined || path === undefined) return undefined;
+    if (!locators.has(file)) locators.set(file, await sources.get(file)?.createLocator());
+    return locators.get(file)?.(path);
+  };
+}
 
 /** Adds pack, file and position to what the checks found. */
 async function placeFindings({ inspected }: PackFacts, findings: readonly Finding[]): Promise<Problem[]> {
@@ -13,12 +24,17 @@ async function placeFindings({ inspected }: PackFacts, findings: readonly Findin
   const locate = needsManifest
     ? (await import("../data/json-positions.ts")).createJsonLocator(inspected.manifest.text)
     : undefined;
+  const locateInFile = createFileLocator(inspected);
+  const placed: Problem[] = [];
   let next = 0;
-  return findings.flatMap(({ item, manifestPath, problem }) => {
-    if (item !== undefined) return placedItems[next++] ?? [];
-    if (manifestPath === undefined) return { ...problem, pack };
-    return { ...problem, pack, file: "package.json", ...locate?.(manifestPath) };
-  });
+  for (const { item, manifestPath, problem } of findings) {
+    const inItem = item === undefined ? undefined : placedItems[next++];
+    if (inItem !== undefined) placed.push(inItem);
+    else if (manifestPath !== undefined)
+      placed.push({ ...problem, pack, file: "package.json", ...locate?.(manifestPath) });
+    else placed.push({ ...problem, pack, ...(await locateInFile(problem)) });
+  }
+  return placed;
 }
 
 /** Runs every check over the facts of a pack. Every problem is reported, none stops another. */

@@ -1,5 +1,5 @@
 // The documentation is its own expectation. On each page
-//   - a block with title="path" is written to that file,
+//   - a block with title="path" is written to that file, and type-checked if it is TypeScript or uses our types,
 //   - in a ```console block the lines after "$ " are run, and what follows them is what they printed,
 //   - a ```ts block is type-checked and run, and a ```output block after it is what it printed,
 // in order, in a project of the page's own: with every sample pack installed, or, where the page writes its own
@@ -42,7 +42,7 @@ async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<
     const { language, title, text, line } = part;
     if (title !== undefined) {
       const file = project.write(title, text);
-      if (/\.m?ts$/.test(file)) modules.push(file);
+      if (file.endsWith(".ts") || text.includes("@trailblaze/scripting")) modules.push(file);
       filled.push(part);
     } else if (language === "console") {
       filled.push({ ...part, text: await fillInConsole(project, text) });
@@ -60,7 +60,7 @@ async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<
 
 test.each(examples)(
   "the examples of $page do what the page says",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async ({ page, parts }) => {
     const ownsManifest = parts.some((part) => isBlock(part) && part.title === "package.json");
     const project = new ExampleProject({ withPacks: !ownsManifest });

@@ -203,6 +203,8 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     mkdirSync(join(pack, "node_modules"));
     // No package: a dependency that is a link to anything must not open it.
     symlinkSync(join(root, "secrets"), join(pack, "node_modules/linked"));
+    mkdirSync(join(pack, "sub"));
+    symlinkSync(join(root, "secrets"), join(pack, "sub/node_modules"));
     const linked = `${pack}/link.json`;
     const quoted = JSON.stringify(linked);
     const code = tryAll({
@@ -230,6 +232,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
       linkedDir: `return fs.opendirSync("${pack}/folder").readSync().name`,
       processFile: `return fs.readFileSync("${pack}/self/environ", "utf8")`,
       dependency: `return fs.readFileSync("${pack}/node_modules/linked/secret.json", "utf8")`,
+      modules: `return fs.readFileSync("${pack}/sub/node_modules/secret.json", "utf8")`,
       env: `process.loadEnvFile("${pack}/link.env"); return process.env.SECRET`,
       require: `return require(${quoted}).secret`,
       requireCode: `return require("${pack}/link.cjs")`,

@@ -161,31 +161,39 @@ describe.each(extremes)("a file that is evaluated with %s", (method) => {
 
   test("and finds no secret to forge answers with", async () => {
     const code = `
-      import { Socket } from "node:net";
       import v8 from "node:v8";
-      const found = [];
-      const isSecret = (text) => /[0-9a-f]{32} (?:ready|\\d)|"secret":/.test(text);
-      for (let i = 0; i < 200; i++) {
-        if (isSecret(Buffer.allocUnsafe(1 << 16).latin1Slice())) found.push("fresh memory");
-        if (isSecret(Buffer.from(Buffer.from("x").buffer).latin1Slice())) found.push("the pool");
+      const found = new Set();
+      const isSecret = (text) => /[0-9a-f]{32} (?:ready|\\d)|"secret":"[0-9a-f]{32}/.test(text);
+      try {
+        let heap = "";
+        for await (const part of v8.getHeapSnapshot()) heap += part;
+        if (/"[0-9a-f]{32}"/.test(heap)) found.add("the heap");
+      } catch {}
+      for (let i = 0; i < 500; i++) {
+        for (let size = 64; size <= 1 << 16; size *= 2) {
+          if (isSecret(Buffer.allocUnsafe(size).latin1Slice())) found.add("fresh memory");
+        }
+        if (isSecret(Buffer.from(Buffer.from("x").buffer).latin1Slice())) found.add("the pool");
       }
-      for (const getter of ["length", "byteLength", "buffer", "byteOffset"]) {
-        const { get } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), getter);
-        Object.defineProperty(Object.getPrototypeOf(Uint8Array.prototype), getter, {
-          get() { found.push("a Buffer"); return Reflect.apply(get, this, []); },
+      const bytes = Object.getPrototypeOf(Uint8Array.prototype);
+      for (const name of ["length", "byteLength", "byteOffset"]) {
+        const { get } = Object.getOwnPropertyDescriptor(bytes, name);
+        Object.defineProperty(bytes, name, {
+          get() {
+            if (isSecret(Reflect.apply(Buffer.prototype.latin1Slice, this, []))) globalThis.wasFound = true;
+            return Reflect.apply(get, this, []);
+          },
         });
       }
       Error.prepareStackTrace = (_error, frames) => {
-        for (const frame of frames) if (frame.getThis() !== undefined && frame.getFunction() !== undefined) found.push("a frame");
+        for (const frame of frames) if (frame.getFunction() !== undefined) found.add("a function");
         return "";
       };
-      new Error().stack;
-      try { for await (const part of v8.getHeapSnapshot()) if (isSecret(String(part))) found.push("the heap"); } catch {}
-      try { if (isSecret(JSON.stringify(process.report.getReport()))) found.push("the report"); } catch {}
-      found.length = 0 + found.filter((place) => place !== "a Buffer").length;
-      export default { found };`;
-    const { results } = await evaluatePack({ "a.mjs": code, "b.mjs": good }, { methods: [method], limits });
-    expect(results).toEqual({ "a.mjs": { value: { found: [] } }, "b.mjs": isGood });
+      (() => new Error().stack)();
+      export default { found: [...found] };`;
+    const late = "export default { found: globalThis.wasFound === true };";
+    const { results } = await evaluatePack({ "a.mjs": code, "b.mjs": late }, { methods: [method], limits });
+    expect(results).toEqual({ "a.mjs": { value: { found: [] } }, "b.mjs": { value: { found: false } } });
   });
 
   test("takes no other with it", async () => {
@@ -304,9 +312,9 @@ describe.runIf(process.platform === "linux").each(usableMethods)(
     test("survives a pack that kills its parent", async () => {
       const root = makeTree({
         "a.mjs": `
-        const pids = [process.ppid, -1, 0, -process.ppid];
-        for (const pid of pids) try { process.kill(pid, "SIGKILL") } catch {}
-        for (const pid of pids) try { process._kill(pid, 9) } catch {}
+        // Only the parent: whoever broke the code under test would not thank us for a -1.
+        try { process.kill(process.ppid, "SIGKILL") } catch {}
+        try { process._kill(process.ppid, 9) } catch {}
         try { process._debugProcess(process.ppid) } catch {}
         ${good}`,
       });
@@ -324,6 +332,8 @@ describe.runIf(process.platform === "linux").each(usableMethods)(
       const isRunning = () => processesWith("confined-child.mjs").some((command) => command.includes(root));
       const { host, ended } = startHost(root, { methods: [method], limits: { wallMs: 50_000 } });
       await until(isRunning);
+      // Time to get its request: without one it would end by itself.
+      await new Promise((resolve) => setTimeout(resolve, 700));
       expect(isRunning()).toBe(true);
       host.kill("SIGKILL");
       await ended;

@@ -414,5 +414,3 @@ describe("a pack", () => {
     expect(confinement).toBe("data");
   });
 });
-  });
-});

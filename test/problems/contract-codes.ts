@@ -84,5 +84,8 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
   warning: ["ShadowedPack", "StdoutNoise", "ConfinementUnavailable"],
 };
 
+/** Operational codes that validation reports as well. */
+export const alsoInValidation: readonly string[] = ["PackNotInstalled", "PackVersionMismatch"];
+
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = ["InvalidArguments", "InternalError"];

@@ -1,5 +1,6 @@
+import { createInspectionMeans } from "../../api/inspection-means.ts";
 import { findReferrers } from "../../definitions/find-referrers.ts";
-import { createInspectionMeans, type PackInspection } from "../../definitions/index.ts";
+import type { PackInspection } from "../../definitions/inspect.ts";
 import { inspectSubject } from "../../definitions/inspect.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure } from "../../problems/index.ts";

@@ -1,4 +1,5 @@
-import { type DiscoveredPack, type Discovery, discoverPacks } from "../../discovery/index.ts";
+import { discoverPacks } from "../../api/discover-packs.ts";
+import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";

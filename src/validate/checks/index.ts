@@ -1,5 +1,41 @@
 import type { Check } from "../finding.ts";
+import { checkAdvertisedNames } from "./advertised-names.ts";
+import { checkDescriptions } from "./descriptions.ts";
+import { checkHandlers } from "./handlers.ts";
+import { checkItemNames } from "./item-names.ts";
+import { checkLegacyContext } from "./legacy-context.ts";
+import { checkOrphanDefinitions } from "./orphan-definitions.ts";
 import { checkPackageManifest } from "./package-manifest.ts";
+import { checkPatterns } from "./patterns.ts";
+import { checkPublishedFiles } from "./published-files.ts";
+import { checkReferences } from "./references.ts";
+import { checkReservedParameters } from "./reserved-parameters.ts";
+import { checkSchemas } from "./schemas.ts";
+import { checkServerPrograms } from "./server-programs.ts";
+import { checkShadowedDefinitions } from "./shadowed-definitions.ts";
+import { checkTexts } from "./texts.ts";
+import { checkToolMeta } from "./tool-meta.ts";
+import { checkToolNames } from "./tool-names.ts";
+import { checkToolsetCycles } from "./toolset-cycles.ts";
 
 /** Every check, in the order in which problems are reported. */
-export const checks: readonly Check[] = [checkPackageManifest];
+export const checks: readonly Check[] = [
+  checkPackageManifest,
+  checkOrphanDefinitions,
+  checkShadowedDefinitions,
+  checkItemNames,
+  checkDescriptions,
+  checkTexts,
+  checkAdvertisedNames,
+  checkToolNames,
+  checkToolMeta,
+  checkSchemas,
+  checkPatterns,
+  checkReservedParameters,
+  checkLegacyContext,
+  checkReferences,
+  checkToolsetCycles,
+  checkHandlers,
+  checkServerPrograms,
+  checkPublishedFiles,
+];

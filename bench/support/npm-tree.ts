@@ -1,0 +1,34 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { makePackages, makeVersion, writePackage, writeProject } from "./packages.ts";
+import type { Random } from "./random.ts";
+
+/** Share of the packages that are other versions of one at the top, below the package that needs them. */
+const nestedShare = 0.15;
+
+/** Writes a project as npm installs one: packages hoisted to the top, other versions of them nested. */
+export function writeNpmTree(folder: string, count: number, packs: number, random: Random): void {
+  const hoisted = makePackages(Math.ceil(count * (1 - nestedShare)), packs, random);
+  const top = join(folder, "node_modules");
+  mkdirSync(join(top, ".bin"), { recursive: true });
+  writeProject(folder, hoisted.slice(0, Math.ceil(count / 20)));
+
+  const locations: string[] = [];
+  for (const made of hoisted) {
+    const location = join(top, made.name);
+    writePackage(location, made, random);
+    locations.push(location);
+  }
+  const taken = new Set<string>();
+  while (taken.size < count - hoisted.length) {
+    // Few packages have many of their own, most have none.
+    const parent = locations[Math.floor(random.next() ** 3 * locations.length)] ?? folder;
+    const { name } = random.pick(hoisted);
+    const location = join(parent, "node_modules", name);
+    if (taken.has(location)) continue;
+    taken.add(location);
+    const other = { name, version: makeVersion(random), isPack: false, dependencies: [] };
+    writePackage(location, other, random);
+    if (random.chance(0.2)) locations.push(location);
+  }
+}

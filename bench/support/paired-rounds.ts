@@ -1,0 +1,57 @@
+/** What one run took; a benchmark may look at several times of the same run. */
+export type Sample<Metric extends string> = Readonly<Record<Metric, number>>;
+export type Contestants<Metric extends string> = Readonly<Record<string, () => Sample<Metric>>>;
+
+/** A median with the middle half of the values around it. */
+export interface Spread {
+  median: number;
+  lower: number;
+  upper: number;
+}
+
+/** The samples of each contestant, those of one round at one index. */
+export type Rounds<Metric extends string> = ReadonlyMap<string, readonly Sample<Metric>[]>;
+
+/** Runs all contestants in turn, `rounds` times, each round beginning with another one. */
+export function runPairedRounds<Metric extends string>(
+  contestants: Contestants<Metric>,
+  rounds: number,
+): Rounds<Metric> {
+  const names = Object.keys(contestants);
+  const samples = new Map<string, Sample<Metric>[]>(names.map((name) => [name, []]));
+  // The first run of each warms the file cache and is not counted.
+  for (const name of names) contestants[name]?.();
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + turn) % names.length] ?? "";
+      const sample = contestants[name]?.();
+      if (sample !== undefined) samples.get(name)?.push(sample);
+    }
+  }
+  return samples;
+}
+
+/** Compares two contestants round by round: noise that lasts longer than a round falls out. */
+export function compareRounds<Metric extends string>(
+  rounds: Rounds<Metric>,
+  name: string,
+  base: string,
+  metric: Metric,
+): Spread {
+  const bases = rounds.get(base) ?? [];
+  const ratios = (rounds.get(name) ?? []).map(
+    (sample, round) => sample[metric] / (bases[round]?.[metric] ?? 0),
+  );
+  return spreadOf(ratios);
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => {
+    const position = share * (sorted.length - 1);
+    const below = sorted[Math.floor(position)] ?? Number.NaN;
+    const above = sorted[Math.ceil(position)] ?? Number.NaN;
+    return below + (above - below) * (position % 1);
+  };
+  return { median: at(0.5), lower: at(0.25), upper: at(0.75) };
+}

@@ -1,0 +1,145 @@
+import { join, resolve } from "node:path";
+import {
+  findPackBySubject,
+  type InspectionMeans,
+  type InspectionOptions,
+  missingPack,
+} from "../definitions/inspect.ts";
+import { loadDefinitions } from "../definitions/load-definitions.ts";
+import { gatherFacts, type Surroundings } from "../definitions/pack-facts.ts";
+import { describePack } from "../discovery/describe-pack.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { describeFault, isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
+import { findProject } from "../discovery/project.ts";
+import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { createProblem, failure, hasErrors, type Problem } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/index.ts";
+import { validatePack } from "../validate/validate-pack.ts";
+
+/** What is wrong with a pack, and what it declares. */
+export type ValidationReport = {
+  /** No problem is an error; with `strict`, none is a warning either. */
+  ok: boolean;
+  /** The npm name; `null` where package.json does not tell one. */
+  pack: string | null;
+  version: string | null;
+} & Record<KindKey, string[]> & { problems: Problem[] };
+
+/** A report with what it takes to show it beside the sources. */
+export interface DetailedReport {
+  report: ValidationReport;
+  /** Absolute path of the package. */
+  location: string;
+  /** The texts that positions refer to, by file. */
+  texts: ReadonlyMap<string, string>;
+}
+
+export interface ValidationOptions extends InspectionOptions {
+  /** Let warnings fail as well. */
+  strict?: boolean;
+}
+
+/** A package to validate: where it is, what its package.json gave, and how it came to be named. */
+interface Target {
+  location: string;
+  read: Manifest | ManifestFault | "absent" | "irrelevant";
+  origin: Origin;
+  /** A folder without the field is an author's fault; an installed package without it was never a pack. */
+  byName: boolean;
+  findSurroundings: () => Promise<Surroundings>;
+}
+
+/** True for what can only be a path; `acme/jira` may also name `@acme/jira`. */
+function isPath(target: string): boolean {
+  return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
+}
+
+function describeSurroundings({ packs, resolvePackage }: FoundPacks): Surroundings {
+  return { packs: packs.map(({ pack }) => pack), resolvePackage };
+}
+
+async function findTarget(
+  { port }: InspectionMeans,
+  target: string | DiscoveredPack,
+  { cwd = process.cwd(), global = false }: ValidationOptions,
+): Promise<Target> {
+  const lookAround = async (directory: string) =>
+    describeSurroundings(await findPacks(port, { cwd: directory, global }));
+  if (typeof target !== "string") {
+    const { location, origin } = target;
+    const read = readManifest(port, location, "always");
+    const findSurroundings = () => lookAround(origin === "self" ? location : cwd);
+    return { location, read, origin, byName: false, findSurroundings };
+  }
+  const folder = resolve(cwd, target);
+  if (isPath(target) || port.exists(join(folder, "package.json"))) {
+    const { directory, manifest, fault } = findProject(port, folder);
+    const read = manifest ?? fault ?? "absent";
+    const findSurroundings = () => lookAround(directory);
+    return { location: directory, read, origin: "self", byName: false, findSurroundings };
+  }
+  const found = await findPacks(port, { cwd, global });
+  const named = findPackBySubject(found, target);
+  if (named === undefined) throw missingPack(found, target);
+  const { location, origin } = named.pack;
+  const findSurroundings = async () => describeSurroundings(found);
+  return { location, read: named.manifest, origin, byName: true, findSurroundings };
+}
+
+function createReport(
+  pack: string | null,
+  version: string | null,
+  problems: Problem[],
+  strict: boolean,
+): ValidationReport {
+  const fails = ({ severity }: Problem) => strict && severity === "warning";
+  const ok = !hasErrors(problems) && !problems.some(fails);
+  return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], problems };
+}
+
+/** Validates a folder, an installed pack by name, or a pack that discovery returned. */
+export async function validateExtensionWith(
+  means: InspectionMeans,
+  target: string | DiscoveredPack,
+  options: ValidationOptions = {},
+): Promise<DetailedReport> {
+  const { strict = false, dataOnly = false, builtIns = [] } = options;
+  const { location, read, origin, byName, findSurroundings } = await findTarget(means, target, options);
+  if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
+  if (isFault(read)) {
+    const problem = await describeFault(read, undefined, "validation");
+    return { report: createReport(null, null, [problem], strict), location, texts: new Map() };
+  }
+  const { value, text } = read;
+  const texts = new Map([["package.json", text]]);
+  const name = typeof value.name === "string" ? value.name : null;
+  const version = typeof value.version === "string" ? value.version : null;
+  if (!Object.hasOwn(value, "trailblaze")) {
+    if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
+    const place = { ...(name === null ? {} : { pack: name }), file: "package.json", line: 1, column: 1 };
+    const problem = createProblem("NoExtension", { name: name ?? "The package" }, place, "validation");
+    return { report: createReport(name, version, [problem], strict), location, texts };
+  }
+  const found = await describePack(location, read, origin, [], "validation");
+  const inspected = await loadDefinitions(means.port, found, {
+    dataOnly,
+    context: "validation",
+    unneeded: true,
+    createEvaluator: () => means.createEvaluator(options),
+  });
+  const { port, createPacking } = means;
+  const project = { directory: location, manifest: found.manifest, fault: undefined };
+  const sources = {
+    port,
+    createPacking,
+    findSurroundings,
+    findWorkspace: () => findWorkspace(port, project),
+  };
+  const facts = await gatherFacts(sources, inspected, builtIns);
+  const report = createReport(found.pack.name, version, await validatePack(facts), strict);
+  for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
+  for (const [file, source] of inspected.sources) texts.set(file, source.text);
+  return { report, location, texts };
+}

@@ -1,0 +1,121 @@
+import { quote } from "../../problems/index.ts";
+import { rulesOutExport } from "./commonjs-exports.ts";
+import type { ModuleFiles, Resolution } from "./module-files.ts";
+
+/** Whether a module has an export: it has, it has not, or parsing cannot tell; and why. */
+export type ExportSearch = "found" | { absent: string } | { unclear: string };
+
+/** Larger groups of modules that export from each other are nobody's intention. */
+const maximumHops = 1000;
+
+/** Looks for exports in the modules of a package, through those that they export from. Runs nothing. */
+export class ExportFinder {
+  readonly #files: ModuleFiles;
+
+  constructor(files: ModuleFiles) {
+    this.#files = files;
+  }
+
+  /** Looks for one export of a module that is inside the package. */
+  async find(file: string, name: string): Promise<ExportSearch> {
+    const { kind } = await this.#files.get(file);
+    if (kind === "foreign") return { absent: `${quote(file)} is no file that Node imports as a module` };
+    return this.#find(file, name, new Set());
+  }
+
+  async #find(file: string, name: string, seen: Set<string>): Promise<ExportSearch> {
+    const key = `${file}#${name}`;
+    if (seen.has(key)) return { absent: describeMissing(file, name) };
+    if (seen.size >= maximumHops)
+      return { unclear: `more than ${maximumHops} modules export from each other` };
+    seen.add(key);
+
+    const module = await this.#files.get(file);
+    switch (module.kind) {
+      case "absent":
+        return { absent: `there is no file ${quote(file)} in the package` };
+      case "outside":
+        return { absent: `${quote(file)} lies outside the package` };
+      case "broken":
+        return { absent: `${quote(file)} ${module.why}` };
+      case "opaque":
+        return { unclear: `${quote(file)} ${module.why}` };
+      case "foreign":
+        return { unclear: `it comes out of ${quote(file)}` };
+      case "esm": {
+        if (module.names.has(name)) return "found";
+        const reexport = module.reexports.get(name);
+        if (reexport !== undefined) {
+          const target = this.#files.resolve(file, reexport.from, "esm");
+          return this.#follow(target, reexport.importName, file, seen);
+        }
+        if (name === "default") return { absent: describeMissing(file, name) };
+        return this.#findInStars(file, name, module.stars, "esm", seen);
+      }
+      case "commonjs": {
+        if (name === "default" || module.names.has(name)) return "found";
+        const followed = await this.#findInStars(file, name, module.stars, "commonjs", seen);
+        if (followed === "found" || "unclear" in followed || rulesOutExport(module.text, name))
+          return followed;
+        return { unclear: `${quote(file)} may make its exports while it runs` };
+      }
+    }
+  }
+
+  /** Everything that a module exports from others whole: the name may be in any of them. */
+  async #findInStars(
+    file: string,
+    name: string,
+    stars: readonly string[],
+    kind: "esm" | "commonjs",
+    seen: Set<string>,
+  ): Promise<ExportSearch> {
+    let result: ExportSearch = { absent: describeMissing(file, name) };
+    for (const specifier of stars) {
+      const target = this.#files.resolve(file, specifier, kind);
+      const found = await this.#follow(target, name, file, seen);
+      if (found === "found") return found;
+      const isLost = "file" in target && (await this.#files.get(target.file)).kind === "absent";
+      if ("unclear" in found || (isLost && !("unclear" in result))) result = found;
+    }
+    return result;
+  }
+
+  async #follow(
+    target: Resolution,
+    name: string | null,
+    from: string,
+    seen: Set<string>,
+  ): Promise<ExportSearch> {
+    if ("elsewhere" in target) {
+      return { unclear: `${quote(from)} exports it from ${quote(target.elsewhere)}` };
+    }
+    const { kind } = await this.#files.get(target.file);
+    if (kind === "outside") return { unclear: `${quote(from)} exports it from outside the package` };
+    if (name === null && kind !== "absent" && kind !== "broken") return "found";
+    return this.#find(target.file, name ?? "default", seen);
+  }
+
+  /** The names that a module is known to export, for suggestions. */
+  async list(file: string, seen: Set<string> = new Set()): Promise<string[]> {
+    if (seen.has(file) || seen.size >= maximumHops) return [];
+    seen.add(file);
+    const module = await this.#files.get(file);
+    if (module.kind !== "esm" && module.kind !== "commonjs") return [];
+    const names = new Set(module.names);
+    if (module.kind === "esm") for (const name of module.reexports.keys()) names.add(name);
+    for (const specifier of module.stars) {
+      const target = this.#files.resolve(file, specifier, module.kind);
+      if (!("file" in target)) continue;
+      for (const name of await this.list(target.file, seen)) if (name !== "default") names.add(name);
+    }
+    names.delete("__esModule");
+    return [...names];
+  }
+}
+
+function describeMissing(file: string, name: string): string {
+  return name === "default"
+    ? `${quote(file)} has no default export`
+    : `${quote(file)} has no export ${quote(name)}`;
+}

@@ -1,0 +1,121 @@
+import { describeType } from "../../data/parse-json.ts";
+import { quote } from "../../problems/index.ts";
+import { readPointer, valueAt } from "../pointer.ts";
+import type { ValidatorError } from "../validator.ts";
+import { followReferences } from "./schema-references.ts";
+import {
+  findKeyword,
+  type Schema,
+  type SchemaPath,
+  type SchemaSurvey,
+  surveySchema,
+} from "./schema-survey.ts";
+
+/** What is wrong with a JSON Schema, as the end of a sentence, and where from its top. */
+export interface SchemaFault {
+  what: string;
+  path: SchemaPath;
+}
+
+const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
+
+/** What keywords take that take more than one kind of value. */
+const choices: Readonly<Record<string, string>> = {
+  type: `must be one of ${types.join(", ")}, or a list of these`,
+  items: "must be a schema, or a list of schemas",
+  dependencies: "must hold schemas or lists of names",
+};
+
+const typeWords: Readonly<Record<string, string>> = {
+  object: "a map",
+  array: "a list",
+  string: "a text",
+  boolean: "true or false",
+  number: "a number",
+  integer: "a whole number",
+  "object,boolean": "a schema: a map, or true or false",
+};
+
+/** A value as it is written; a list or a map by its type. */
+function describeValue(value: unknown): string {
+  if (typeof value === "string") return quote(value, 40);
+  return typeof value === "object" ? describeType(value) : String(value);
+}
+
+function describeError(
+  keyword: string,
+  { keyword: rule, params, message }: ValidatorError,
+  value: unknown,
+): string {
+  const found = describeValue(value);
+  switch (rule) {
+    case "anyOf":
+      return `${choices[keyword] ?? "has none of the forms it may have"}, but is ${found}`;
+    case "type":
+      return `must be ${typeWords[String(params.type)] ?? params.type}, but is ${found}`;
+    case "uniqueItems":
+      return "holds the same twice";
+    case "minItems":
+      return "is empty";
+    case "minimum":
+      return `must be at least ${params.limit}, but is ${found}`;
+    case "exclusiveMinimum":
+      return `must be more than ${params.limit}, but is ${found}`;
+    case "pattern":
+      return `does not have the form that it must have, but is ${found}`;
+    default:
+      return message ?? "does not fit";
+  }
+}
+
+/** Says what is wrong with the value of a keyword. */
+function* describeMisfit(
+  { key, value, path }: SchemaSurvey["misfits"][number],
+  draft: SchemaSurvey["draft"],
+): Generator<SchemaFault> {
+  const fits = findKeyword(draft, key)?.fits;
+  if (fits === undefined || fits(value)) {
+    yield { what: "holds the same twice", path };
+    return;
+  }
+  // What lies inside a choice is said once, by the choice.
+  for (const error of (fits.errors ?? []).filter(({ schemaPath }) => !schemaPath.includes("/anyOf/"))) {
+    const inside = readPointer(error.instancePath, value);
+    yield { what: describeError(key, error, valueAt(value, inside)), path: [...path, ...inside] };
+  }
+}
+
+/** Why a pattern is no regular expression with the flag `u`, which is how schemas are applied. Does not run it. */
+export function whyInvalidPattern(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, "u");
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    return message.slice(message.lastIndexOf(": ") + 2).toLowerCase();
+  }
+}
+
+function* findOwnFaults({ misfits, patterns, draft }: SchemaSurvey): Generator<SchemaFault> {
+  for (const misfit of misfits) yield* describeMisfit(misfit, draft);
+  for (const { pattern, path } of patterns) {
+    const reason = whyInvalidPattern(pattern);
+    if (reason !== undefined) yield { what: `is not a regular expression (${reason})`, path };
+  }
+}
+
+/**
+ * Everything that keeps a JSON Schema from being used: what its draft's meta-schema forbids, patterns that are no regular
+ * expressions, references that lead out of the schema, nowhere, or in a circle. Pure; no pattern is run.
+ */
+export function findSchemaFaults(schema: Schema): SchemaFault[] {
+  const survey = surveySchema(schema);
+  if (survey === undefined) {
+    const known = "must name JSON Schema 2020-12 or draft-07";
+    return [{ what: `${known}, but is ${describeValue(schema.$schema)}`, path: ["$schema"] }];
+  }
+  const faults = [...findOwnFaults(survey)];
+  if (!survey.refers) return faults;
+  const references = followReferences(schema, survey.draft);
+  return [...faults, ...references.elsewhere.flatMap((one) => [...findOwnFaults(one)]), ...references.faults];
+}

@@ -1,0 +1,128 @@
+import { isRecord } from "../../data/parse-json.ts";
+import { quote } from "../../problems/index.ts";
+import { readPointer, valueAt } from "../pointer.ts";
+import type { SchemaFault } from "./schema-faults.ts";
+import { type Edge, findLoops } from "./schema-loops.ts";
+import { listSchemas, pathOf, type SchemaNode } from "./schema-nodes.ts";
+import {
+  type Draft,
+  findKeyword,
+  referenceKeywords,
+  type Schema,
+  type SchemaPath,
+  type SchemaSurvey,
+  surveyInDraft,
+} from "./schema-survey.ts";
+
+/** A schema with an address of its own, and the anchors in it. */
+interface Resource {
+  top: SchemaNode;
+  /** Absolute, without fragment. */
+  address: string;
+  anchors: Map<string, Schema>;
+}
+
+/** Stands for wherever the schema is: addresses relative to it are never looked up, only compared. */
+const nowhere = "schema://top/";
+
+/** Keywords whose schemas look at the same value as the schema around them. */
+const inPlaceKeywords: ReadonlySet<unknown> = new Set([
+  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"],
+]);
+
+/** An absolute address without its fragment; `undefined` where it cannot be one. */
+function resolveAddress(address: string, base: string): string | undefined {
+  if (!URL.canParse(address, base)) return undefined;
+  const { href, hash } = new URL(address, base);
+  return href.slice(0, href.length - hash.length).replace(/#$/, "");
+}
+
+/** Finds to which resource each schema belongs, by `$id`, and adds it there. */
+function addToResource(node: SchemaNode, resources: Map<Schema, Resource>): void {
+  const { $id, $anchor, $dynamicAnchor } = node.schema;
+  const outer = node.parent === undefined ? undefined : resources.get(node.parent.schema);
+  const base = outer?.address ?? nowhere;
+  // In draft-07 an `$id` that is only a fragment is an anchor.
+  const opens = typeof $id === "string" && !$id.startsWith("#");
+  const resource =
+    outer === undefined || opens
+      ? { top: node, address: (opens ? resolveAddress($id, base) : undefined) ?? base, anchors: new Map() }
+      : outer;
+  resources.set(node.schema, resource);
+  const names = [$anchor, $dynamicAnchor, typeof $id === "string" && !opens ? $id.slice(1) : undefined];
+  for (const name of names) if (typeof name === "string") resource.anchors.set(name, node.schema);
+}
+
+/** What a reference leads to, and where that is from the top of its resource; or why it leads to no schema. */
+function resolveReference(
+  reference: string,
+  from: Resource,
+  byAddress: ReadonlyMap<string, Resource>,
+): { value: unknown; path: SchemaPath; resource: Resource } | { fault: string } {
+  const address = resolveAddress(reference, from.address);
+  const resource = reference.startsWith("#") ? from : byAddress.get(address ?? "");
+  if (resource === undefined) return { fault: "leads out of the schema, and nothing is fetched" };
+  let fragment: string;
+  try {
+    fragment = reference.includes("#") ? decodeURIComponent(reference.slice(reference.indexOf("#") + 1)) : "";
+  } catch {
+    return { fault: "is not a valid address" };
+  }
+  const isPointer = fragment === "" || fragment.startsWith("/");
+  const path = isPointer ? readPointer(fragment, resource.top.schema) : [];
+  const value = isPointer ? valueAt(resource.top.schema, path) : resource.anchors.get(fragment);
+  const isSchema = isRecord(value) || typeof value === "boolean";
+  return isSchema ? { value, path, resource } : { fault: "leads to no schema" };
+}
+
+/** What following the references of a schema finds. */
+interface FollowedReferences {
+  /** Of schemas that references lead to and that no keyword holds. */
+  elsewhere: SchemaSurvey[];
+  /** References that leave the schema, lead to none, or in a circle never get to another value. */
+  faults: SchemaFault[];
+}
+
+/** Follows the references of a schema. Fetches nothing. */
+export function followReferences(whole: Schema, draft: Draft): FollowedReferences {
+  const elsewhere: SchemaSurvey[] = [];
+  const faults: SchemaFault[] = [];
+  const resources = new Map<Schema, Resource>();
+  const seen = new Set<Schema>();
+  const nodes = listSchemas({ schema: whole, parent: undefined, steps: [] }, draft, seen);
+  for (const node of nodes) addToResource(node, resources);
+  const byAddress = new Map([...new Set(resources.values())].map((one) => [one.address, one]));
+  const referenceKeys = referenceKeywords.filter((key) => findKeyword(draft, key) !== undefined);
+  const edges = new Map<Schema, Edge[]>(nodes.map(({ schema }) => [schema, []]));
+
+  for (const node of nodes) {
+    const { schema, parent, steps } = node;
+    const isInPlace = inPlaceKeywords.has(steps[0]) && steps.length <= 2;
+    if (parent !== undefined && isInPlace) edges.get(parent.schema)?.push({ to: schema });
+    const resource = resources.get(schema);
+    for (const key of referenceKeys) {
+      const reference = schema[key];
+      if (typeof reference !== "string" || resource === undefined) continue;
+      const path = [...pathOf(node), key];
+      const target = resolveReference(reference, resource, byAddress);
+      if ("fault" in target) {
+        faults.push({ what: `${target.fault} (${quote(reference)})`, path });
+        continue;
+      }
+      if (!isRecord(target.value)) continue;
+      if (!seen.has(target.value)) {
+        // It lies where no keyword looks for schemas, as in a keyword of somebody's own.
+        const top = { schema: target.value, parent: target.resource.top, steps: target.path };
+        elsewhere.push(surveyInDraft(target.value, draft, pathOf(top)));
+        for (const found of listSchemas(top, draft, seen)) {
+          edges.set(found.schema, []);
+          resources.set(found.schema, target.resource);
+          nodes.push(found);
+        }
+      }
+      edges.get(schema)?.push({ to: target.value, referencePath: path });
+    }
+  }
+  const what = "leads back to itself, so that checking a value would never end";
+  return { elsewhere, faults: [...faults, ...[...findLoops(edges)].map((path) => ({ what, path }))] };
+}

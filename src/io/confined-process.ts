@@ -1,0 +1,213 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { positionOfCaret } from "./confined-positions.ts";
+
+/**
+ * How a child is started, from the strictest to the plainest:
+ * `root`: without network, other processes, and any file but those granted;
+ * `namespaces`: without network and other processes; `network`: without network;
+ * `shell`: only with what a shell can do for it; `bare`: as Node starts it.
+ */
+export type Method = "root" | "namespaces" | "network" | "shell" | "bare";
+
+export function methodsFor(platform: NodeJS.Platform): readonly Method[] {
+  if (platform === "linux") return ["root", "namespaces", "network", "shell", "bare"];
+  return platform === "win32" ? ["bare"] : ["shell", "bare"];
+}
+
+/** The option that switches Node's permission model on, as this Node calls it. */
+export function findPermissionOption(): string | undefined {
+  const known = process.allowedNodeEnvironmentFlags;
+  return ["--permission", "--experimental-permission"].find((option) => known.has(option));
+}
+
+/** Real path of the program that runs in the child. */
+const program = (): string =>
+  realpathSync.native(fileURLToPath(new URL("./confined-child.mjs", import.meta.url)));
+
+const path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
+
+/**
+ * Limits what the kernel can limit, and leaves a process behind that ends the whole group when we are gone. Node's
+ * threads and heap need about half of the memory for data; it is a stop for what comes between two samples.
+ */
+const guardScript = `${path}
+ulimit -c 0
+ulimit -d "$1" 2>/dev/null
+shift
+( read -r line <&4; kill -s KILL 0 ) >/dev/null 2>&1 3>&- &
+exec 4<&-
+exec "$@"
+`;
+
+/** In namespaces of its own: a file system that holds nothing but what is mounted here, for reading if it can be. */
+const rootScript = `${path}
+root=$1/root
+mount -t tmpfs -o size=1m,mode=755 none "$root" || exit
+mount -a -T "$1/mounts" 2>/dev/null
+mkdir -p "$root$1" "$root/etc" || exit
+echo "root:x:0:0::$1:" >"$root/etc/passwd"
+shift
+exec chroot "$root" "$@"
+`;
+
+/** What Node itself needs to start, where it is. */
+const systemFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/nodejs"];
+
+const escapeMount = (text: string): string =>
+  text.replace(/[\\\s#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
+
+/** A table for `mount -a`: each path appears under the new root where it is under the real one. */
+function writeMountTable(temporary: string, paths: readonly string[]): void {
+  mkdirSync(join(temporary, "root"));
+  const lines = paths.map((source) => {
+    const target = escapeMount(join(temporary, "root", source));
+    return `${escapeMount(source)} ${target} none rbind,ro,X-mount.mkdir 0 0\n`;
+  });
+  writeFileSync(join(temporary, "mounts"), lines.join(""));
+}
+
+export interface ConfinedOptions {
+  method: Method;
+  permissionOption: string | undefined;
+  /** Folders and files that the pack's code may read. */
+  grants: readonly string[];
+  heapMiB: number;
+  /** Stop for all private memory of the child, in MiB. */
+  dataMiB: number;
+}
+
+export interface ConfinedProcess {
+  readonly child: ChildProcess;
+  /** Ends the child and everything that it started. */
+  kill(): void;
+  /** Resident memory of the child's processes in bytes; 0 where it cannot be told. */
+  residentBytes(): number;
+  /** Removes the child's temporary folder. */
+  cleanUp(): void;
+}
+
+/** Of a process and all below it. */
+function residentKiB(pid: number | string): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    const own = Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ");
+    return children.reduce((sum, child) => (child === "" ? sum : sum + residentKiB(child)), own);
+  } catch {
+    return 0;
+  }
+}
+
+function commandFor(method: Method, temporary: string, dataMiB: number, node: readonly string[]): string[] {
+  if (method === "bare") return [...node];
+  const guarded = ["/bin/sh", "-c", guardScript, "sh", String(dataMiB * 1024)];
+  switch (method) {
+    case "shell":
+      return [...guarded, ...node];
+    case "network":
+      return [...guarded, "unshare", "-rn", ...node];
+    case "namespaces":
+      return [...guarded, "unshare", "-rnpf", "--kill-child", ...node];
+    case "root":
+      return [
+        ...[...guarded, "unshare", "-rnmpf", "--kill-child"],
+        ...["/bin/sh", "-c", rootScript, "sh", temporary, ...node],
+      ];
+  }
+}
+
+/** Removes what was made here and nothing else: if ever a mount were still to be seen, it must not be emptied. */
+function removeTemporary(temporary: string): void {
+  rmSync(join(temporary, "mounts"), { force: true });
+  for (const folder of [join(temporary, "root"), temporary]) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // There is none, or it is not empty.
+    }
+  }
+}
+
+/** Starts the child: stdin takes the request, descriptor 3 gives answers, all other output goes nowhere. */
+export function startConfined(options: ConfinedOptions): ConfinedProcess {
+  const { method, permissionOption, grants, heapMiB, dataMiB } = options;
+  const temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
+  const cleanUp = () => removeTemporary(temporary);
+  try {
+    const executable = realpathSync.native(process.execPath);
+    const script = program();
+    if (method === "root") {
+      const system = systemFolders.filter((folder) => existsSync(folder));
+      const seen = [...system, dirname(executable), dirname(script), ...grants];
+      writeMountTable(temporary, seen);
+    }
+    const permissions = [script, temporary, ...grants]
+      .filter((granted) => !granted.includes("*"))
+      .map((granted) => `--allow-fs-read=${granted}`);
+    const node = [
+      executable,
+      ...(permissionOption === undefined ? [] : [permissionOption, ...permissions]),
+      `--max-old-space-size=${heapMiB}`,
+      // Else a fresh Buffer could hold what was in memory before.
+      "--zero-fill-buffers",
+      "--no-addons",
+      "--no-global-search-paths",
+      "--no-warnings",
+      script,
+    ];
+    const [command = executable, ...args] = commandFor(method, temporary, dataMiB, node);
+    const isWindows = process.platform === "win32";
+    const child = spawn(command, args, {
+      cwd: temporary,
+      env: isWindows ? { TEMP: temporary, TMP: temporary } : { TMPDIR: temporary },
+      // Its own process group; on Windows the job of our process does the same.
+      detached: !isWindows,
+      windowsHide: true,
+      stdio: ["pipe", "ignore", "ignore", "pipe", "pipe"],
+    });
+    let isOver = false;
+    const kill = () => {
+      child.stdio?.[4]?.destroy();
+      if (child.pid === undefined || isOver) return;
+      // Once it has ended, its number may soon be another's.
+      isOver = child.exitCode !== null || child.signalCode !== null;
+      try {
+        if (isWindows) child.kill("SIGKILL");
+        else process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // Nothing of it is left.
+      }
+    };
+    const residentBytes = () =>
+      process.platform === "linux" && child.pid !== undefined ? residentKiB(child.pid) * 1024 : 0;
+    return { child, kill, residentBytes, cleanUp };
+  } catch (error) {
+    cleanUp();
+    throw error;
+  }
+}
+
+/**
+ * Where Node finds a file's syntax wrong; `undefined` where it does not. The file is parsed in a process of its own
+ * and not run.
+ */
+export function findSyntaxError(file: string): Promise<{ line: number; column?: number } | undefined> {
+  const options = { env: {}, cwd: dirname(file), timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["--check", file], options, (_error, _stdout, stderr) => {
+      resolve(positionOfCaret(stderr, file));
+    });
+  });
+}

@@ -1,0 +1,76 @@
+import { isRecord } from "../../data/parse-json.ts";
+import { isData } from "../../definitions/formats.ts";
+import { findHandlers, type HandlerPlace, parseHandler } from "../../definitions/handlers.ts";
+import type { ModuleFacts } from "../../definitions/modules/gather-modules.ts";
+import type { InspectedItem, Path } from "../../definitions/types.ts";
+import { quote } from "../../problems/index.ts";
+import { findNearestNames } from "../../qualified-names/index.ts";
+import { type Check, type Finding, findInItem } from "../finding.ts";
+
+const maximumListed = 10;
+
+/** The exports to show where one is missing: near ones, or all unless they are many. */
+function chooseExports(name: string, exports: readonly string[]): string[] {
+  const nearest = findNearestNames(name, exports);
+  return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
+}
+
+function describeAbsence(module: string, facts: Extract<ModuleFacts, { state: "missing" }>): string {
+  if (facts.nearest !== undefined)
+    return `there is no file ${quote(module)} in the package; did you mean ${quote(`./${facts.nearest}`)}?`;
+  if (facts.hasFolder) return `there is no file ${quote(module)} in the package`;
+  const folder = module.slice(0, module.lastIndexOf("/"));
+  return `the package has no folder ${quote(folder)}; it may have to be built first`;
+}
+
+function* checkModule(
+  item: InspectedItem,
+  handler: string,
+  { module, exportName }: HandlerPlace,
+  facts: ModuleFacts | undefined,
+  path: Path,
+): Generator<Finding> {
+  switch (facts?.state) {
+    case "outside":
+      yield findInItem(item, "DefinitionOutsidePackage", { what: handler }, path);
+      break;
+    case "missing":
+      yield findInItem(
+        item,
+        "HandlerNotFound",
+        { handler, reason: describeAbsence(module, facts), exports: [] },
+        path,
+      );
+      break;
+    case "there": {
+      const search = facts.searches.get(exportName);
+      if (search === undefined || search === "found") return;
+      if ("absent" in search) {
+        const exports = chooseExports(exportName, facts.exports);
+        yield findInItem(item, "HandlerNotFound", { handler, reason: search.absent, exports }, path);
+      } else {
+        yield findInItem(item, "HandlerUnchecked", { handler, reason: search.unclear }, path);
+      }
+    }
+  }
+}
+
+/** That what `handler` and `initialize` name is there: a module inside the package, and an export of it. */
+export const checkHandlers: Check = function* ({ inspected, modules }) {
+  for (const item of inspected.items) {
+    for (const { handler, path } of findHandlers(item)) {
+      if (typeof handler === "string") {
+        const place = parseHandler(handler);
+        if ("fault" in place) {
+          yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, exports: [] }, path);
+        } else {
+          yield* checkModule(item, handler, place, modules.get(place.module), path);
+        }
+      } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
+        const reason = "only a definition that is code can hold a function";
+        const args = { handler: String(handler.$function), reason, exports: [] };
+        yield findInItem(item, "HandlerNotFound", args, path);
+      }
+    }
+  }
+};

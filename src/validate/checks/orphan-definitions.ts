@@ -1,0 +1,45 @@
+import { isRecord } from "../../data/parse-json.ts";
+import { isTypeScript, splitFileName } from "../../definitions/formats.ts";
+import type { DefinitionFile } from "../../definitions/locate-definitions.ts";
+import { type KindKey, keyOfKind } from "../../kinds.ts";
+import { whyInvalidItemName } from "../../qualified-names/index.ts";
+import { type Check, findInFile } from "../finding.ts";
+
+/** Files that configure what lies beside them, where an item of that name is not declared. */
+const configurationFiles: ReadonlySet<string> = new Set(["package.json", "tsconfig.json"]);
+
+/** Whether a file can be meant as a definition: not one of types, of configuration, or with the source of another. */
+function isDefinition({ file, format }: DefinitionFile, sameName: readonly DefinitionFile[]): boolean {
+  const fileName = file.slice(file.lastIndexOf("/") + 1);
+  if (configurationFiles.has(fileName)) return false;
+  if (!isTypeScript(format)) return true;
+  const isBuilt = sameName.some((other) => ["mjs", "js", "cjs"].includes(other.format));
+  return !isBuilt && !splitFileName(fileName).base.endsWith(".d");
+}
+
+/** Where a list of items is there but is none, every definition would seem to belong to nothing. */
+function isReadable(field: unknown, key: KindKey): boolean {
+  return isRecord(field) && (field[key] === undefined || Array.isArray(field[key]));
+}
+
+/** That every definition belongs to a declared item: files in the folder of a kind, and entries of a combined file. */
+export const checkOrphanDefinitions: Check = function* ({ inspected }) {
+  const { extension, manifest, files, combined } = inspected;
+  for (const { kind, perItem, combined: combinedFile } of files) {
+    const key = keyOfKind[kind];
+    if (!isReadable(manifest.value.trailblaze, key)) continue;
+    const declared = new Set(extension[key].map(({ name }) => name));
+    const isOrphan = (name: string) => !declared.has(name) && whyInvalidItemName(name) === undefined;
+    for (const [name, sameName] of perItem) {
+      if (!isOrphan(name)) continue;
+      for (const one of sameName.filter((file) => isDefinition(file, sameName))) {
+        yield findInFile(one.file, "OrphanDefinitionFile", { name, key }, { kind });
+      }
+    }
+    if (combinedFile === undefined) continue;
+    for (const name of Object.keys(combined.get(combinedFile.file) ?? {}).filter(isOrphan)) {
+      const place = { kind, path: [name] };
+      yield findInFile(combinedFile.file, "OrphanDefinitionFile", { name, key }, place);
+    }
+  }
+};

@@ -1,0 +1,129 @@
+import type { PackFacts } from "../../definitions/pack-facts.ts";
+import { findReferences, type WrittenReference, withoutRange } from "../../definitions/references.ts";
+import type { InspectedItem, InspectedPack } from "../../definitions/types.ts";
+import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
+import { failure, TrailblazeError } from "../../problems/index.ts";
+import {
+  findNearestNames,
+  parseQualifiedName,
+  resolveReference,
+  whyInvalidItemName,
+} from "../../qualified-names/index.ts";
+import { type Check, type Finding, findInItem } from "../finding.ts";
+
+/** After so many unknown names of one pack, looking for near ones helps nobody any more. */
+const maximumSuggestions = 100;
+
+/** Looks up references of one pack, each once, however often it is written. */
+class ReferenceLookup {
+  readonly #facts: PackFacts;
+  readonly #own: ReadonlySet<string>;
+  readonly #failures = new Map<string, TrailblazeError | undefined>();
+  #suggestions = 0;
+
+  constructor(facts: PackFacts) {
+    this.#facts = facts;
+    const { extension } = facts.inspected;
+    this.#own = new Set(
+      kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
+    );
+  }
+
+  /** True for a short name that is no item of the pack, of whatever kind, but could be a tool of the host. */
+  canBeBuiltIn({ reference, kind }: WrittenReference): boolean {
+    const isOwn = kinds.some((one) => this.#own.has(`${one} ${reference}`));
+    return kind === "tool" && !isOwn && whyInvalidItemName(reference) === undefined;
+  }
+
+  /** Why a reference leads nowhere; `undefined` if it leads somewhere. */
+  findFailure({ reference, kind }: WrittenReference): TrailblazeError | undefined {
+    const key = `${kind} ${reference}`;
+    if (this.#own.has(key)) return undefined;
+    if (!this.#failures.has(key)) this.#failures.set(key, this.#resolve(reference, kind));
+    return this.#failures.get(key);
+  }
+
+  /** Names that may be meant by a short name: own items, then items of other packs that are called the same. */
+  suggest(name: string): string[] {
+    if (++this.#suggestions > maximumSuggestions) return [];
+    const { inspected, installed } = this.#facts;
+    const own = inspected.extension.tools.map((tool) => tool.name);
+    const others = installed.flatMap(({ tools }) => tools.filter((tool) => tool.name === name));
+    return [...findNearestNames(name, own), ...new Set(others.map(({ qualifiedName }) => qualifiedName))];
+  }
+
+  #resolve(reference: string, kind: Kind): TrailblazeError | undefined {
+    const { inspected, installed: packs, builtIns } = this.#facts;
+    try {
+      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns });
+      return undefined;
+    } catch (error) {
+      if (error instanceof TrailblazeError) return error;
+      throw error;
+    }
+  }
+}
+
+function describeFailure(
+  item: InspectedItem,
+  { reference, path }: WrittenReference,
+  { code, problem }: TrailblazeError,
+  facts: PackFacts,
+): Finding {
+  if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
+  let { message, hint } = problem;
+  if (code === "PackNotInstalled") {
+    const { packageName: name } = parseQualifiedName(reference);
+    if (!facts.otherPackages.has(name)) {
+      const nearest = findNearestNames(
+        name,
+        facts.installed.map((pack) => pack.name),
+      );
+      const isDeclared = facts.dependencies.has(name);
+      return findInItem(item, "PackNotInstalled", { name, nearest, isDeclared }, path);
+    }
+    ({ message, hint } = failure("ExtensionNotFound", { name }).problem);
+  }
+  return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
+}
+
+/** The pack's own toolsets that are no bundles, by short and by qualified name. */
+function findPlainToolsets({ items }: InspectedPack): Set<string> {
+  const plain = items.filter(({ shape }) => shape === "toolsetList");
+  return new Set(plain.flatMap(({ declaration, qualifiedName }) => [declaration.name, qualifiedName]));
+}
+
+/** What a document serves must be a bundle: a plain list of tools has no entries. */
+function* checkBundles(
+  item: InspectedItem,
+  references: readonly WrittenReference[],
+  plainToolsets: ReadonlySet<string>,
+): Generator<Finding> {
+  if (item.shape !== "serverDocument") return;
+  for (const { reference, path } of references) {
+    if (!plainToolsets.has(withoutRange(reference))) continue;
+    const reason = "It is a list of tools, but a document serves bundles of kind Mcp.Tools.";
+    const hint = "A composed server can serve it: list it in `toolsets`, without `kind`.";
+    yield findInItem(item, "InvalidReference", { reference, reason, hint }, path);
+  }
+}
+
+/** That every reference leads to an item of the wanted kind: of the pack, of the host, or of another pack. */
+export const checkReferences: Check = function* (facts) {
+  const lookup = new ReferenceLookup(facts);
+  const plainToolsets = findPlainToolsets(facts.inspected);
+  for (const item of facts.inspected.items) {
+    const references = findReferences(item);
+    for (const written of references) {
+      const { reference, path } = written;
+      if (lookup.canBeBuiltIn(written)) {
+        if (facts.builtIns.includes(reference)) continue;
+        yield findInItem(item, "UnknownBuiltIn", { reference, nearest: lookup.suggest(reference) }, path);
+        continue;
+      }
+      const error = lookup.findFailure(written);
+      if (error !== undefined) yield describeFailure(item, written, error, facts);
+    }
+    yield* checkBundles(item, references, plainToolsets);
+  }
+};

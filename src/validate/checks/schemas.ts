@@ -1,0 +1,31 @@
+import { describeType } from "../../data/parse-json.ts";
+import { findSchemaFaults, type SchemaFault } from "../../extension-schema/json-schema/schema-faults.ts";
+import { printable, quote } from "../../problems/index.ts";
+import { type Check, findInItem } from "../finding.ts";
+import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects/schemas.ts";
+
+/** MCP wants an object at the top of each schema, and clients refuse a whole server for one that has another type. */
+function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
+  // An empty `outputSchema` says nothing of the output, and is not advertised.
+  const isEmptyOutput = key === "outputSchema" && Object.keys(schema).length === 0;
+  if (schema.type === "object" || isEmptyOutput) return undefined;
+  if (schema.type === undefined) return { what: 'must say `type: "object"`', path: [] };
+  const found = typeof schema.type === "string" ? quote(schema.type, 40) : describeType(schema.type);
+  return { what: `must be "object" at the top, but is ${found}`, path: ["type"] };
+}
+
+/** Schemas that cannot be used: what JSON Schema forbids, and what MCP asks besides. */
+export const checkSchemas: Check = function* ({ inspected }) {
+  for (const written of findSchemas(inspected.items)) {
+    const top = findTopFault(written);
+    const faults = findSchemaFaults(written.schema);
+    // A type that is none at all is said once.
+    const others = top === undefined ? faults : faults.filter(({ path }) => path.join() !== "type");
+    for (const { what, path } of top === undefined ? others : [top, ...others]) {
+      const where = written.toWritten(path).join(".");
+      const reason = where === "" ? `it ${what}` : `\`${printable(where)}\` ${what}`;
+      const place = placeInDefinition(written, path);
+      yield findInItem(written.tool.item, "InvalidInputSchema", { key: written.key, reason }, place);
+    }
+  }
+};

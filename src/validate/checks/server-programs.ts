@@ -1,0 +1,26 @@
+import type { PathKind } from "../../definitions/pack-facts.ts";
+import { findNeededPaths, type NeededPath } from "../../definitions/programs.ts";
+import { quote } from "../../problems/index.ts";
+import { type Check, findInItem } from "../finding.ts";
+
+function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {
+  if (kind === "absent") return `there is no ${wanted} ${quote(location)} in the package`;
+  return `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `no regular ${wanted}`}`;
+}
+
+/** That the program and the working folder of a subprocess server are there, inside the package. */
+export const checkServerPrograms: Check = function* ({ inspected, paths }) {
+  for (const item of inspected.items) {
+    for (const needed of findNeededPaths(item)) {
+      const { written, location, wanted, path } = needed;
+      const kind = paths.get(location);
+      if (kind === wanted) continue;
+      if (kind === "outside") {
+        yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
+      } else {
+        const reason = describeMismatch(needed, kind);
+        yield findInItem(item, "HandlerNotFound", { handler: written, reason, exports: [] }, path);
+      }
+    }
+  }
+};

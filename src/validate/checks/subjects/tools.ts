@@ -1,0 +1,42 @@
+import { isRecord } from "../../../data/parse-json.ts";
+import type { InspectedItem, Path } from "../../../definitions/types.ts";
+import { quote } from "../../../problems/index.ts";
+
+/** A tool as clients get to see it: an item of its own, or an entry of a bundle. */
+export interface WrittenTool {
+  item: InspectedItem;
+  definition: Readonly<Record<string, unknown>>;
+  /** Where it stands, from the top of the item's definition. */
+  path: Path;
+  isEntry: boolean;
+}
+
+/** Every tool in a pack's definitions, entries of bundles included, in order. */
+export function* findTools(items: readonly InspectedItem[]): Generator<WrittenTool> {
+  for (const item of items) {
+    const { shape, definition } = item;
+    if (definition === null) continue;
+    if (shape === "tool") yield { item, definition, path: [], isEntry: false };
+    if (shape !== "toolsBundle" || !Array.isArray(definition.entries)) continue;
+    for (const [index, entry] of definition.entries.entries()) {
+      if (isRecord(entry)) yield { item, definition: entry, path: ["entries", index], isEntry: true };
+    }
+  }
+}
+
+/** The name as it is advertised; `undefined` where there is none, which the check of the definition's shape tells. */
+export function advertisedName({ name }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof name === "string" && name.trim() !== "" ? name : undefined;
+}
+
+/** Whether clients take the name: the rule of the strictest of them. */
+export function isAdvertisable(name: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name);
+}
+
+/** `tool "createIssue"`; an entry of a bundle by its advertised name. */
+export function describeTool({ item, definition, isEntry }: WrittenTool): string {
+  return isEntry
+    ? `entry ${quote(String(definition.name))} of the toolset ${quote(item.declaration.name)}`
+    : `tool ${quote(item.declaration.name)}`;
+}

@@ -1,0 +1,63 @@
+import { findReferences, withoutRange } from "../../definitions/references.ts";
+import type { InspectedItem, Path } from "../../definitions/types.ts";
+import { type Check, findInItem } from "../finding.ts";
+
+/** A toolset that another one contains, and where that is written. */
+interface Edge {
+  to: string;
+  path: Path;
+}
+
+interface Node {
+  item: InspectedItem;
+  edges: Edge[];
+}
+
+/** The toolsets of the pack by name, with those of the pack that each contains. */
+function readGraph(items: readonly InspectedItem[]): Map<string, Node> {
+  const nodes = new Map<string, Node>();
+  for (const item of items) {
+    if (item.declaration.kind === "toolset") nodes.set(item.declaration.name, { item, edges: [] });
+  }
+  const byQualifiedName = new Map([...nodes].map(([name, { item }]) => [item.qualifiedName, name]));
+  for (const { item, edges } of nodes.values()) {
+    for (const { reference, kind, path } of findReferences(item)) {
+      const to = nodes.has(reference) ? reference : byQualifiedName.get(withoutRange(reference));
+      if (kind === "toolset" && to !== undefined) edges.push({ to, path });
+    }
+  }
+  return nodes;
+}
+
+/**
+ * That no toolset contains itself, through whatever others: each reference that closes a circle is reported. Only the
+ * pack's own toolsets are looked at; what another pack's toolsets contain is that pack's business.
+ */
+export const checkToolsetCycles: Check = function* ({ inspected }) {
+  const nodes = readGraph(inspected.items);
+  const done = new Set<string>();
+  for (const start of nodes.keys()) {
+    if (done.has(start)) continue;
+    // The way from the start to where we are, with the edges still to follow; no recursion, however deep.
+    const way = [{ name: start, next: 0 }];
+    const positions = new Map([[start, 0]]);
+    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
+      const node = nodes.get(top.name);
+      const edge = node?.edges[top.next++];
+      if (node === undefined || edge === undefined) {
+        way.pop();
+        positions.delete(top.name);
+        done.add(top.name);
+        continue;
+      }
+      const position = positions.get(edge.to);
+      if (position !== undefined) {
+        const cycle = [...way.slice(position).map(({ name }) => name), edge.to];
+        yield findInItem(node.item, "ReferenceCycle", { cycle }, edge.path);
+      } else if (!done.has(edge.to)) {
+        positions.set(edge.to, way.length);
+        way.push({ name: edge.to, next: 0 });
+      }
+    }
+  }
+};

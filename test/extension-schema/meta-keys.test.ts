@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { TrailblazeToolMeta } from "../../packages/scripting/src/index.ts";
+import { findMetaFault, isMetaKey, metaKeys } from "../../src/extension-schema/meta-keys.ts";
+
+test("the keys are those that the authors' package types", () => {
+  const typed: Required<Pick<TrailblazeToolMeta, keyof typeof metaKeys>> = {
+    "trailblaze/isForLlm": true,
+    "trailblaze/surfaceToLlm": true,
+    "trailblaze/isRecordable": true,
+    "trailblaze/requiresHost": true,
+    "trailblaze/supportedDrivers": ["ios-host"],
+    "trailblaze/supportedPlatforms": ["ios", "ANDROID", "web"],
+    "trailblaze/toolset": "auth",
+    "trailblaze/requiresContext": true,
+  };
+  expect(Object.keys(typed)).toEqual(Object.keys(metaKeys));
+  for (const [key, value] of Object.entries(typed)) {
+    expect(isMetaKey(key) && findMetaFault(key, value)).toBe(undefined);
+  }
+});
+
+test("names that every object has are no keys", () => {
+  for (const key of ["constructor", "__proto__", "toString", "trailblaze/qualifiedName"])
+    expect(isMetaKey(key)).toBe(false);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { entry, validateEntries, validateTool } from "./validate-tool.ts";
+import { greetTool, prompt, toolset, validateTree } from "./validate-tree.ts";
+
+const invalid = ["InvalidAdvertisedName"] as const;
+const duplicate = ["DuplicateAdvertisedName"] as const;
+
+describe("names that clients take", () => {
+  test.each(["a", "jira_createIssue", "A-b_C-1", "9lives", "x".repeat(64)])("%s", async (name) => {
+    expect(await validateTool({ name }, invalid)).toEqual([]);
+  });
+
+  test.each(["jira.create", "jira/create", "create issue", "é", "x".repeat(65), " a", "a\n"])(
+    "not %j",
+    async (name) => {
+      expect(await validateTool({ name }, invalid)).toMatchObject([
+        { severity: "error", path: ["name"], item: "greet" },
+      ]);
+    },
+  );
+
+  test("an empty name is told of by the check of the shape alone", async () => {
+    const problems = await validateTool({ name: " " }, [
+      ...invalid,
+      "InvalidToolDefinition",
+      "ToolNameConvention",
+    ]);
+    expect(problems.map(({ code }) => code)).toEqual(["InvalidToolDefinition"]);
+  });
+
+  test("entries of bundles and prompts as well", async () => {
+    expect(await validateEntries([entry(), entry({ name: "a.b" })], invalid)).toMatchObject([
+      { kind: "toolset", item: "greetings", path: ["entries", 1, "name"] },
+    ]);
+    const files = { "trailblaze/prompts/hello.json": prompt("hello there") };
+    expect(await validateTree({ extension: { prompts: ["hello"] }, files }, invalid)).toMatchObject([
+      { kind: "prompt", item: "hello" },
+    ]);
+  });
+});
+
+const bundle = (name: string, ...names: string[]) => ({
+  kind: "Mcp.Tools",
+  metadata: { name },
+  entries: names.map((one) => entry({ name: one })),
+});
+
+describe("one name twice", () => {
+  test("in two tools", async () => {
+    const files = {
+      "trailblaze/tools.json": {
+        one: greetTool("./a.js"),
+        two: greetTool("./a.js"),
+        three: greetTool("./a.js"),
+      },
+    };
+    const problems = await validateTree({ extension: { tools: ["one", "two", "three"] }, files }, duplicate);
+    expect(problems).toMatchObject([
+      {
+        severity: "error",
+        item: "two",
+        path: ["name"],
+        message: '"hello_greet" is advertised by "one" as well.',
+      },
+      { item: "three" },
+    ]);
+  });
+
+  test("in two prompts", async () => {
+    const files = { "trailblaze/prompts.json": { one: prompt("hello"), two: prompt("hello") } };
+    const problems = await validateTree({ extension: { prompts: ["one", "two"] }, files }, duplicate);
+    expect(problems).toMatchObject([{ kind: "prompt", item: "two" }]);
+  });
+
+  test("in two entries of a bundle", async () => {
+    expect(await validateEntries([entry(), entry()], duplicate)).toMatchObject([
+      { path: ["entries", 1, "name"] },
+    ]);
+  });
+
+  const bundles = {
+    "trailblaze/toolsets/one.json": bundle("one", "a", "b"),
+    "trailblaze/toolsets/two.json": bundle("two", "b", "c"),
+  };
+
+  test.each([
+    ["a document", { kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools: ["one", "two"] }],
+    ["a composed server", { toolsets: ["one", "acme/sample/two"] }],
+    ["a composed server, by way of another toolset", { toolsets: ["one", "all"] }],
+  ])("in two bundles of %s", async (_what, server) => {
+    const files = {
+      ...bundles,
+      "trailblaze/toolsets/all.json": toolset("all", { toolsets: ["all", "two"] }),
+      "trailblaze/servers/desk.json": server,
+    };
+    const problems = await validateTree(
+      { extension: { servers: ["desk"], toolsets: ["one", "two", "all"] }, files },
+      duplicate,
+    );
+    expect(problems).toMatchObject([
+      {
+        kind: "toolset",
+        item: "two",
+        path: ["entries", 0, "name"],
+        message: expect.stringContaining('by "one"'),
+      },
+    ]);
+  });
+
+  test("in bundles that no server has together is nothing", async () => {
+    const files = { ...bundles, "trailblaze/servers/desk.json": { toolsets: ["one"] } };
+    const extension = { servers: ["desk"], toolsets: ["one", "two"] };
+    expect(await validateTree({ extension, files }, duplicate)).toEqual([]);
+  });
+
+  test("in a tool and a prompt, or a tool and a bundle, is nothing", async () => {
+    const files = {
+      "trailblaze/tools/greet.json": greetTool("./a.js"),
+      "trailblaze/prompts/hello.json": prompt("hello_greet"),
+      "trailblaze/toolsets/one.json": bundle("one", "hello_greet"),
+    };
+    const extension = { tools: ["greet"], prompts: ["hello"], toolsets: ["one"] };
+    expect(await validateTree({ extension, files }, duplicate)).toEqual([]);
+  });
+
+  test("but not in another case", async () => {
+    const files = {
+      "trailblaze/tools.json": {
+        one: greetTool("./a.js"),
+        two: greetTool("./a.js", { name: "hello_Greet" }),
+      },
+    };
+    expect(await validateTree({ extension: { tools: ["one", "two"] }, files }, duplicate)).toEqual([]);
+  });
+});

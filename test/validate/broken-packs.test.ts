@@ -1,0 +1,141 @@
+// The sample packs are the table: each folder of broken/ yields its code and nothing else, each good pack nothing.
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import { catalogue, type ProblemCode } from "../../src/problems/index.ts";
+import { inRepository } from "../support/repository.ts";
+import { samplePacks } from "../support/sample-packs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+import { entry } from "./validate-tool.ts";
+import { greetTool, toolset, validateTree } from "./validate-tree.ts";
+
+const brokenPacks = inRepository("fixtures/sample-plugins/broken");
+
+/** Codes that a pack yields besides its own, where its own cannot come alone; the file says why. */
+function readExpected(folder: string): string[] {
+  const file = join(folder, "expected.json");
+  if (!existsSync(file)) return [];
+  const { codes, reason } = JSON.parse(readFileSync(file, "utf8")) as { codes: string[]; reason: string };
+  expect(reason.length, file).toBeGreaterThan(20);
+  return codes;
+}
+
+describe("a broken pack yields exactly its code", () => {
+  test.each(readdirSync(brokenPacks).sort())("%s", async (code) => {
+    const folder = join(brokenPacks, code);
+    expect(Object.hasOwn(catalogue, code)).toBe(true);
+    const { ok, problems } = await validateExtension(folder, { strict: true });
+    const codes = new Set(problems.map((problem) => problem.code));
+    expect(codes).toEqual(new Set([code, ...readExpected(folder)]));
+    const isInfo = catalogue[code as ProblemCode].severity === "info";
+    expect(ok).toBe(isInfo);
+    for (const { message, file, pack } of problems) expect([message, file, pack]).not.toContain(undefined);
+  });
+});
+
+describe("a good pack yields nothing", () => {
+  const project = makeTemporaryFolder();
+  afterAll(project.remove);
+  beforeAll(() => {
+    const dependencies = Object.fromEntries(samplePacks.map(({ name, version }) => [name, version]));
+    writeTree(project.path, {
+      "package.json": { name: "app", version: "1.0.0", private: true, dependencies },
+    });
+    for (const { name, folder } of samplePacks) {
+      cpSync(folder, join(project.path, "node_modules", name), { recursive: true });
+    }
+  });
+
+  test.each(samplePacks)("$name, installed together with the others", async ({ name }) => {
+    const { ok, pack, problems } = await validateExtension(name, { cwd: project.path, strict: true });
+    expect({ ok, pack, problems }).toEqual({ ok: true, pack: name, problems: [] });
+  });
+
+  const dependsOnPacks = ({ folder }: (typeof samplePacks)[number]) =>
+    "dependencies" in JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+
+  test.each(samplePacks.filter((pack) => !dependsOnPacks(pack)))("$name, by itself", async ({ folder }) => {
+    const { ok, problems } = await validateExtension(folder, { strict: true });
+    expect({ ok, problems }).toEqual({ ok: true, problems: [] });
+  });
+});
+
+test("twenty independent faults at once: all twenty are reported", async () => {
+  const tool = (name: string, fields: Record<string, unknown> = {}) =>
+    greetTool("./lib/greet.js#greet", { name, description: "Greet.", ...fields });
+  const schema = (keywords: object) => ({
+    parameters: undefined,
+    inputSchema: { type: "object", ...keywords },
+  });
+  const files = {
+    "lib/greet.js": "export const greet = () => 'Hello';\n",
+    "trailblaze/tools.json": {
+      first: tool("acme_first", { title: "a\u200bb" }),
+      second: tool("acme_second", { title: "\u001b[8m" }),
+      third: tool("acme_third", { _meta: { "trailblaze/tooolset": "a" } }),
+      fourth: tool("acme_fourth", { _meta: { "trailblaze/isForLlm": 1 } }),
+      fifth: tool("acme.fifth"),
+      sixth: tool("Acme_Sixth"),
+      seventh: tool("ios_seventh"),
+      eighth: tool("acme_eighth", { description: " " }),
+      ninth: tool("acme_ninth", schema({ properties: { a: { type: "text" } } })),
+      tenth: tool("acme_tenth", schema({ properties: { a: { pattern: "(a+)+" } } })),
+      eleventh: tool("acme_eleventh", schema({ properties: { _trailblazeContext: {} } })),
+      twelfth: tool("acme_first"),
+      thirteenth: tool("acme_thirteenth", { handler: 5 }),
+    },
+    "trailblaze/toolsets/one.json": toolset("other", { tools: ["first"] }),
+    "trailblaze/toolsets/two.json": { ...toolset("two", {}), entries: [entry()] },
+    "trailblaze/prompts/one.json": "{",
+    "trailblaze/servers/one.json": { name: "one", description: "A server." },
+  };
+  const ordinals = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+  ];
+  const extension = {
+    tools: [...ordinals, "eleventh", "twelfth", "thirteenth", "first", 5, "a b"],
+    toolsets: ["one", "two"],
+    prompts: ["one", "missing"],
+    servers: ["one"],
+    tool: [],
+  };
+  const fields = { keywords: [], scripts: { postinstall: "node x.js" } };
+  const problems = await validateTree({ extension, files, fields });
+  const expected: ProblemCode[] = [
+    ...([
+      "HiddenText",
+      "ControlCharacters",
+      "UnknownMetaKey",
+      "InvalidMetaValue",
+      "InvalidAdvertisedName",
+    ] as const),
+    ...(["ToolNameConvention", "ReservedToolPrefix", "MissingDescription", "InvalidInputSchema"] as const),
+    ...(["UnsafePattern", "ReservedParameter", "DuplicateAdvertisedName", "InvalidToolDefinition"] as const),
+    ...([
+      "NameMismatch",
+      "InvalidToolsetDefinition",
+      "InvalidDefinitionContents",
+      "MissingDefinitionFile",
+    ] as const),
+    ...([
+      "InvalidServerDefinition",
+      "DuplicateDeclaration",
+      "InvalidDeclaration",
+      "InvalidItemName",
+    ] as const),
+    ...(["UnknownExtensionKey", "MissingKeyword", "LifecycleScript"] as const),
+  ];
+  expect(expected.length).toBeGreaterThanOrEqual(20);
+  expect(problems.map(({ code }) => code).sort()).toEqual([...expected].sort());
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { entry, validateEntries, validateTool } from "./validate-tool.ts";
+import { greetTool, validateTree } from "./validate-tree.ts";
+
+const codes = ["MissingDescription"] as const;
+
+const undescribed = {
+  "servers/desk": { tools: [], instructions: "Ask first." },
+  "tools/greet": greetTool("./a.js", { description: undefined }),
+  "toolsets/all": { name: "all", tools: [] },
+  "prompts/hello": { name: "hello", content: "Say hello." },
+};
+
+const validate = (place: string, definition: unknown, description?: string) => {
+  const [key = "", item = ""] = place.split("/");
+  const declaration = description === undefined ? item : [item, description];
+  const files = { [`trailblaze/${place}.json`]: definition };
+  return validateTree({ extension: { [key]: [declaration] }, files }, codes);
+};
+
+test.each(Object.entries(undescribed))(
+  "%s is described in package.json, in its definition, or not",
+  async (place, definition) => {
+    expect(await validate(place, definition, "What it is for.")).toEqual([]);
+    if (!place.startsWith("servers")) {
+      expect(await validate(place, { ...definition, description: "What it is for." })).toEqual([]);
+    }
+    const [key = "", item] = place.split("/");
+    const message = `The ${key.slice(0, -1)} "${item}" has no description`;
+    expect(await validate(place, definition)).toMatchObject([
+      { severity: "warning", item, message: expect.stringContaining(message) },
+    ]);
+  },
+);
+
+test("a description of nothing but white space is none", async () => {
+  expect(await validateTool({ description: " \n" }, codes)).toHaveLength(1);
+  expect(await validate("tools/greet", undescribed["tools/greet"], " ")).toHaveLength(1);
+});
+
+test("the description of a bundle is not that of its entries", async () => {
+  const { description: _, ...bare } = entry();
+  const problems = await validateEntries([entry(), bare], codes);
+  expect(problems.map(({ path, message }) => [path, message.split(",")[0]])).toEqual([
+    [[], 'The toolset "greetings" has no description'],
+    [["entries", 1], 'The entry "hello_greet" of the toolset "greetings" has no description'],
+  ]);
+});
+
+test("what cannot be read at all is told of once", async () => {
+  expect(await validate("tools/greet", "{")).toEqual([]);
+});

@@ -1,0 +1,345 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeFifo, makeLink } from "../support/special-files.ts";
+import type { Tree } from "../support/tree.ts";
+import { greetTool, makePack, type PackTree, prompt, validateTree } from "./validate-tree.ts";
+
+const codes = ["HandlerNotFound", "HandlerUnchecked", "DefinitionOutsidePackage"];
+
+function packWith(handler: unknown, files: Tree, fields: Record<string, unknown> = {}): PackTree {
+  const definition = greetTool(handler);
+  return {
+    extension: { tools: ["greet"] },
+    files: { "trailblaze/tools/greet.json": definition, ...files },
+    fields,
+  };
+}
+
+/** What is said of a handler: nothing, or the code and the reason. */
+async function judge(handler: unknown, files: Tree, fields?: Record<string, unknown>): Promise<string> {
+  const problems = await validateTree(packWith(handler, files, fields), codes);
+  expect(problems.length).toBeLessThan(2);
+  for (const problem of problems) {
+    expect(problem).toMatchObject({ kind: "tool", item: "greet", path: ["handler"], column: 3 });
+  }
+  return problems.map(({ code, message, hint }) => `${code}: ${message} ${hint ?? ""}`.trim())[0] ?? "found";
+}
+
+const commonJs = { type: "commonjs" };
+const noType = { type: undefined };
+
+describe("an export that is there", () => {
+  test.each([
+    ["export function greet() {}", "greet"],
+    ["export const greet = () => {}", "greet"],
+    ["const a = 1; export { a as greet };", "greet"],
+    ["export default function () {}", undefined],
+    ["export default () => {}", "default"],
+    ['export * as greet from "./other.js";', "greet"],
+    ["\uFEFF#!/usr/bin/env node\nexport const greet = 1;", "greet"],
+    ['/* ` { */ const r = /[/"`]/; export { r as greet }', "greet"],
+  ])("ES module: %s", async (text, name) => {
+    const handler = name === undefined ? "./lib/greet.js" : `./lib/greet.js#${name}`;
+    expect(await judge(handler, { "lib/greet.js": text, "lib/other.js": "export {}" })).toBe("found");
+  });
+
+  test.each([
+    ["exports.greet = () => {}", "greet"],
+    ["module.exports = { greet, other }", "greet"],
+    ["module.exports = function greet() {}", undefined],
+    ["anything()", "default"],
+    ['Object.defineProperty(exports, "greet", { enumerable: true, value: 1 })', "greet"],
+    ['module.exports = require("./other.js");', "hello"],
+    ['module.exports = require("./other");', "hello"],
+    ['module.exports = require("./folder");', "hello"],
+    ['__exportStar(require("./other"), exports);', "hello"],
+  ])("CommonJS: %s", async (text, name) => {
+    const handler = name === undefined ? "./lib/greet.cjs" : `./lib/greet.cjs#${name}`;
+    const files = {
+      "lib/greet.cjs": text,
+      "lib/other.js": "exports.hello = 1",
+      "lib/folder/index.js": "exports.hello = 1",
+      "lib/package.json": commonJs,
+    };
+    expect(await judge(handler, files)).toBe("found");
+  });
+
+  test.each([
+    ["exported again", 'export { greet } from "./a.js";'],
+    ["exported again under another name", 'export { hello as greet } from "./b.js";'],
+    ["imported, then exported", 'import { greet } from "./a.js"; export { greet };'],
+    ["among all that is exported again", 'export * from "./a.js";'],
+    ["behind several modules", 'export * from "./chain.js";'],
+    ["of a CommonJS module", 'export { greet } from "./c.cjs";'],
+    ["the default of another module", 'export { default as greet } from "./d.js";'],
+    ["through a path with escapes and a query", 'export * from "./with%20space.js?v=1";'],
+  ])("%s", async (_what, text) => {
+    const files = {
+      "lib/greet.js": text,
+      "lib/a.js": "export const greet = 1",
+      "lib/b.js": "export const hello = 1",
+      "lib/c.cjs": "exports.greet = 1",
+      "lib/d.js": "export default 1",
+      "lib/chain.js": 'export * from "./chain.js"; export * from "./e.js"; export * from "./a.js"',
+      "lib/e.js": 'export * from "./chain.js"',
+      "lib/with space.js": "export const greet = 1",
+    };
+    expect(await judge("./lib/greet.js#greet", files)).toBe("found");
+  });
+
+  test("whatever way its path is written", async () => {
+    const files = { "lib/greet.js": "export const greet = 1" };
+    expect(await judge("./lib/../lib//greet.js#greet", files)).toBe("found");
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "in a module behind a link, whose own imports start where it is",
+    async () => {
+      const files = {
+        "real/greet.js": 'export * from "./part.js"',
+        "real/part.js": "export const greet = 1",
+      };
+      const folder = makePack(packWith("./lib/greet.js#greet", files));
+      makeLink("../real/greet.js", join(folder, "lib/greet.js"));
+      const { problems } = await validateExtension(folder);
+      expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
+    },
+  );
+
+  test("in the format that Node would take it for", async () => {
+    const esm = "export const greet = 1;";
+    const cjs = "exports.greet = 1;";
+    expect(await judge("./a.mjs#greet", { "a.mjs": esm }, commonJs)).toBe("found");
+    expect(await judge("./a.cjs#greet", { "a.cjs": cjs })).toBe("found");
+    expect(await judge("./a.js#greet", { "a.js": cjs }, commonJs)).toBe("found");
+    expect(await judge("./a.js#greet", { "a.js": cjs }, noType)).toBe("found");
+    expect(await judge("./a.js#greet", { "a.js": esm }, noType)).toBe("found");
+    expect(await judge("./lib/a.js#greet", { "lib/a.js": cjs, "lib/package.json": commonJs })).toBe("found");
+    expect(await judge("./lib/a.js#greet", { "lib/a.js": esm, "lib/package.json": {} })).toBe("found");
+  });
+
+  test("in a bundle of more than a definition's size", async () => {
+    const text = `${"// a line of a large bundle\n".repeat(100_000)}export const greet = 1;`;
+    expect(await judge("./lib/greet.js#greet", { "lib/greet.js": text })).toBe("found");
+  });
+});
+
+describe("HandlerNotFound", () => {
+  const module = { "lib/greet.js": "export const greet = 1, farewell = 2;" };
+
+  test.each([
+    ["./lib/greet.js#great", 'has no export "great"', "greet"],
+    ["./lib/greet.js", "has no default export", "greet and farewell"],
+    ["./lib/greet", 'there is no file "lib/greet" in the package', "./lib/greet.js"],
+    ["./lib/gret.js", 'there is no file "lib/gret.js" in the package', "./lib/greet.js"],
+    [
+      "./lib/something-else.js",
+      'there is no file "lib/something-else.js" in the package',
+      "./module.js#export",
+    ],
+    ["./dist/greet.js", 'the package has no folder "dist"', "built first"],
+    ["./lib", "is a folder, not a regular file", ""],
+    ["./lib/", "it names a folder, not a module", ""],
+    ["./", "it names a folder, not a module", ""],
+    ["lib/greet.js#greet", 'it does not begin with "./"', "./module.js#export"],
+    ["/lib/greet.js#greet", 'it does not begin with "./"', ""],
+    ["file:///lib/greet.js#greet", 'it does not begin with "./"', ""],
+    ["node:fs#readFile", 'it does not begin with "./"', ""],
+    ["./lib/greet.js#", 'no export is named after the "#"', ""],
+    ["./lib/greet.js#greet#farewell", 'has no export "greet#farewell"', ""],
+    ["./trailblaze/tools/greet.json", "is no file that Node imports as a module", ""],
+    ["./lib/\u0000greet.js", "cannot be opened", ""],
+  ])("%s", async (handler, reason, suggestion) => {
+    const answer = await judge(handler, module);
+    expect(answer).toMatch(/^HandlerNotFound: /);
+    expect(answer).toContain(reason);
+    expect(answer).toContain(suggestion);
+  });
+
+  test.each([
+    ["a module that cannot be parsed", "export const greet = {", "cannot be parsed"],
+    [
+      "one that exports what another does not have",
+      'export { greet } from "./a.js"',
+      '"lib/a.js" has no export "greet"',
+    ],
+    [
+      "one that exports from what is not there",
+      'export { greet } from "./b.js"',
+      'there is no file "lib/b.js"',
+    ],
+    ["one that exports everything from what is not there", 'export * from "./b"', 'there is no file "lib/b"'],
+    ["modules that export from each other only", 'export * from "./greet.js"', 'has no export "greet"'],
+    ["one that exports a type of that name at most", "export {}", 'has no export "greet"'],
+  ])("%s", async (_what, text, reason) => {
+    const answer = await judge("./lib/greet.js#greet", {
+      "lib/greet.js": text,
+      "lib/a.js": "export const b = 1",
+    });
+    expect(answer).toMatch(/^HandlerNotFound: /);
+    expect(answer).toContain(reason);
+  });
+
+  test("the default export is not among all that is exported again", async () => {
+    const files = { "lib/greet.js": 'export * from "./a.js"', "lib/a.js": "export default 1" };
+    expect(await judge("./lib/greet.js", files)).toContain("has no default export");
+  });
+
+  test("a CommonJS module whose text holds no such name, and exports nothing as a whole", async () => {
+    const text = [
+      '"use strict";',
+      "// This module exports two functions; module.exports is left alone.",
+      'Object.defineProperty(exports, "__esModule", { value: true });',
+      "exports.farewell = exports.hello = void 0;",
+      "exports.hello = () => {};",
+      "exports.farewell = () => {};",
+    ].join("\n");
+    const answer = await judge("./lib/greet.cjs#helo", { "lib/greet.cjs": text });
+    expect(answer).toContain('HandlerNotFound: The handler "./lib/greet.cjs#helo" cannot be found');
+    expect(answer).toContain("The module exports hello.");
+  });
+
+  test("ES syntax in a module that is CommonJS by its package.json", async () => {
+    const files = { "lib/greet.js": "export const greet = 1", "lib/package.json": commonJs };
+    expect(await judge("./lib/greet.js#greet", files)).toContain("is read as CommonJS");
+  });
+
+  test("a function in a definition that is data", async () => {
+    expect(await judge({ $function: "greet" }, {})).toContain("only a definition that is code");
+  });
+
+  test("TypeScript in an installed package", async () => {
+    const { extension, files } = packWith("./greet.ts#greet", { "greet.ts": "export const greet = 1;" });
+    const pack = { ...files, "package.json": packManifest("@acme/sample", { trailblaze: extension }) };
+    const folder = makeTree({
+      "package.json": { name: "app", dependencies: { "@acme/sample": "1" } },
+      ...Object.fromEntries(
+        Object.entries(pack).map(([file, text]) => [`node_modules/@acme/sample/${file}`, text]),
+      ),
+    });
+    const { problems } = await validateExtension("@acme/sample", { cwd: folder });
+    const found = problems.filter(({ code }) => codes.includes(code));
+    expect(found.map(({ code }) => code)).toEqual(["HandlerNotFound"]);
+    expect(found[0]?.message).toContain("no TypeScript of installed packages");
+  });
+});
+
+describe("HandlerUnchecked", () => {
+  test.each([
+    ["everything exported from a dependency", 'export * from "some-library"', "some-library"],
+    ["an export from a dependency", 'export { greet } from "some-library"', "some-library"],
+    [
+      "an export of what was imported from a dependency",
+      'import greet from "some-library"; export { greet }',
+      "some",
+    ],
+    ["a way through the package's own imports", 'export * from "#internal"', "#internal"],
+    ["a module outside the package", 'export * from "../../elsewhere.js"', "outside the package"],
+    ["data", 'export { default as greet } from "./data.json" with { type: "json" }', "lib/data.json"],
+    ["a module of another kind", 'export { default as greet } from "./addon"', "lib/addon"],
+  ])("%s", async (_what, text, reason) => {
+    const answer = await judge("./lib/greet.js#greet", {
+      "lib/greet.js": text,
+      "lib/addon": "",
+      "lib/data.json": {},
+    });
+    expect(answer).toMatch(/^HandlerUnchecked: /);
+    expect(answer).toContain(reason);
+  });
+
+  test.each([
+    'module.exports = require("some-library")',
+    'Object.assign(exports, require("./a.js"))',
+    'module.exports = require("./data")',
+    "for (const name of names) exports[name] = () => {};",
+    "module.exports = make();",
+    "const api = make(); module.exports = api;",
+    "module.exports = { ...make() };",
+    "module.exports = { other: () => {}, greet: () => {} };",
+    "(function (root, factory) { module.exports = factory(); })(this, () => ({}));",
+    "/* glue */ Object.assign(exports, make());",
+    "function f() {} f.greet = () => {}; module.exports = f;",
+  ])("CommonJS: %s", async (text) => {
+    const answer = await judge("./lib/greet.cjs#greet", {
+      "lib/greet.cjs": text,
+      "lib/a.js": "",
+      "lib/data.json": {},
+    });
+    expect(answer).toMatch(/^HandlerUnchecked: /);
+  });
+
+  test("an export of TypeScript, which is a matter of packs under development", async () => {
+    const files = {
+      "lib/greet.ts": "export const greet = (name: string): string => name;\nexport type Hello = 1;",
+    };
+    expect(await judge("./lib/greet.ts#greet", files)).toMatch(/^HandlerUnchecked: .*TypeScript/);
+    expect(await judge("./lib/greet.ts#Hello", files)).toMatch(/^HandlerNotFound: .*has no export "Hello"/);
+  });
+
+  test("a module that is larger than anything worth parsing", async () => {
+    const answer = await judge("./lib/greet.js#greet", {
+      "lib/greet.js": new Uint8Array((16 << 20) + 1).fill(32),
+    });
+    expect(answer).toContain("HandlerUnchecked");
+    expect(answer).toContain("16777217 bytes");
+  });
+});
+
+describe("DefinitionOutsidePackage", () => {
+  test.each(["../greet.js#greet", "./lib/../../greet.js", "./../greet.js"])("%s", async (handler) => {
+    expect(await judge(handler, {})).toMatch(/^DefinitionOutsidePackage: /);
+  });
+
+  test.skipIf(process.platform === "win32")("a link that leads out of the package", async () => {
+    const outside = makeTree({ "greet.js": "export const greet = 1" });
+    const folder = makePack(packWith("./lib/greet.js#greet", { "lib/other.js": "" }));
+    symlinkSync(join(outside, "greet.js"), join(folder, "lib/greet.js"));
+    const { problems } = await validateExtension(folder);
+    const found = problems.filter(({ code }) => codes.includes(code));
+    expect(found.map(({ code }) => code)).toEqual(["DefinitionOutsidePackage"]);
+  });
+});
+
+describe("everywhere that a handler stands", () => {
+  test("tools, prompts, servers and entries of bundles; functions of code need nothing", async () => {
+    const missing = "./lib/missing.js";
+    const problems = await validateTree(
+      {
+        extension: { servers: ["desk"], tools: ["greet"], toolsets: ["bundle"], prompts: ["hello"] },
+        files: {
+          "trailblaze/servers/desk.json": { tools: ["greet"], initialize: missing },
+          "trailblaze/tools/greet.json": greetTool(missing, { initialize: missing }),
+          "trailblaze/toolsets/bundle.json": {
+            kind: "Mcp.Tools",
+            metadata: { name: "bundle" },
+            entries: [
+              { name: "a", handler: missing },
+              { name: "b", handler: "greet" },
+            ],
+          },
+          "trailblaze/prompts/hello.json": prompt("hello", { handler: missing }),
+          "lib/here.js": "",
+        },
+      },
+      codes,
+    );
+    expect(problems.map(({ file, path }) => `${file} ${path?.join(".")}`)).toEqual([
+      "trailblaze/servers/desk.json initialize",
+      "trailblaze/tools/greet.json handler",
+      "trailblaze/tools/greet.json initialize",
+      "trailblaze/toolsets/bundle.json entries.0.handler",
+      "trailblaze/prompts/hello.json handler",
+    ]);
+  });
+
+  test.skipIf(process.platform === "win32")("a pipe in place of a module keeps nobody waiting", async () => {
+    const folder = makePack(packWith("./lib/greet.js#greet", {}));
+    makeFifo(join(folder, "lib/greet.js"));
+    const { problems } = await validateExtension(folder);
+    const [found] = problems.filter(({ code }) => codes.includes(code));
+    expect(found?.message).toContain("a named pipe, not a regular file");
+  });
+});

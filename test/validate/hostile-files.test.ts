@@ -1,0 +1,71 @@
+import { mkdirSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createInspectionMeans } from "../../src/api/inspection-means.ts";
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import { validateExtensionWith } from "../../src/api/validate-with.ts";
+import { makeTree } from "../support/packs.ts";
+import { makeFifo, makeLink } from "../support/special-files.ts";
+import { makePack, prompt } from "./validate-tree.ts";
+
+const onPosix = test.skipIf(process.platform === "win32");
+
+describe("definition files that are none", () => {
+  onPosix("are all reported in one run, and hide nothing that is well", { timeout: 10_000 }, async () => {
+    const outside = makeTree({ "secret.json": prompt("secret") });
+    const names = ["pipe", "sparse", "outside", "folder", "circle", "dangling", "device", "well"];
+    const folder = makePack({
+      extension: { prompts: names },
+      files: { "trailblaze/prompts/well.json": prompt("well"), "trailblaze/prompts/sparse.json": "" },
+    });
+    const at = (name: string) => join(folder, "trailblaze/prompts", `${name}.json`);
+    makeFifo(at("pipe"));
+    truncateSync(at("sparse"), 8 * 2 ** 30);
+    makeLink(join(outside, "secret.json"), at("outside"));
+    mkdirSync(at("folder"));
+    makeLink("circle.json", at("circle"));
+    makeLink("nowhere.json", at("dangling"));
+    makeLink("/dev/zero", at("device"));
+    const { problems, prompts } = await validateExtension(folder);
+    expect(prompts).toEqual(names);
+    const byItem = Object.fromEntries(
+      problems.map(({ item, code, message }) => [item, `${code}: ${message}`]),
+    );
+    expect(byItem).toEqual({
+      pipe: expect.stringMatching(/^InvalidDefinitionContents: .*a named pipe/),
+      sparse: expect.stringMatching(/^DefinitionTooLarge: .*8589934592 bytes/),
+      outside: expect.stringMatching(/^DefinitionOutsidePackage: /),
+      folder: expect.stringMatching(/^MissingDefinitionFile: /),
+      circle: expect.stringMatching(/^InvalidDefinitionContents: /),
+      dangling: expect.stringMatching(/^MissingDefinitionFile: /),
+      device: expect.stringMatching(/^(?:InvalidDefinitionContents|DefinitionOutsidePackage): /),
+    });
+  });
+
+  onPosix("a folder of a kind, or the root, that is a link out of the package", async () => {
+    const outside = makeTree({ "prompts/hello.json": prompt("hello") });
+    for (const [link, target] of [
+      ["trailblaze/prompts", join(outside, "prompts")],
+      ["trailblaze", outside],
+    ] as const) {
+      const folder = makePack({ extension: { prompts: ["hello"] }, files: {} });
+      makeLink(target, join(folder, link));
+      const { problems } = await validateExtension(folder);
+      expect(problems.map(({ code }) => code)).toEqual(["DefinitionOutsidePackage"]);
+    }
+  });
+
+  test("a file that vanishes between listing and reading", async () => {
+    const folder = makePack({
+      extension: { prompts: ["hello"] },
+      files: { "trailblaze/prompts/hello.json": prompt("hello") },
+    });
+    const means = createInspectionMeans();
+    const port = { ...means.port, readFile: () => ({ state: "absent" }) as const };
+    const { report } = await validateExtensionWith({ ...means, port }, folder);
+    expect(report.problems.map(({ code, item }) => [code, item])).toContainEqual([
+      "MissingDefinitionFile",
+      "hello",
+    ]);
+  });
+});

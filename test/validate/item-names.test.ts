@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { entry, validateTool } from "./validate-tool.ts";
+import { prompt, toolset, validateTree } from "./validate-tree.ts";
+
+const codes = ["NameMismatch"] as const;
+
+const definitions = {
+  "servers/composed": (name: string) => ({ name, tools: [] }),
+  "servers/process": (name: string) => ({ name, command: "node" }),
+  "servers/document": (name: string) => ({ kind: "Mcp.HttpEndpoint", metadata: { name }, tools: [] }),
+  "toolsets/list": (name: string) => toolset(name, { tools: [] }),
+  "toolsets/bundle": (name: string) => ({ kind: "Mcp.Tools", metadata: { name }, entries: [entry()] }),
+  "prompts/hello": (name: string) => prompt(name),
+};
+
+test.each(Object.entries(definitions))("%s", async (place, define) => {
+  const [key = "", item = ""] = place.split("/");
+  const validate = (definition: unknown) =>
+    validateTree(
+      { extension: { [key]: [item] }, files: { [`trailblaze/${place}.json`]: definition } },
+      codes,
+    );
+  expect(await validate(define(item))).toEqual([]);
+  const definition = define("other");
+  const path = "metadata" in definition ? ["metadata", "name"] : ["name"];
+  const message = `The definition calls itself "other", but the item is "${item}".`;
+  expect(await validate(definition)).toMatchObject([{ severity: "warning", item, path, message }]);
+});
+
+test("a tool may advertise itself under any name", async () => {
+  expect(await validateTool({ name: "anything_goes" }, codes)).toEqual([]);
+});
+
+test("a server need not name itself", async () => {
+  const files = { "trailblaze/servers/desk.json": { tools: [] } };
+  expect(await validateTree({ extension: { servers: ["desk"] }, files }, codes)).toEqual([]);
+});

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "vitest";
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import type { Problem } from "../../src/problems/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import {
+  greetTool,
+  makePack,
+  type PackTree,
+  prompt,
+  summarize,
+  toolset,
+  validateTree,
+} from "./validate-tree.ts";
+
+const codes = ["InvalidReference", "UnknownBuiltIn", "PackNotInstalled", "PackVersionMismatch"];
+
+/** A pack with one tool, two toolsets, a prompt, and a server that refers to what is given. */
+function packWith(server: Record<string, unknown>, more: Partial<PackTree> = {}): PackTree {
+  return {
+    extension: {
+      servers: ["desk"],
+      tools: ["greet"],
+      toolsets: ["welcoming", "greetings"],
+      prompts: ["hello"],
+    },
+    files: {
+      "trailblaze/servers/desk.json": server,
+      "trailblaze/tools/greet.json": greetTool("./lib/greet.js"),
+      "trailblaze/toolsets/welcoming.json": toolset("welcoming", { tools: ["greet"] }),
+      "trailblaze/toolsets/greetings.json": {
+        kind: "Mcp.Tools",
+        metadata: { name: "greetings" },
+        entries: [{ name: "hello_all", description: "Greet all.", handler: "greet" }],
+      },
+      "trailblaze/prompts/hello.json": prompt("hello"),
+      "lib/greet.js": "export default () => {};",
+      ...more.files,
+    },
+    ...(more.fields ? { fields: more.fields } : {}),
+  };
+}
+
+const installed = (name: string, fields: Record<string, unknown> = {}) => ({
+  [`node_modules/${name}/package.json`]: packManifest(name, fields),
+});
+
+async function findProblems(
+  server: Record<string, unknown>,
+  more?: Partial<PackTree>,
+  builtIns: string[] = [],
+) {
+  return validateTree(packWith(server, more), codes, { builtIns });
+}
+
+const first = ([problem]: readonly Problem[]) => problem;
+
+describe("a reference that leads somewhere is nothing to speak of", () => {
+  test("a short name of the pack's own, of every kind", async () => {
+    const server = { tools: ["greet"], toolsets: ["welcoming", "greetings"], prompts: ["hello"] };
+    expect(await findProblems(server)).toEqual([]);
+  });
+
+  test.each(["acme/sample/greet", "@acme/sample/greet", "acme/sample@^1/greet"])(
+    "the qualified name of the pack's own item: %s",
+    async (reference) => {
+      expect(await findProblems({ tools: [reference] })).toEqual([]);
+    },
+  );
+
+  test("a tool of the host that is named as such", async () => {
+    expect(await findProblems({ tools: ["takeScreenshot"] }, {}, ["takeScreenshot"])).toEqual([]);
+  });
+
+  test("an item of an installed pack, with a range that its version satisfies", async () => {
+    const files = installed("@globex/text", { version: "1.4.0", trailblaze: { tools: ["slugify"] } });
+    const fields = { dependencies: { "@globex/text": "^1.0.0" } };
+    const server = { tools: ["globex/text/slugify", "globex/text@^1.2/slugify"] };
+    expect(await findProblems(server, { files, fields })).toEqual([]);
+  });
+
+  test("the pack itself, where it is installed in a project", async () => {
+    const { extension, files } = packWith({ tools: ["acme/sample/greet"] });
+    const pack = { ...files, "package.json": packManifest("@acme/sample", { trailblaze: extension }) };
+    const folder = makeTree({
+      "package.json": { name: "app", dependencies: { "@acme/sample": "^1.0.0" } },
+      ...Object.fromEntries(
+        Object.entries(pack).map(([file, content]) => [`node_modules/@acme/sample/${file}`, content]),
+      ),
+    });
+    const { problems } = await validateExtension("@acme/sample", { cwd: folder });
+    expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
+  });
+});
+
+describe("InvalidReference", () => {
+  test.each([
+    ["an unknown short name of a toolset", { toolsets: ["welcomeing"] }, "no toolset", "welcoming"],
+    ["an unknown short name of a prompt", { prompts: ["helo"] }, "no prompt", "hello"],
+    ["an item of the wrong kind", { tools: ["welcoming"] }, "that is the name of a toolset", undefined],
+    ["a tool among the toolsets", { toolsets: ["greet"] }, "that is the name of a tool", undefined],
+    ["a name that cannot be one", { tools: ["gr eet"] }, "is not a qualified name", undefined],
+    ["an empty segment", { tools: ["acme//greet"] }, "a segment is empty", undefined],
+    ["too many segments", { tools: ["a/b/c/d"] }, "more than three segments", undefined],
+    ["a dist-tag", { tools: ["acme/sample@latest/greet"] }, "is not a semver range", undefined],
+    ["an own item that is missing", { tools: ["acme/sample/great"] }, "no tool", "acme/sample/greet"],
+  ])("%s", async (_what, server, reason, suggestion) => {
+    const problems = await findProblems(server);
+    const [key = ""] = Object.keys(server);
+    expect(problems.map(summarize)).toEqual([`InvalidReference trailblaze/servers/desk.json ${key}.0`]);
+    expect(first(problems)).toMatchObject({ severity: "error", kind: "server", item: "desk", column: 5 });
+    expect(first(problems)?.message).toContain(reason);
+    if (suggestion !== undefined) expect(first(problems)?.hint).toContain(suggestion);
+  });
+
+  test("an item that another pack does not have", async () => {
+    const files = installed("@globex/text", { trailblaze: { tools: ["slugify"], prompts: ["review"] } });
+    const server = { tools: ["globex/text/slugfy", "globex/text/review"] };
+    const problems = await findProblems(server, { files });
+    expect(problems.map(({ code }) => code)).toEqual(["InvalidReference", "InvalidReference"]);
+    expect(problems[0]?.hint).toContain("globex/text/slugify");
+    expect(problems[1]?.message).toContain("that is the name of a prompt");
+  });
+
+  test("a package that is installed but is no pack", async () => {
+    const files = { "node_modules/left/package.json": { name: "left", version: "1.0.0" } };
+    const problems = await findProblems({ tools: ["left/pad"] }, { files });
+    expect(problems.map(({ code }) => code)).toEqual(["InvalidReference"]);
+    expect(first(problems)?.message).toContain("has no `trailblaze` field");
+  });
+
+  test("the handler of a bundle's entry", async () => {
+    const bundle = [
+      "kind: Mcp.Tools",
+      "metadata: { name: greetings }",
+      "entries:",
+      "  - name: hello_all",
+      "    handler: acme/sample/great",
+    ];
+    const files = { "trailblaze/toolsets/greetings.yaml": bundle.join("\n") };
+    const tree = { extension: { toolsets: ["greetings"] }, files };
+    const problems = await validateTree(tree, codes);
+    expect(problems).toMatchObject([
+      { code: "InvalidReference", path: ["entries", 0, "handler"], line: 5, column: 5 },
+    ]);
+  });
+
+  const document = (tools: string[]) => ({ kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools });
+
+  test("a document serves bundles, by short or by qualified name", async () => {
+    expect(await findProblems(document(["greetings", "acme/sample/greetings"]))).toEqual([]);
+  });
+
+  test.each(["welcoming", "acme/sample/welcoming", "@acme/sample/welcoming"])(
+    "a document does not serve a toolset that is no bundle: %s",
+    async (reference) => {
+      const problems = await findProblems(document(["greetings", reference]));
+      expect(problems.map(summarize)).toEqual(["InvalidReference trailblaze/servers/desk.json tools.1"]);
+      expect(first(problems)?.message).toContain("bundles of kind Mcp.Tools");
+    },
+  );
+});
+
+describe("UnknownBuiltIn", () => {
+  test("a tool that the pack does not declare is a warning, with near names of its own", async () => {
+    const problems = await findProblems({ tools: ["greet", "great"] });
+    expect(problems.map(summarize)).toEqual(["UnknownBuiltIn trailblaze/servers/desk.json tools.1"]);
+    expect(first(problems)).toMatchObject({ severity: "warning" });
+    expect(first(problems)?.hint).toContain("greet");
+    expect(first(problems)?.hint).toContain("--built-ins");
+  });
+
+  test("suggests the qualified name of another pack's tool that is called the same", async () => {
+    const files = installed("@globex/text", { trailblaze: { tools: ["slugify"] } });
+    const problems = await findProblems({ tools: ["slugify"] }, { files });
+    expect(first(problems)?.hint).toContain("globex/text/slugify");
+  });
+
+  test("is said at every place", async () => {
+    const problems = await findProblems({ tools: ["tap", "swipe", "tap"] });
+    expect(problems.map(({ path }) => path?.join("."))).toEqual(["tools.0", "tools.1", "tools.2"]);
+  });
+});
+
+describe("PackNotInstalled", () => {
+  test.each(["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"])(
+    "is a warning where package.json has the pack among its %s",
+    async (key) => {
+      const fields = { [key]: { "@globex/text": "^1.0.0" } };
+      const problems = await findProblems({ tools: ["globex/text/slugify"] }, { fields });
+      expect(problems.map(({ code, severity }) => [code, severity])).toEqual([
+        ["PackNotInstalled", "warning"],
+      ]);
+      expect(first(problems)?.hint).toBe("npm install @globex/text");
+    },
+  );
+
+  test("is an error where it has not", async () => {
+    const problems = await findProblems({ tools: ["globex/text/slugify"] });
+    expect(problems.map(({ code, severity }) => [code, severity])).toEqual([["PackNotInstalled", "error"]]);
+  });
+});
+
+describe("PackVersionMismatch", () => {
+  test("a range that the installed version does not satisfy is an error", async () => {
+    const files = installed("@globex/text", { version: "1.4.0", trailblaze: { tools: ["slugify"] } });
+    const problems = await findProblems({ tools: ["globex/text@^2/slugify"] }, { files });
+    expect(problems.map(summarize)).toEqual(["PackVersionMismatch trailblaze/servers/desk.json tools.0"]);
+    expect(first(problems)).toMatchObject({ severity: "error", line: 3 });
+  });
+});
+
+test("a thousand references to one another and to nothing are looked up in little time", async () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `tool${index}`);
+  const combined = Object.fromEntries(names.map((name) => [name, greetTool("./lib/greet.js", { name })]));
+  const unknown = names.map((name) => `x-${name}`);
+  const tree: PackTree = {
+    extension: { tools: names, toolsets: ["all"] },
+    files: {
+      "trailblaze/tools.json": combined,
+      "trailblaze/toolsets/all.json": toolset("all", { tools: [...names, ...unknown, ...unknown] }),
+      "lib/greet.js": "export default () => {};",
+    },
+  };
+  const folder = makePack(tree);
+  const start = performance.now();
+  const { problems } = await validateExtension(folder);
+  expect(problems.filter(({ code }) => code === "UnknownBuiltIn")).toHaveLength(2000);
+  expect(performance.now() - start).toBeLessThan(20_000);
+});

@@ -1,0 +1,384 @@
+import { describe, expect, test } from "vitest";
+import { entry, validateEntries, validateTool } from "./validate-tool.ts";
+import { validateTree } from "./validate-tree.ts";
+
+const codes = ["InvalidInputSchema"] as const;
+const draft07 = "http://json-schema.org/draft-07/schema#";
+const draft2020 = "https://json-schema.org/draft/2020-12/schema";
+
+/** What is wrong with an `inputSchema` of type object with these keywords: path and reason of each fault. */
+async function judge(keywords: Record<string, unknown>): Promise<string[]> {
+  const problems = await validateTool({ inputSchema: { type: "object", ...keywords } }, codes);
+  return problems.map(({ path = [], message }) => {
+    const reason = message.replace('"inputSchema" is not a usable JSON Schema: ', "").replace(/\.$/, "");
+    expect(path[0]).toBe("inputSchema");
+    return `${path.slice(1).join(".")}: ${reason}`;
+  });
+}
+
+const nested = (levels: number): object => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } });
+
+describe("a usable schema", () => {
+  test.each<[string, Record<string, unknown>]>([
+    ["with nothing but its type", {}],
+    ["2020-12 by name", { $schema: draft2020, $defs: { a: { prefixItems: [true] } } }],
+    ["2020-12 by name, with an empty fragment", { $schema: `${draft2020}#` }],
+    [
+      "draft-07, with a list of items",
+      { $schema: draft07, properties: { a: { items: [{}, {}], additionalItems: false } } },
+    ],
+    [
+      "keywords and formats of somebody's own",
+      { "x-note": 5, properties: { a: { format: "phone", widget: {} } } },
+    ],
+    ["a default that does not fit", { properties: { a: { type: "string", default: 5 } } }],
+    [
+      "values that look like schemas",
+      { properties: { a: { enum: [{ type: "text" }], const: { $ref: "x" }, examples: [{ pattern: "[" }] } } },
+    ],
+    ["true and false", { properties: { a: true }, additionalProperties: false }],
+    [
+      "parameters called like keywords",
+      { properties: { type: { type: "string" }, $ref: { type: "string" }, pattern: {} } },
+    ],
+    ["several types", { properties: { a: { type: ["string", "null"] } } }],
+    ["180 levels", nested(90)],
+    ["a pattern", { properties: { a: { pattern: "^\\p{L}+$" } }, patternProperties: { "^x-": {} } }],
+    [
+      "recursion through properties",
+      { properties: { child: { $ref: "#" } }, $defs: { a: { items: { $ref: "#/$defs/a" } } } },
+    ],
+    ["recursion by anchor", { $dynamicAnchor: "node", properties: { child: { $dynamicRef: "#node" } } }],
+    [
+      "references by pointer",
+      {
+        $defs: { "a/b~c d": {}, list: { anyOf: [{}] } },
+        properties: { a: { $ref: "#/$defs/a~1b~0c%20d" }, b: { $ref: "#/$defs/list/anyOf/0" } },
+      },
+    ],
+    ["references by anchor", { $defs: { a: { $anchor: "here" } }, properties: { a: { $ref: "#here" } } }],
+    [
+      "references by $id",
+      {
+        $id: "https://acme.example/tool",
+        $defs: { a: { $id: "issue", $defs: { k: {} } } },
+        properties: { a: { $ref: "issue#/$defs/k" }, b: { $ref: "https://acme.example/tool#/$defs/a" } },
+      },
+    ],
+    [
+      "an anchor of draft-07",
+      { $schema: draft07, definitions: { a: { $id: "#here" } }, properties: { a: { $ref: "#here" } } },
+    ],
+    [
+      "a reference into a keyword of somebody's own",
+      { "x-shared": { a: { type: "string" } }, properties: { a: { $ref: "#/x-shared/a" } } },
+    ],
+    [
+      "one schema from two places",
+      { $defs: { a: {} }, allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }] },
+    ],
+  ])("%s", async (_what, keywords) => {
+    expect(await judge(keywords)).toEqual([]);
+  });
+
+  test("an empty outputSchema says nothing", async () => {
+    expect(await validateTool({ outputSchema: {} }, codes)).toEqual([]);
+  });
+});
+
+describe("what the meta-schema forbids", () => {
+  const types = "array, boolean, integer, null, number, object, string";
+  test.each<[Record<string, unknown>, string]>([
+    [
+      { properties: { a: { type: "text" } } },
+      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is "text"`,
+    ],
+    [
+      { properties: { a: { type: [] } } },
+      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is an array`,
+    ],
+    [
+      { properties: { a: { type: ["string", "string"] } } },
+      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is an array`,
+    ],
+    [{ properties: [] }, "properties: `properties` must be a map, but is an array"],
+    [
+      { properties: { a: "string" } },
+      'properties.a: `properties.a` must be a schema: a map, or true or false, but is "string"',
+    ],
+    [
+      { properties: { a: null } },
+      "properties.a: `properties.a` must be a schema: a map, or true or false, but is null",
+    ],
+    [{ required: "a" }, 'required: `required` must be a list, but is "a"'],
+    [{ required: ["a", 5] }, "required.1: `required.1` must be a text, but is 5"],
+    [{ required: ["a", "a"] }, "required: `required` holds the same twice"],
+    [
+      { properties: { a: { minLength: -1 } } },
+      "properties.a.minLength: `properties.a.minLength` must be at least 0, but is -1",
+    ],
+    [
+      { properties: { a: { maxLength: 1.5 } } },
+      "properties.a.maxLength: `properties.a.maxLength` must be a whole number, but is 1.5",
+    ],
+    [
+      { properties: { a: { multipleOf: 0 } } },
+      "properties.a.multipleOf: `properties.a.multipleOf` must be more than 0, but is 0",
+    ],
+    [{ allOf: [] }, "allOf: `allOf` is empty"],
+    [{ description: 5 }, "description: `description` must be a text, but is 5"],
+    [
+      { properties: { a: { uniqueItems: "yes" } } },
+      'properties.a.uniqueItems: `properties.a.uniqueItems` must be true or false, but is "yes"',
+    ],
+    [
+      { properties: { a: { enum: "x" } } },
+      'properties.a.enum: `properties.a.enum` must be a list, but is "x"',
+    ],
+    [
+      { properties: { a: { items: [{}] } } },
+      "properties.a.items: `properties.a.items` must be a schema: a map, or true or false, but is an array",
+    ],
+    [
+      { $schema: draft07, properties: { a: { items: 5 } } },
+      "properties.a.items: `properties.a.items` must be a schema, or a list of schemas, but is 5",
+    ],
+    [
+      { $schema: draft07, properties: { a: { enum: [] } } },
+      "properties.a.enum: `properties.a.enum` is empty",
+    ],
+    [
+      { $schema: draft07, dependencies: { a: 5 } },
+      "dependencies.a: `dependencies.a` must hold schemas or lists of names, but is 5",
+    ],
+    [
+      {
+        $schema: draft07,
+        properties: {
+          a: {
+            enum: [
+              { a: 1, b: 2 },
+              { b: 2, a: 1 },
+            ],
+          },
+        },
+      },
+      "properties.a.enum: `properties.a.enum` holds the same twice",
+    ],
+    [{ properties: { a: { enum: [] } } }, "properties.a.enum: `properties.a.enum` is empty"],
+    [{ $anchor: "a b" }, '$anchor: `$anchor` does not have the form that it must have, but is "a b"'],
+    [
+      { $schema: "http://json-schema.org/draft-04/schema#" },
+      '$schema: `$schema` must name JSON Schema 2020-12 or draft-07, but is "http://json-schema.org/draft-04/schema#"',
+    ],
+    [{ $schema: 7 }, "$schema: `$schema` must name JSON Schema 2020-12 or draft-07, but is 7"],
+  ])("%j", async (keywords, fault) => {
+    expect(await judge(keywords)).toEqual([fault]);
+  });
+
+  test("everything in one schema is told at once", async () => {
+    const faults = await judge({
+      properties: { a: { type: "text" }, b: { minimum: "1" } },
+      required: [5],
+      additionalProperties: 0,
+    });
+    const places = ["properties.a.type", "properties.b.minimum", "required.0", "additionalProperties"];
+    expect(faults.map((fault) => fault.split(":")[0]).sort()).toEqual(places.sort());
+  });
+});
+
+describe("the top", () => {
+  test.each([
+    [{}, 'it must say `type: "object"`', []],
+    [{ $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, 'it must say `type: "object"`', []],
+    [{ type: "string" }, '`type` must be "object" at the top, but is "string"', ["type"]],
+    [{ type: ["object"] }, '`type` must be "object" at the top, but is an array', ["type"]],
+    [{ type: "objekt" }, '`type` must be "object" at the top, but is "objekt"', ["type"]],
+  ])("%j", async (schema, reason, path) => {
+    const expected = [{ path: ["inputSchema", ...path], message: expect.stringContaining(`: ${reason}.`) }];
+    expect(await validateTool({ inputSchema: schema }, codes)).toMatchObject(expected);
+  });
+
+  test("of what a tool gives back, and of entries of bundles", async () => {
+    expect(await validateTool({ outputSchema: { type: "array" } }, codes)).toMatchObject([
+      { path: ["outputSchema", "type"] },
+    ]);
+    const problems = await validateEntries(
+      [entry({ argumentsSchema: {}, outputSchema: { type: "string" } })],
+      codes,
+    );
+    expect(problems).toMatchObject([
+      {
+        path: ["entries", 0, "argumentsSchema"],
+        message: expect.stringContaining('"argumentsSchema" is not'),
+      },
+      { path: ["entries", 0, "outputSchema", "type"] },
+    ]);
+  });
+});
+
+describe("references", () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    [
+      "to another address",
+      { properties: { a: { $ref: "https://acme.example/issue.json" } } },
+      'properties.a.$ref: `properties.a.$ref` leads out of the schema, and nothing is fetched ("https://acme.example/issue.json")',
+    ],
+    [
+      "to a file",
+      { properties: { a: { $ref: "./issue.json#/a" } } },
+      'properties.a.$ref: `properties.a.$ref` leads out of the schema, and nothing is fetched ("./issue.json#/a")',
+    ],
+    [
+      "to this machine",
+      { properties: { a: { $ref: "file:///etc/passwd" } } },
+      'properties.a.$ref: `properties.a.$ref` leads out of the schema, and nothing is fetched ("file:///etc/passwd")',
+    ],
+    [
+      "to what is not there",
+      { properties: { a: { $ref: "#/$defs/a" } } },
+      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#/$defs/a")',
+    ],
+    [
+      "to what every object has",
+      { properties: { a: { $ref: "#/constructor" } } },
+      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#/constructor")',
+    ],
+    [
+      "to a text",
+      { description: "a", properties: { a: { $ref: "#/description" } } },
+      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#/description")',
+    ],
+    [
+      "to no anchor",
+      { properties: { a: { $ref: "#here" } } },
+      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#here")',
+    ],
+    [
+      "with a broken escape",
+      { properties: { a: { $ref: "#/%zz" } } },
+      'properties.a.$ref: `properties.a.$ref` is not a valid address ("#/%zz")',
+    ],
+    [
+      "to themselves",
+      { properties: { a: { $ref: "#/properties/a" } } },
+      "properties.a.$ref: `properties.a.$ref` leads back to itself, so that checking a value would never end",
+    ],
+    [
+      "of the top to itself",
+      { $ref: "#" },
+      "$ref: `$ref` leads back to itself, so that checking a value would never end",
+    ],
+    [
+      "in a circle",
+      { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
+      "$defs.b.$ref: `$defs.b.$ref` leads back to itself, so that checking a value would never end",
+    ],
+    [
+      "in a circle by way of a choice",
+      { $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } } },
+      "$defs.a.anyOf.1.$ref: `$defs.a.anyOf.1.$ref` leads back to itself, so that checking a value would never end",
+    ],
+    [
+      "to a broken schema that no keyword holds",
+      { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
+      'x-shared.type: `x-shared.type` must be one of array, boolean, integer, null, number, object, string, or a list of these, but is "text"',
+    ],
+  ])("%s", async (_what, keywords, fault) => {
+    expect(await judge(keywords)).toEqual([fault]);
+  });
+
+  test("in a circle that begins inside another schema", async () => {
+    const faults = await judge({
+      $defs: { inner: { allOf: [{ $ref: "#/$defs/inner" }] } },
+      properties: { a: { $ref: "#/$defs/inner/allOf/0" } },
+    });
+    expect(faults).toHaveLength(1);
+  });
+
+  test("in a chain of thousands, and to a circle at its end", async () => {
+    const chain = (end: string) =>
+      Object.fromEntries(
+        Array.from({ length: 8000 }, (_, index) => [
+          `d${index}`,
+          { $ref: index === 7999 ? end : `#/$defs/d${index + 1}` },
+        ]),
+      );
+    expect(await judge({ $defs: { ...chain("#/$defs/end"), end: { type: "string" } } })).toEqual([]);
+    expect(await judge({ $defs: chain("#/$defs/d0") })).toHaveLength(1);
+  });
+});
+
+describe("patterns", () => {
+  test.each<[Record<string, unknown>, string]>([
+    [
+      { properties: { a: { pattern: "[" } } },
+      "properties.a.pattern: `properties.a.pattern` is not a regular expression (unterminated character class)",
+    ],
+    [
+      { properties: { a: { pattern: "a{1" } } },
+      "properties.a.pattern: `properties.a.pattern` is not a regular expression (incomplete quantifier)",
+    ],
+    [
+      { patternProperties: { "(": {} } },
+      "patternProperties.(: `patternProperties.(` is not a regular expression (unterminated group)",
+    ],
+    [
+      { properties: { a: { pattern: 5 } } },
+      "properties.a.pattern: `properties.a.pattern` must be a text, but is 5",
+    ],
+  ])("%j", async (keywords, fault) => {
+    expect(await judge(keywords)).toEqual([fault]);
+  });
+
+  test("are never run", async () => {
+    const hostile = `^(${"a?".repeat(30)}|b)*${"a".repeat(30)}$`;
+    expect(
+      await judge({
+        patternProperties: { [hostile]: {} },
+        properties: { ["a".repeat(40)]: { pattern: hostile } },
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe("where it is written", () => {
+  test("the short form is named, and found in its own place", async () => {
+    const parameters = { person: { type: "strang", required: true }, "odd.name": { minLength: "1" } };
+    expect(await validateTool({ parameters }, codes)).toMatchObject([
+      {
+        path: ["parameters", "person", "type"],
+        line: 7,
+        message: expect.stringMatching(/^"parameters" is not .*: `person.type` must be one of/),
+      },
+      { path: ["parameters", "odd.name", "minLength"] },
+    ]);
+  });
+
+  test("in YAML too, in a combined file", async () => {
+    const yaml = [
+      "greet:",
+      "  name: hello_greet",
+      "  inputSchema:",
+      "    type: object",
+      "    properties:",
+      "      person: { type: text }",
+      "  handler: ./lib/greet.js",
+    ];
+    const files = { "trailblaze/tools.yaml": yaml.join("\n") };
+    expect(await validateTree({ extension: { tools: ["greet"] }, files }, codes)).toMatchObject([
+      {
+        file: "trailblaze/tools.yaml",
+        line: 6,
+        column: 17,
+        path: ["inputSchema", "properties", "person", "type"],
+      },
+    ]);
+  });
+
+  test("names of parameters are shown without what would act on a terminal", async () => {
+    const inputSchema = { type: "object", properties: { "\u001b[8m": { type: "text" } } };
+    const [problem] = await validateTool({ inputSchema }, codes);
+    expect(problem?.message).toContain("`properties.\\u{001b}[8m.type`");
+  });
+});

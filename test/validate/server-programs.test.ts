@@ -1,0 +1,82 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import { makeTree } from "../support/packs.ts";
+import { makePack, validateTree } from "./validate-tree.ts";
+
+const codes = ["HandlerNotFound", "DefinitionOutsidePackage", "InvalidServerDefinition"];
+const files = { "server/main.js": "run();", "server/bin/start": "#!/bin/sh\n" };
+
+async function judge(server: Record<string, unknown>): Promise<string[]> {
+  const tree = {
+    extension: { servers: ["desk"] },
+    files: { ...files, "trailblaze/servers/desk.json": server },
+  };
+  const problems = await validateTree(tree, codes);
+  return problems.map(({ code, path, message }) => `${code} ${path?.join(".")}: ${message}`);
+}
+
+describe("what is there", () => {
+  test.each([
+    [{ script: "./server/main.js" }],
+    [{ script: "server/main.js", cwd: "." }],
+    [{ command: "node", args: ["./server/main.js"] }],
+    [
+      {
+        command: "node",
+        args: ["--enable-source-maps", "./main.js", "./not/of/the/package"],
+        cwd: "./server",
+      },
+    ],
+    [{ command: "/usr/bin/node", args: ["-e", "1"] }],
+    [{ command: "./bin/start", cwd: "server" }],
+    [{ command: "uvx", args: ["./whatever", "../elsewhere"] }],
+  ])("%j", async (server) => {
+    expect(await judge(server)).toEqual([]);
+  });
+});
+
+describe("HandlerNotFound", () => {
+  test.each([
+    [{ script: "./server/start.js" }, 'script: .*there is no file "server/start.js" in the package'],
+    [{ script: "./server" }, 'script: .*"server" is a folder, not a file'],
+    [{ script: "./server/main.js", cwd: "./work" }, 'cwd: .*there is no folder "work" in the package'],
+    [{ script: "./server/main.js", cwd: "./server/main.js" }, 'cwd: .*"server/main.js" is no regular folder'],
+    [{ command: "node", args: ["./main.js"] }, 'args.0: .*there is no file "main.js"'],
+    [{ command: "node", args: ["--no-warnings", "./main.js"] }, 'args.1: .*there is no file "main.js"'],
+    [{ command: "./bin/start" }, 'command: .*there is no file "bin/start"'],
+  ])("%j", async (server, reason) => {
+    const found = await judge(server);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(new RegExp(`^HandlerNotFound ${reason}`));
+  });
+});
+
+describe("DefinitionOutsidePackage", () => {
+  test.each([
+    [{ script: "../server.js" }, "script"],
+    [{ script: "/srv/server.js" }, "script"],
+    [{ command: "node", args: ["./main.js"], cwd: ".." }, "cwd"],
+    [{ script: "./server/main.js", cwd: "/" }, "cwd"],
+  ])("%j", async (server, key) => {
+    const found = await judge(server);
+    expect(found).toContainEqual(expect.stringMatching(new RegExp(`^DefinitionOutsidePackage ${key}: `)));
+  });
+
+  test.skipIf(process.platform === "win32")("a folder that is a link out of the package", async () => {
+    const folder = makePack({
+      extension: { servers: ["desk"] },
+      files: { ...files, "trailblaze/servers/desk.json": { script: "./linked/main.js", cwd: "./linked" } },
+    });
+    const outside = makeTree({ "main.js": "" });
+    symlinkSync(outside, join(folder, "linked"));
+    const { problems } = await validateExtension(folder);
+    expect(problems.filter(({ code }) => codes.includes(code)).map(({ code, path }) => [code, path])).toEqual(
+      [
+        ["DefinitionOutsidePackage", ["cwd"]],
+        ["DefinitionOutsidePackage", ["script"]],
+      ],
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { prompt, validateTree } from "./validate-tree.ts";
+
+async function findShadowed(files: Record<string, unknown>) {
+  return validateTree({ extension: { prompts: ["hello", "bye"] }, files }, ["ShadowedDefinition"]);
+}
+
+const own = {
+  "trailblaze/prompts/hello.json": prompt("hello"),
+  "trailblaze/prompts/bye.yaml": "name: bye\n",
+};
+
+test("some items in files of their own and others in the combined file shadow nothing", async () => {
+  const { "trailblaze/prompts/bye.yaml": _bye, ...others } = own;
+  expect(await findShadowed({ ...others, "trailblaze/prompts.json": { bye: prompt("bye") } })).toEqual([]);
+});
+
+test.each([
+  ["prompts.json", { bye: prompt("bye") }],
+  ["prompts.yaml", "other: {}\nbye:\n  name: bye\n"],
+  ["prompts.yml", "other: {}\nbye:\n  name: bye\n"],
+])("an item with a file of its own and an entry in %s", async (name, content) => {
+  const combined = `trailblaze/${name}`;
+  const problems = await findShadowed({ ...own, [combined]: content });
+  expect(problems).toMatchObject([
+    { severity: "warning", kind: "prompt", item: "bye", file: combined, path: ["bye"], line: 2 },
+  ]);
+  expect(problems[0]?.message).toContain('"trailblaze/prompts/bye.yaml"');
+});
+
+test("a broken file of its own shadows as well: it never falls back", async () => {
+  const files = {
+    ...own,
+    "trailblaze/prompts/bye.yaml": "[",
+    "trailblaze/prompts.json": { bye: prompt("bye") },
+  };
+  expect(await findShadowed(files)).toHaveLength(1);
+});
+
+test("names that every object has are no entries", async () => {
+  const files = { "trailblaze/prompts/toString.json": prompt("toString"), "trailblaze/prompts.json": {} };
+  const tree = { extension: { prompts: ["toString"] }, files };
+  expect(await validateTree(tree, ["ShadowedDefinition", "MissingDefinitionFile"])).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import type { ValidationOptions } from "../../src/api/validate-with.ts";
+import type { Problem } from "../../src/problems/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import type { Tree } from "../support/tree.ts";
+
+export interface PackTree {
+  /** The `trailblaze` field. */
+  extension: Record<string, unknown>;
+  /** Files of the pack, and beside it of packages in its node_modules. */
+  files: Tree;
+  /** Further fields of its package.json. */
+  fields?: Record<string, unknown>;
+}
+
+/** Writes a pack and returns its folder. */
+export function makePack({ extension, files, fields = {} }: PackTree): string {
+  return makeTree({
+    ...files,
+    "package.json": packManifest("@acme/sample", { trailblaze: extension, ...fields }),
+  });
+}
+
+/** Validates a pack under development; the problems are those of the codes asked for, or all. */
+export async function validateTree(
+  tree: PackTree,
+  codes?: readonly string[],
+  options: ValidationOptions = {},
+): Promise<Problem[]> {
+  const { problems } = await validateExtension(makePack(tree), options);
+  return problems.filter(({ code }) => codes?.includes(code) ?? true);
+}
+
+/** `Code file path`, for comparing many problems at once. */
+export function summarize({ code, file = "", path = [] }: Problem): string {
+  return [code, file, path.join(".")].filter((part) => part !== "").join(" ");
+}
+
+export const greetTool = (handler: unknown, fields: Record<string, unknown> = {}) => ({
+  name: "hello_greet",
+  description: "Greet somebody.",
+  parameters: { person: { type: "string", description: "Who is greeted." } },
+  handler,
+  ...fields,
+});
+
+export const toolset = (name: string, fields: Record<string, unknown>) => ({
+  name,
+  description: `The toolset ${name}.`,
+  ...fields,
+});
+
+export const prompt = (name: string, fields: Record<string, unknown> = { content: "Say hello." }) => ({
+  name,
+  description: `The prompt ${name}.`,
+  ...fields,
+});
