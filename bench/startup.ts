@@ -13,7 +13,7 @@ const listAims: ReadonlyMap<number, number> = new Map([
   [1000, 2.3],
   [2745, 3.4],
 ]);
-const npmAim = 1 / 12;
+const npmAim = 0.083;
 const npmRounds = 5;
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -45,9 +45,8 @@ function compareWithNode(tree: string, { rounds, cpu }: BenchmarkOptions) {
   return (name: string) => compareRounds(measured, name, "node", "time");
 }
 
-function compareWithNpm(tree: string, cpu: boolean) {
-  const npm = process.env.npm_execpath;
-  if (npm === undefined) return undefined;
+/** Against npm, asked for the same. */
+function compareWithNpm(npm: string, tree: string, { cpu }: BenchmarkOptions) {
   const contestants = processes(tree, cpu, {
     npm: [npm, "query", "[trailblaze]", "--no-update-notifier"],
     list: [command, "list"],
@@ -55,28 +54,37 @@ function compareWithNpm(tree: string, cpu: boolean) {
   return compareRounds(runPairedRounds(contestants, npmRounds), "list", "npm", "time");
 }
 
+function formatNodeRow(packages: number, aim: number, tree: string, options: BenchmarkOptions): string[] {
+  const ratioOf = compareWithNode(tree, options);
+  const [list, version] = [ratioOf("list"), ratioOf("version")];
+  return [
+    formatCount(packages),
+    formatRatio(ratioOf("floor")),
+    ...[formatRatio(list), formatAim(list, aim)],
+    ...[formatRatio(ratioOf("json")), formatRatio(version), formatAim(version, versionAim)],
+  ];
+}
+
 /** The command's whole run against that of a Node that does nothing, and of npm asked for the same. */
 export async function benchStartup(options: BenchmarkOptions): Promise<void> {
+  const npm = process.env.npm_execpath;
+  const npmRows: string[][] = [];
+  const addNpmRow = (name: string, tree: string) => {
+    if (npm === undefined) return;
+    const ratio = compareWithNpm(npm, tree, options);
+    npmRows.push([name, formatRatio(ratio), formatAim(ratio, npmAim)]);
+  };
   await withTemporaryTrees((makeTree) => {
     const rows: string[][] = [];
     for (const [packages, aim] of listAims) {
-      const ratioOf = compareWithNode(makeTree("npm", packages).path, options);
-      const [list, version] = [ratioOf("list"), ratioOf("version")];
-      rows.push([
-        formatCount(packages),
-        formatRatio(ratioOf("floor")),
-        ...[formatRatio(list), formatAim(list, aim)],
-        ...[formatRatio(ratioOf("json")), formatRatio(version), formatAim(version, versionAim)],
-      ]);
+      const { path } = makeTree("npm", packages);
+      rows.push(formatNodeRow(packages, aim, path, options));
+      addNpmRow(`npm ${formatCount(packages)}`, path);
     }
-    const heads = ["packages", "floor ÷ node -e 0", "list", "aim", "list --json", "--version", "aim"];
-    printTable(heads, rows);
+    printTable(["packages", "floor ÷ node", "list ÷ node", "aim", "list --json", "--version", "aim"], rows);
   });
-  const ratio = compareWithNpm(repository, options.cpu);
+  addNpmRow("this repo's own", repository);
   console.log();
-  if (ratio === undefined) return console.log("npm is compared with only when npm runs the benchmark.");
-  printTable(
-    ["tree", "list ÷ npm query '[trailblaze]'", "aim"],
-    [["the repo's own node_modules", formatRatio(ratio), formatAim(ratio, npmAim)]],
-  );
+  if (npm === undefined) console.log("npm is compared with only where npm runs the benchmark.");
+  printTable(["tree", "list ÷ npm query '[trailblaze]'", "aim"], npmRows);
 }

@@ -13,6 +13,7 @@ import { describeFault, isFault, type ManifestFault, readManifest } from "../dis
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
+import type { InspectionPort } from "../io/inspection-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, hasErrors, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
@@ -74,18 +75,35 @@ async function findTarget(
     return { location, read, origin, byName: false, findSurroundings };
   }
   const folder = resolve(cwd, target);
-  if (isPath(target) || port.exists(join(folder, "package.json"))) {
-    const { directory, manifest, fault } = findProject(port, folder);
-    const read = manifest ?? fault ?? "absent";
-    const findSurroundings = () => lookAround(directory);
-    return { location: directory, read, origin: "self", byName: false, findSurroundings };
+  const isProject = target === ".";
+  const isFolder = port.exists(join(folder, "package.json"));
+  if (isProject || isFolder || isPath(target)) {
+    // Only "." stands for the project around it: whoever names a folder means that one.
+    const { location, read } = isProject ? readProject(port, folder) : readFolder(port, folder);
+    return { location, read, origin: "self", byName: false, findSurroundings: () => lookAround(location) };
   }
   const found = await findPacks(port, { cwd, global });
   const named = findPackBySubject(found, target);
-  if (named === undefined) throw missingPack(found, target);
+  if (named === undefined) {
+    if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
+    throw missingPack(found, target);
+  }
   const { location, origin } = named.pack;
   const findSurroundings = async () => describeSurroundings(found);
   return { location, read: named.manifest, origin, byName: true, findSurroundings };
+}
+
+type ReadPackage = Pick<Target, "location" | "read">;
+
+function readProject(port: InspectionPort, cwd: string): ReadPackage {
+  const { directory, manifest, fault } = findProject(port, cwd);
+  return { location: directory, read: manifest ?? fault ?? "absent" };
+}
+
+function readFolder(port: InspectionPort, folder: string): ReadPackage {
+  const location = port.realPath(folder);
+  if (location === undefined) throw failure("ProjectNotFound", { directory: folder, exists: false });
+  return { location, read: readManifest(port, location, "always") };
 }
 
 function createReport(
@@ -109,7 +127,7 @@ export async function validateExtensionWith(
   const { location, read, origin, byName, findSurroundings } = await findTarget(means, target, options);
   if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
-    const problem = await describeFault(read, undefined, "validation");
+    const problem = await describeFault(read, undefined, { context: "validation", isSource: true });
     return { report: createReport(null, null, [problem], strict), location, texts: new Map() };
   }
   const { value, text } = read;

@@ -4,6 +4,7 @@ import type { CommandDescription, OptionDescription } from "./command.ts";
 export const commonOptions: Readonly<Record<string, OptionDescription>> = {
   cwd: { type: "string", placeholder: "DIR", description: "Work in this folder instead of the current one" },
   json: { type: "boolean", description: "Print one JSON document on stdout" },
+  strict: { type: "boolean", description: "Let warnings fail as well" },
   help: { type: "boolean", short: "h", description: "Show this help" },
 };
 
@@ -11,6 +12,12 @@ const kind: OptionDescription = {
   type: "string",
   placeholder: "KIND",
   description: "server, tool, toolset or prompt, where a name belongs to several",
+};
+
+const builtIns: OptionDescription = {
+  type: "string",
+  placeholder: "NAMES",
+  description: "Names of the host's own tools, separated by commas",
 };
 
 /** How definitions that are code are treated. */
@@ -34,7 +41,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     summary: "Show a pack, or one item with its definition, without running it",
     usage: "<pack|publisher/pack/item>",
     positionals: [1, 1],
-    options: { kind, ...confinement },
+    options: { kind, "built-ins": builtIns, ...confinement },
     load: () => import("./commands/inspect.ts"),
   },
   validate: {
@@ -42,17 +49,12 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     usage: "[folder|pack]",
     positionals: [0, 1],
     options: {
-      strict: { type: "boolean", description: "Let warnings fail as well" },
       format: {
         type: "string",
         placeholder: "FORMAT",
         description: "pretty (default), json, github or sarif",
       },
-      "built-ins": {
-        type: "string",
-        placeholder: "NAMES",
-        description: "Names of the host's tools, with commas",
-      },
+      "built-ins": builtIns,
       ...confinement,
     },
     load: () => import("./commands/validate.ts"),

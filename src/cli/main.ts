@@ -4,10 +4,19 @@ import { output } from "./output.ts";
 
 // Everything but `--version` is loaded when it is needed: a command pays for what it does.
 
+/** The command line with its command first, where options that every command has came before it. */
+function putCommandFirst(argv: readonly string[]): readonly string[] {
+  let index = 0;
+  while (argv[index] === "--json" || argv[index]?.startsWith("--cwd"))
+    index += argv[index] === "--cwd" ? 2 : 1;
+  const command = argv[index];
+  return command === undefined ? argv : [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
+}
+
 /** Runs one command line and gives its exit code. Never throws. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   output.tolerateClosedPipe();
-  const [name, ...args] = argv;
+  const [name, ...args] = putCommandFirst(argv);
   const asJson = argv.includes("--json");
   try {
     if (name === "--version" || name === "-v") {
@@ -31,7 +40,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 
 async function runCommand(name: string, args: readonly string[]): Promise<ExitCode> {
   const { parseCommandLine } = await import("./parse-command-line.ts");
-  const { command, input } = await parseCommandLine(name, args, process.cwd());
+  const { command, input } = await parseCommandLine(name, args);
   if (input.options.help === true) {
     const { formatCommandHelp } = await import("./help.ts");
     if (input.options.json) output.json({ help: formatCommandHelp(name) });

@@ -8,7 +8,7 @@ type Stream = NodeJS.WriteStream;
 /** Colour and width of a stream: both only for a terminal, colour only without `NO_COLOR`. */
 function styleOf(stream: Stream): TextStyle {
   const color = stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
-  return { color, width: stream.isTTY ? stream.columns : undefined };
+  return { color, width: stream.isTTY ? stream.columns || undefined : undefined };
 }
 
 function writeLine(stream: Stream, text: string): void {

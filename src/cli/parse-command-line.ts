@@ -13,6 +13,16 @@ async function fail(reason: string, hint: string): Promise<never> {
   throw failure("InvalidArguments", { reason, hint });
 }
 
+/** The process's folder, which may have been deleted under it. */
+async function findCwd(): Promise<string> {
+  try {
+    return process.cwd();
+  } catch {
+    const { failure } = await import("../problems/index.ts");
+    throw failure("ProjectNotFound", { directory: ".", exists: false });
+  }
+}
+
 async function failForUnknown(name: string): Promise<never> {
   const { findNearestNames } = await import("../qualified-names/nearest-names.ts");
   const [nearest] = findNearestNames(name, Object.keys(commands));
@@ -22,11 +32,7 @@ async function failForUnknown(name: string): Promise<never> {
 }
 
 /** Finds the command and reads its options. Throws `TrailblazeError` `InvalidArguments`. */
-export async function parseCommandLine(
-  name: string,
-  args: readonly string[],
-  processCwd: string,
-): Promise<ParsedCommandLine> {
+export async function parseCommandLine(name: string, args: readonly string[]): Promise<ParsedCommandLine> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) return await failForUnknown(name);
   const help = `trailblaze ${name} --help shows how to use it.`;
@@ -49,6 +55,6 @@ export async function parseCommandLine(
   }
   const surplus = positionals[maximum];
   if (surplus !== undefined) return await fail(`"${surplus}" is one argument too many`, help);
-  const cwd = typeof values.cwd === "string" ? values.cwd : processCwd;
+  const cwd = typeof values.cwd === "string" ? values.cwd : await findCwd();
   return { command, input: { positionals, options: values, cwd } };
 }

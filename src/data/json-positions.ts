@@ -11,7 +11,7 @@ export function describeSyntaxError(error: DataSyntaxError): {
   column?: number;
 } {
   const { text, reason } = error;
-  if (text === undefined) return { reason };
+  if (text === undefined) return { reason, line: 1, column: 1 };
   if (error.offset !== undefined) return { reason, ...positionAt(text, error.offset) };
   const found: ParseError[] = [];
   parse(text, found, strict);

@@ -4,7 +4,8 @@ import type { InspectionPort } from "../io/inspection-port.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
 import { type LoadOptions, loadDefinitions } from "./load-definitions.ts";
-import type { InspectedItem } from "./types.ts";
+import { placeInSources } from "./place-problems.ts";
+import type { InspectedItem, InspectedPack } from "./types.ts";
 
 /** Loads definitions of single items on demand, each once, however many places refer to it. */
 export class DefinitionLibrary {
@@ -12,6 +13,7 @@ export class DefinitionLibrary {
   readonly #packs: readonly FoundPack[];
   readonly #options: LoadOptions;
   readonly #items = new Map<string, InspectedItem | undefined>();
+  readonly #sources = new Map<InspectedItem, InspectedPack>();
   readonly problems: Problem[] = [];
   /** What the last evaluation of code was confined by; `data` as long as there was none. */
   confinement: Confinement = "data";
@@ -25,17 +27,28 @@ export class DefinitionLibrary {
   /** The definitions of some items of one kind, by qualified name, in the order asked for. */
   async load(kind: Kind, qualifiedNames: readonly string[]): Promise<InspectedItem[]> {
     const keyOf = (name: string) => `${kind} ${name}`;
+    const asked = new Set(qualifiedNames);
     for (const found of this.#packs) {
       const wanted = found.extension[keyOfKind[kind]].filter(({ name }) => {
         const qualifiedName = `${found.pack.qualifiedName}/${name}`;
-        return qualifiedNames.includes(qualifiedName) && !this.#items.has(keyOf(qualifiedName));
+        return asked.has(qualifiedName) && !this.#items.has(keyOf(qualifiedName));
       });
       if (wanted.length === 0 || found.pack.shadowed) continue;
       const loaded = await loadDefinitions(this.#port, found, { ...this.#options, only: wanted });
-      this.problems.push(...loaded.problems);
+      for (const problem of loaded.problems) this.problems.push(problem);
+      for (const item of loaded.items) this.#sources.set(item, loaded);
       if (loaded.confinement !== "data") this.confinement = loaded.confinement;
       for (const item of loaded.items) this.#items.set(keyOf(item.qualifiedName), item);
     }
     return qualifiedNames.flatMap((name) => this.#items.get(keyOf(name)) ?? []);
+  }
+
+  /** Adds problems found in an item's definition, which `load` returned, with their place. */
+  async report(item: InspectedItem, problems: readonly Problem[]): Promise<void> {
+    const owner = this.#sources.get(item);
+    if (owner === undefined) return;
+    const findings = problems.map((problem) => ({ item, problem }));
+    for (const placed of await placeInSources(owner.pack.name, owner.sources, findings))
+      this.problems.push(placed);
   }
 }

@@ -4,11 +4,12 @@ import type { Confinement, EvaluationPort } from "../io/evaluation-port.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import type { PackingPort } from "../io/packing-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { failure, type Problem } from "../problems/index.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import {
   findNearestNames,
   isPackageName,
   parseQualifiedName,
+  readKind,
   resolveReference,
 } from "../qualified-names/index.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
@@ -60,21 +61,44 @@ export interface InspectionMeans {
   createPacking: () => Promise<PackingPort>;
 }
 
-/** The pack that counts under an npm name, or its qualified form. */
-export function findPackBySubject({ packs }: FoundPacks, subject: string): FoundPack | undefined {
+/** The pack that counts under an npm name, its qualified form, or the alias it is installed under. */
+export function findPackBySubject(
+  { packs, resolvePackage }: FoundPacks,
+  subject: string,
+): FoundPack | undefined {
   const copies = packs.filter(({ pack }) => pack.name === subject || pack.qualifiedName === subject);
-  return copies.find(({ pack }) => !pack.shadowed) ?? copies[0];
+  const location = copies.length === 0 ? resolvePackage(subject) : undefined;
+  return (
+    copies.find(({ pack }) => !pack.shadowed) ??
+    copies[0] ??
+    packs.find(({ pack }) => location !== undefined && pack.location === location)
+  );
 }
 
-/** Says why a name leads to no pack: the package is no pack, or is not there at all. */
-export function missingPack(found: FoundPacks, subject: string): Error {
-  const asScoped = subject.startsWith("@") || !subject.includes("/") ? subject : `@${subject}`;
-  if (found.resolvePackage(asScoped) !== undefined) return failure("ExtensionNotFound", { name: asScoped });
-  const names = found.packs.map(({ pack }) => pack.name);
+/** Says why a name leads to no pack: its package.json is broken, it is no pack, or it is not there at all. */
+export function missingPack(found: FoundPacks, subject: string): TrailblazeError {
+  // Two segments without @ may name a pack with a scope, or an item of a pack without one.
+  const isTwofold = !subject.startsWith("@") && subject.includes("/");
+  const asPack = isTwofold ? `@${subject}` : subject;
+  const location = found.resolvePackage(asPack);
+  const fault = location === undefined ? undefined : found.broken.get(location);
+  if (fault !== undefined) return new TrailblazeError({ ...fault, severity: "error" });
+  if (location !== undefined) return failure("ExtensionNotFound", { name: asPack });
+  const [owner = subject] = subject.split("/");
+  if (isTwofold && found.resolvePackage(owner) !== undefined)
+    return failure("ExtensionNotFound", { name: owner });
+
   const items = found.packs.flatMap(({ pack }) => kinds.flatMap((kind) => pack[keyOfKind[kind]]));
-  const sameItem = items.filter(({ name }) => name === subject).map(({ qualifiedName }) => qualifiedName);
-  const nearest = sameItem.length > 0 ? [...new Set(sameItem)] : findNearestNames(asScoped, names);
-  return failure("PackNotInstalled", { name: asScoped, nearest });
+  const names = items.map(({ qualifiedName }) => qualifiedName);
+  const endingInIt = names.filter((name) => name.endsWith(`/${subject}`));
+  const near = findNearestNames(
+    asPack,
+    found.packs.map(({ pack }) => pack.name),
+  );
+  const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : near;
+  return isTwofold
+    ? failure("PackNotInstalled", { name: owner, nearest, alternative: asPack })
+    : failure("PackNotInstalled", { name: asPack, nearest });
 }
 
 function loadOptions(means: InspectionMeans, options: InspectionOptions) {
@@ -83,11 +107,12 @@ function loadOptions(means: InspectionMeans, options: InspectionOptions) {
 }
 
 function describeInspectedPack({ pack, items, problems }: InspectedPack): PackInspection {
+  const byName = new Map(
+    items.map((item) => [`${keyOfKind[item.declaration.kind]} ${item.declaration.name}`, item]),
+  );
   const describe = (key: KindKey): PackItem[] =>
     pack[key].map((item) => {
-      const inspected = items.find(
-        ({ declaration }) => keyOfKind[declaration.kind] === key && declaration.name === item.name,
-      );
+      const inspected = byName.get(`${key} ${item.name}`);
       return { ...item, definition: inspected?.definition ?? null, file: inspected?.file ?? null };
     });
   return {
@@ -136,9 +161,25 @@ async function inspectFoundItem(
     file: item.file,
     definition: item.definition,
     confinement: library.confinement,
-    problems: [...library.problems, ...reader.problems],
+    problems: library.problems,
     ...contents,
   };
+}
+
+/** The item that a reference on a command line or in a user's code leads to. */
+function resolveItem(
+  found: FoundPacks,
+  name: string,
+  kind: Kind | undefined,
+): { kind: Kind; qualifiedName: string } {
+  const packs = found.packs.map(({ pack }) => pack);
+  if (name.includes("/")) {
+    const { packageName, publisher } = parseQualifiedName(name);
+    if (!packs.some((pack) => pack.name === packageName)) {
+      throw missingPack(found, publisher === undefined ? name : packageName);
+    }
+  }
+  return resolveReference(name, { from: "user", kind, packs });
 }
 
 /** Inspects one item by qualified name. */
@@ -147,37 +188,34 @@ export async function inspectItemWith(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
 ): Promise<ItemInspection> {
+  const kind = readKind(options.kind);
   const found = await findPacks(means.port, options);
-  const packs = found.packs.map(({ pack }) => pack);
-  if (name.includes("/")) {
-    const { packageName } = parseQualifiedName(name);
-    if (!packs.some((pack) => pack.name === packageName)) throw missingPack(found, packageName);
-  }
-  const resolved = resolveReference(name, { from: "user", kind: options.kind, packs });
-  return inspectFoundItem(means, found, resolved, options);
+  return inspectFoundItem(means, found, resolveItem(found, name, kind), options);
 }
 
-/** A pack or an item, whichever a name on a command line means; a pack comes first where both exist. */
+/**
+ * A pack or an item, whichever a name on a command line means; a pack comes first where both exist, unless a kind is
+ * asked for and there is such an item.
+ */
 export async function inspectSubject(
   means: InspectionMeans,
   subject: string,
-  options: InspectionOptions & { kind?: Kind } = {},
+  options: InspectionOptions & { kind?: Kind | undefined } = {},
 ): Promise<{ pack: PackInspection } | { item: ItemInspection; found: FoundPacks }> {
+  const { kind } = options;
   const found = await findPacks(means.port, options);
-  const pack = options.kind === undefined ? findPackBySubject(found, subject) : undefined;
-  if (pack !== undefined) {
+  const pack = findPackBySubject(found, subject);
+  const isItem =
+    kind !== undefined &&
+    found.packs.some((one) =>
+      one.pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === subject),
+    );
+  if (pack !== undefined && !isItem) {
     const inspected = await loadDefinitions(means.port, pack, loadOptions(means, options));
     return { pack: describeInspectedPack(inspected) };
   }
-  const isPackOnly = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
-  if (isPackOnly) throw missingPack(found, subject);
-  const { packageName, publisher } = parseQualifiedName(subject);
-  const packs = found.packs.map((one) => one.pack);
-  if (!packs.some(({ name }) => name === packageName)) {
-    // Two segments may mean a pack with a scope as well as an item of one without.
-    throw missingPack(found, publisher === undefined ? subject : packageName);
-  }
-  const { kind } = options;
-  const resolved = resolveReference(subject, { from: "user", kind, packs });
-  return { item: await inspectFoundItem(means, found, resolved, options), found };
+  // One segment names a pack; with a kind it is a short name, which is looked up among items.
+  const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
+  if (namesPack && (kind === undefined || subject.startsWith("@"))) throw missingPack(found, subject);
+  return { item: await inspectFoundItem(means, found, resolveItem(found, subject, kind), options), found };
 }

@@ -1,3 +1,4 @@
+import { posix, win32 } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
@@ -47,7 +48,7 @@ function groupByName(fileNames: readonly string[], folder: string): Candidates {
   const unknown = new Map<string, string>();
   for (const fileName of fileNames) {
     const { base, ending } = splitFileName(fileName);
-    const file = `${folder}/${fileName}`;
+    const file = joinPath(folder, fileName);
     if (!isFormat(ending)) unknown.set(base, file);
     else if (known.has(base)) known.get(base)?.push({ file, format: ending });
     else known.set(base, [{ file, format: ending }]);
@@ -72,6 +73,15 @@ function whyUnsupported({ format }: DefinitionFile, { pack }: FoundPack): string
   return typescript ? undefined : `Node ${process.versions.node} does not strip types`;
 }
 
+/** The root as a path below the package, `""` for the package itself; `undefined` for an absolute one. */
+function normalizeRoot(root: string): string | undefined {
+  if (posix.isAbsolute(root) || win32.isAbsolute(root)) return undefined;
+  const normal = posix.normalize(root.replaceAll("\\", "/")).replace(/\/$/, "");
+  return normal === "." ? "" : normal;
+}
+
+const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
+
 /**
  * Finds the file that defines each declared item: its own file before the combined one, formats in their order.
  * Lists folders and opens nothing.
@@ -83,14 +93,15 @@ export function locateDefinitions(
 ): LocatedDefinitions {
   const { extension, pack } = found;
   const located: LocatedDefinitions = { items: [], kinds: [], problems: [] };
-  const root = extension.root.replace(/^\.\//, "").replace(/\/+$/, "");
-  const isWanted = (declaration: Declaration) => only?.includes(declaration) ?? true;
+  const root = normalizeRoot(extension.root);
+  const wanted = only === undefined ? undefined : new Set(only);
+  const isWanted = (declaration: Declaration) => wanted?.has(declaration) ?? true;
   const declarations = kinds.flatMap((kind) => extension[keyOfKind[kind]]).filter(isWanted);
   const report = (...args: Parameters<typeof createProblem>) => located.problems.push(createProblem(...args));
   const withoutSource = () => declarations.map((declaration) => ({ declaration, source: undefined }));
 
   const inManifest = { pack: pack.name, file: "package.json", path: ["root"] };
-  if (port.leavesPackage(pack.location, root)) {
+  if (root === undefined || port.leavesPackage(pack.location, root)) {
     report("DefinitionOutsidePackage", { what: extension.root }, inManifest, context);
     return { ...located, items: withoutSource() };
   }
@@ -104,7 +115,7 @@ export function locateDefinitions(
   const atRoot = groupByName(rootFiles, root);
   for (const kind of kinds) {
     const key = keyOfKind[kind];
-    const folder = `${root}/${key}`;
+    const folder = joinPath(root, key);
     const fileNames = port.listFiles(pack.location, folder);
     const isOutside = fileNames === undefined && port.describePath(pack.location, folder) === "outside";
     if (isOutside) report("DefinitionOutsidePackage", { what: folder }, { pack: pack.name, kind }, context);
@@ -130,7 +141,7 @@ export function locateDefinitions(
         if (odd !== undefined) {
           report("UnsupportedDefinitionFormat", { file: odd, reason }, { ...place, file: odd }, context);
         } else {
-          const looked = [`${folder}/${declaration.name}.json`, `${root}/${key}.json`];
+          const looked = [`${folder}/${declaration.name}.json`, joinPath(root, `${key}.json`)];
           const file = `${folder}/${declaration.name}.json`;
           const args = { name: declaration.name, looked };
           report("MissingDefinitionFile", args, { ...place, file, path: declaration.path }, context);

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
-import { resolveReference } from "../qualified-names/index.ts";
+import { resolveReference, whyInvalidItemName } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { findReferences } from "./references.ts";
 import type { InspectedItem } from "./types.ts";
@@ -52,7 +52,6 @@ export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
   readonly #packs: readonly DiscoveredPack[];
   readonly #builtIns: readonly string[];
-  readonly problems: Problem[] = [];
 
   constructor(library: DefinitionLibrary, packs: readonly DiscoveredPack[], builtIns: readonly string[]) {
     this.#library = library;
@@ -61,11 +60,11 @@ export class ServerContentsReader {
   }
 
   async read(server: InspectedItem): Promise<ServerContents> {
-    const toolNames = new Set(this.#resolve(server, "tool"));
-    const promptNames = this.#resolve(server, "prompt");
+    const toolNames = new Set(await this.#resolve(server, "tool"));
+    const promptNames = await this.#resolve(server, "prompt");
     const bundled: ServerTool[] = [];
     const seen = new Set<string>();
-    const pending = this.#resolve(server, "toolset");
+    const pending = await this.#resolve(server, "toolset");
     for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
       if (seen.has(name)) continue;
       seen.add(name);
@@ -74,8 +73,8 @@ export class ServerContentsReader {
       if (toolset.shape === "toolsBundle") {
         bundled.push(...describeBundle(toolset));
       } else {
-        for (const tool of this.#resolve(toolset, "tool")) toolNames.add(tool);
-        pending.unshift(...this.#resolve(toolset, "toolset"));
+        for (const tool of await this.#resolve(toolset, "tool")) toolNames.add(tool);
+        pending.unshift(...(await this.#resolve(toolset, "toolset")));
       }
     }
     const definitions = await this.#library.load("tool", [...toolNames]);
@@ -87,25 +86,32 @@ export class ServerContentsReader {
   }
 
   /** The qualified names of what an item refers to of one kind, in order. */
-  #resolve(item: InspectedItem, kind: Kind): string[] {
+  async #resolve(item: InspectedItem, kind: Kind): Promise<string[]> {
     const packName = item.qualifiedName.slice(0, item.qualifiedName.lastIndexOf("/"));
     const from = this.#packs.find((pack) => pack.qualifiedName === packName && !pack.shadowed);
     if (from === undefined) return [];
-    return findReferences(item).flatMap(({ reference, kind: wanted, path }) => {
-      if (wanted !== kind) return [];
+    const names: string[] = [];
+    const problems: Problem[] = [];
+    for (const { reference, kind: wanted, path } of findReferences(item)) {
+      if (wanted !== kind) continue;
       try {
-        return resolveReference(reference, { from, kind, packs: this.#packs, builtIns: this.#builtIns })
-          .qualifiedName;
+        names.push(
+          resolveReference(reference, { from, kind, packs: this.#packs, builtIns: this.#builtIns })
+            .qualifiedName,
+        );
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
-        const { message, hint } = error.problem;
-        const place = { pack: from.name, kind: item.declaration.kind, item: item.declaration.name, path };
-        const filePlace = item.file === null ? place : { ...place, file: item.file };
-        this.problems.push(
-          createProblem("InvalidReference", { reference, reason: message, hint }, filePlace),
+        // A short name that is none of the pack's may be a tool of the host that starts the server.
+        const canBeBuiltIn = kind === "tool" && whyInvalidItemName(reference) === undefined;
+        if (canBeBuiltIn) names.push(reference);
+        problems.push(
+          canBeBuiltIn
+            ? createProblem("UnknownBuiltIn", { reference, nearest: [] }, { path })
+            : { ...error.problem, path },
         );
-        return [];
       }
-    });
+    }
+    await this.#library.report(item, problems);
+    return names;
   }
 }

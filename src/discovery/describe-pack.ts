@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { describeType } from "../data/parse-json.ts";
 import { type Declaration, parseExtension } from "../extension-schema/index.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/package-name.ts";
@@ -22,6 +23,9 @@ async function locateKey({ text }: Manifest, key: string): Promise<{ line: numbe
   return createJsonLocator(text)([key]);
 }
 
+/** A longer range is no range that anybody wrote, and would take seconds to read. */
+const maximumRange = 256;
+
 /** Compares this host with the range a pack asks for; semver is loaded only if it asks for any. */
 async function checkHostVersion(
   manifest: Manifest,
@@ -31,13 +35,17 @@ async function checkHostVersion(
   const range = hostRangeOf(manifest);
   if (range === undefined) return undefined;
   const { default: Range } = await import("semver/classes/range.js");
-  let invalid = typeof range !== "string";
+  let invalid = typeof range !== "string" || range.length > maximumRange;
   try {
     if (!invalid && new Range(range as string).test(hostVersion)) return undefined;
   } catch {
     invalid = true;
   }
-  const args = { range: String(range), version: hostVersion, invalid };
+  const args = {
+    range: typeof range === "string" ? range : describeType(range),
+    version: hostVersion,
+    invalid,
+  };
   const place = { pack, file: "package.json" };
   return createProblem("HostVersionUnsupported", args, place, context);
 }
@@ -69,6 +77,7 @@ export async function describePack(
   origin: Origin,
   installedAs: readonly string[] = [],
   context: ProblemContext = "operation",
+  nameContext: ProblemContext = context,
 ): Promise<FoundPack> {
   const { value } = manifest;
   const problems: Problem[] = [];
@@ -79,14 +88,13 @@ export async function describePack(
   if (!hasName && !(isSource && value.name === undefined)) {
     const reason = value.name === undefined ? "it has no name" : "npm allows no package of its name";
     const place = { pack: name, file: "package.json", ...(await locateKey(manifest, "name")) };
-    const audience = isSource || origin === "direct" ? context : "bystander";
-    problems.push(createProblem("MalformedPackageJson", { reason, location }, place, audience));
+    problems.push(createProblem("MalformedPackageJson", { reason, location, isSource }, place, nameContext));
   }
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
   const hostProblem = await checkHostVersion(manifest, name, context);
   if (hostProblem !== undefined) fieldProblems.push(hostProblem);
-  problems.push(...(await placeProblems(fieldProblems, name, manifest)));
 
+  const placed = await placeProblems(fieldProblems, name, manifest);
   const qualifiedName = qualifyPackageName(name);
   const describeItems = (declarations: readonly Declaration[]): DiscoveredItem[] =>
     declarations.map((item) => ({
@@ -108,7 +116,7 @@ export async function describePack(
       tools: describeItems(extension.tools),
       toolsets: describeItems(extension.toolsets),
       prompts: describeItems(extension.prompts),
-      problems,
+      problems: problems.concat(placed),
     },
     manifest,
     extension,

@@ -25,6 +25,8 @@ export interface FoundPacks {
   project: string;
   packs: FoundPack[];
   problems: Problem[];
+  /** The problem of each package whose package.json cannot be used, by location. */
+  broken: ReadonlyMap<string, Problem>;
   /** Location of the package that code in the project would get by this npm name. */
   resolvePackage(name: string): string | undefined;
 }
@@ -89,6 +91,11 @@ function addSource(walk: PackageWalk, port: DiscoveryPort, location: string): vo
   if (typeof read === "object") walk.found.set(location, { location, installedAs: new Set(), read });
 }
 
+/** True for packages under development, which their author can mend. */
+function isSource(origin: Origin): boolean {
+  return origin === "self" || origin === "workspace";
+}
+
 /** Whether a session would take a pack whose package.json has nothing against it. */
 function isTaken({ qualifiedName, origin, ...pack }: DiscoveredPack, policy: PacksPolicy): boolean {
   if (origin === "global") return false;
@@ -118,30 +125,34 @@ export async function findPacks(
   if (globalFolder !== undefined) globalWalk.addNodeModules(port.realPath(globalFolder) ?? globalFolder);
 
   const resolvePackage = (name: string) => resolveFrom(port, project.directory, name);
-  const originOf = ({ location, installedAs }: WalkedPackage): Origin => {
+  const isDeclared = ({ location, installedAs }: WalkedPackage) =>
+    [...installedAs].some((name) => declared.has(name) && resolvePackage(name) === location);
+  const originOf = (walked: WalkedPackage): Origin => {
+    const { location } = walked;
     if (location === project.directory) return "self";
     if (sources.has(location)) return "workspace";
-    if ([...installedAs].some((name) => declared.has(name) && resolvePackage(name) === location))
-      return "direct";
+    if (isDeclared(walked)) return "direct";
     return walk.found.has(location) ? "transitive" : "global";
   };
 
   const packs: FoundPack[] = [];
-  const problems: Problem[] = [];
+  const broken = new Map<string, Problem>();
   for (const walked of [...walk.found.values(), ...globalWalk.found.values()]) {
     const { location, read, installedAs } = walked;
     if (globalWalk.found.get(location) === walked && walk.found.has(location)) continue;
     const origin = originOf(walked);
     const names = [...installedAs].sort();
+    // A broken package matters to the project if it is the project, or if the project asks for it.
+    const context = origin === "self" || isDeclared(walked) ? "operation" : "bystander";
     if (isFault(read)) {
-      const context = origin === "transitive" || origin === "global" ? "bystander" : "operation";
-      problems.push(await describeFault(read, names[0], context));
+      broken.set(location, await describeFault(read, names[0], { context, isSource: isSource(origin) }));
     } else if (Object.hasOwn(read.value, "trailblaze")) {
-      packs.push(await describePack(location, read, origin, names));
+      packs.push(await describePack(location, read, origin, names, "operation", context));
     }
   }
 
-  for (const directory of new Set([project.directory, workspace?.root ?? project.directory])) {
+  const problems = [...broken.values()];
+  for (const directory of ancestorsOf(project.directory)) {
     for (const file of [".pnp.cjs", ".pnp.js"] as const) {
       if (port.hasProjectFile(directory, file)) {
         problems.push(createProblem("UnsupportedLayout", { file: join(directory, file) }));
@@ -157,6 +168,7 @@ export async function findPacks(
     project: project.directory,
     packs: ordered.flatMap((pack) => byPack.get(pack) ?? []),
     problems: problems.sort((a, b) => (a.message < b.message ? -1 : 1)),
+    broken,
     resolvePackage,
   };
 }

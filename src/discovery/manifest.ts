@@ -49,7 +49,7 @@ function parseManifest(location: string, bytes: Uint8Array): Manifest | Manifest
 export async function describeFault(
   { location, fault }: ManifestFault,
   pack: string | undefined,
-  context: ProblemContext,
+  { context, isSource }: { context: ProblemContext; isSource: boolean },
 ): Promise<Problem> {
   const place = { ...(pack === undefined ? {} : { pack }), file: "package.json" };
   if ("tooLarge" in fault) {
@@ -59,12 +59,17 @@ export async function describeFault(
   if (!(fault instanceof DataSyntaxError)) {
     return createProblem(
       "MalformedPackageJson",
-      { ...fault, location },
+      { ...fault, location, isSource },
       { ...place, line: 1, column: 1 },
       context,
     );
   }
   const { describeSyntaxError } = await import("../data/json-positions.ts");
   const { reason, ...position } = describeSyntaxError(fault);
-  return createProblem("MalformedPackageJson", { reason, location }, { ...place, ...position }, context);
+  return createProblem(
+    "MalformedPackageJson",
+    { reason, location, isSource },
+    { ...place, ...position },
+    context,
+  );
 }

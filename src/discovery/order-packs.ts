@@ -58,6 +58,8 @@ export function shadowCopies(
     const winner =
       copies.find(({ origin }) => origin === "self") ??
       copies.find(({ location }) => location === resolved) ??
+      // Declared under another name, which is how the project asks for it.
+      copies.findLast(({ origin }) => origin === "direct" || origin === "workspace") ??
       copies.findLast(({ origin }) => origin !== "global") ??
       copies.at(-1);
     for (const copy of copies) {

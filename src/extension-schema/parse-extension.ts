@@ -1,6 +1,13 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import {
+  createProblem,
+  type Problem,
+  type ProblemArguments,
+  type ProblemCode,
+  type ProblemContext,
+  type ProblemPlace,
+} from "../problems/index.ts";
 import { whyInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
@@ -26,24 +33,42 @@ const defaultRoot = "trailblaze";
 
 const mapValidators = { server, tool, toolset, prompt };
 
-/** A key that nobody defined and that is not free for the pack's own use. */
-function reportUnknownKeys(
-  map: Record<string, unknown>,
-  known: readonly string[],
-  path: readonly (string | number)[],
-  context: ProblemContext,
-): Problem[] {
-  return Object.keys(map)
-    .filter((key) => !known.includes(key) && !key.startsWith("x-"))
-    .map((key) => {
+/** Beyond so many faults of one field, each more helps nobody; a hostile field of 1 MiB could hold 300,000. */
+const maximumFaults = 1000;
+
+/** The faults of one field, in order, bounded. */
+class FaultList {
+  readonly problems: Problem[] = [];
+  readonly #context: ProblemContext;
+
+  constructor(context: ProblemContext) {
+    this.#context = context;
+  }
+
+  add<Code extends ProblemCode>(code: Code, args: ProblemArguments[Code], place: ProblemPlace): void {
+    const { length } = this.problems;
+    if (length > maximumFaults) return;
+    if (length < maximumFaults) {
+      this.problems.push(createProblem(code, args, place, this.#context));
+      return;
+    }
+    const found = `wrong in more than ${maximumFaults} places, of which the others are not listed`;
+    const rest = { what: "The `trailblaze` field", expected: "as the documentation says", found };
+    this.problems.push(createProblem("MalformedExtension", rest, { path: [] }, this.#context));
+  }
+
+  /** Keys that nobody defined and that are not free for the pack's own use. */
+  addUnknownKeys(
+    map: Record<string, unknown>,
+    known: readonly string[],
+    path: readonly (string | number)[],
+  ): void {
+    for (const key of Object.keys(map)) {
+      if (known.includes(key) || key.startsWith("x-") || this.problems.length > maximumFaults) continue;
       const [suggestion] = findNearestNames(key, known);
-      return createProblem(
-        "UnknownExtensionKey",
-        { key, known, suggestion },
-        { path: [...path, key] },
-        context,
-      );
-    });
+      this.add("UnknownExtensionKey", { key, known, suggestion }, { path: [...path, key] });
+    }
+  }
 }
 
 /** Reads one declaration in any of its three forms; a string says why it has none of them. */
@@ -72,19 +97,14 @@ function readForm(
   return { name: name as string, description: (description as string | undefined) ?? null, extra };
 }
 
-function readDeclarations(
-  list: unknown,
-  kind: Kind,
-  context: ProblemContext,
-): { declarations: Declaration[]; problems: Problem[] } {
+function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declaration[] {
   const key = keyOfKind[kind];
   const declarations: Declaration[] = [];
-  const problems: Problem[] = [];
-  if (list === undefined) return { declarations, problems };
+  if (list === undefined) return declarations;
   if (!Array.isArray(list)) {
     const args = { what: `"${key}"`, expected: "a list", found: describeType(list) };
-    problems.push(createProblem("MalformedExtension", args, { path: [key] }, context));
-    return { declarations, problems };
+    faults.add("MalformedExtension", args, { path: [key] });
+    return declarations;
   }
 
   const firstByCase = new Map<string, string>();
@@ -92,60 +112,58 @@ function readDeclarations(
     const path = [key, index];
     const form = readForm(value, kind);
     if (typeof form === "string") {
-      problems.push(createProblem("InvalidDeclaration", { reason: form, key }, { kind, path }, context));
+      faults.add("InvalidDeclaration", { reason: form, key }, { kind, path });
       continue;
     }
     const { name, description, extra } = form;
-    if (isRecord(value)) problems.push(...reportUnknownKeys(value, knownKeys[kind], path, context));
+    if (isRecord(value)) faults.addUnknownKeys(value, knownKeys[kind], path);
     const whyNot = whyInvalidItemName(name);
     if (whyNot !== undefined) {
-      problems.push(createProblem("InvalidItemName", { name, reason: whyNot }, { kind, path }, context));
+      faults.add("InvalidItemName", { name, reason: whyNot }, { kind, path });
       continue;
     }
     const other = firstByCase.get(name.toLowerCase());
     if (other !== undefined) {
-      const place = { kind, item: name, path };
-      problems.push(createProblem("DuplicateDeclaration", { name, other, key }, place, context));
+      faults.add("DuplicateDeclaration", { name, other, key }, { kind, item: name, path });
       continue;
     }
     firstByCase.set(name.toLowerCase(), name);
     declarations.push({ kind, name, description, path, extra });
   }
-  return { declarations, problems };
+  return declarations;
 }
 
 /**
- * Reads the value of a `trailblaze` field. Everything usable is kept and everything wrong is reported:
- * `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`, `DuplicateDeclaration`,
- * each with its `path` inside the field. `usable` is false only when there is nothing to read items from. Pure.
+ * Reads the value of a `trailblaze` field. Everything usable is kept and everything wrong is reported, up to a
+ * thousand faults: `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`,
+ * `DuplicateDeclaration`, each with its `path` inside the field. `usable` is false only when there is nothing to read
+ * items from. Pure.
  */
 export function parseExtension(
   value: unknown,
   context: ProblemContext = "operation",
 ): { extension: Extension; problems: Problem[]; usable: boolean } {
   const extension: Extension = { root: defaultRoot, servers: [], tools: [], toolsets: [], prompts: [] };
+  const faults = new FaultList(context);
   if (!isRecord(value)) {
     const args = { what: "The `trailblaze` field", expected: "an object", found: describeType(value) };
-    return {
-      extension,
-      problems: [createProblem("MalformedExtension", args, { path: [] }, context)],
-      usable: false,
-    };
+    faults.add("MalformedExtension", args, { path: [] });
+    return { extension, problems: faults.problems, usable: false };
   }
-  const problems = reportUnknownKeys(value, knownKeys.extension, [], context);
+  faults.addUnknownKeys(value, knownKeys.extension, []);
   const { root } = value;
   if (typeof root === "string" && root !== "") {
     extension.root = root;
   } else if (root !== undefined) {
     const found = root === "" ? "empty" : describeType(root);
-    const args = { what: '"root"', expected: "the path of a folder", found };
-    problems.push(createProblem("MalformedExtension", args, { path: ["root"] }, context));
+    faults.add(
+      "MalformedExtension",
+      { what: '"root"', expected: "the path of a folder", found },
+      { path: ["root"] },
+    );
   }
   for (const kind of kinds) {
-    const key = keyOfKind[kind];
-    const read = readDeclarations(value[key], kind, context);
-    extension[key] = read.declarations;
-    problems.push(...read.problems);
+    extension[keyOfKind[kind]] = readDeclarations(value[keyOfKind[kind]], kind, faults);
   }
-  return { extension, problems, usable: true };
+  return { extension, problems: faults.problems, usable: true };
 }

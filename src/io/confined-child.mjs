@@ -1,8 +1,8 @@
 // The program of the confined child. It shuts the doors that Node's permission model leaves open, imports the
 // definition files it is asked for, one after the other, and writes each one's default export to a pipe as data.
 //
-// From the first import on, everything in this process belongs to the pack, prototypes included. So whatever is
-// needed later is captured first, and later code uses no method of a prototype, no iteration and no spreading. The
+// From the first import on, everything in this process belongs to the pack, prototypes included. So whatever answers
+// need is captured first, and the code for them uses no method of a prototype, no iteration and no spreading. The
 // secret that makes an answer ours stays in a variable of this module and in strings: a Buffer could be found.
 import fs from "node:fs";
 import module from "node:module";
@@ -135,7 +135,12 @@ function resolveLinksBeforeReading() {
     for (const name of target === fs ? [...names, ...names.map((name) => `${name}Sync`)] : names) {
       const original = target[name];
       if (original === undefined) continue;
-      replace(target, name, (path, ...rest) => original(withoutLinks(path), ...rest));
+      replace(target, name, function read(path) {
+        // biome-ignore lint/complexity/noArguments: spreading would run the pack's iterator
+        const args = arguments;
+        args[0] = withoutLinks(path);
+        return apply(original, undefined, args);
+      });
     }
   }
 }

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -39,14 +40,14 @@ const program = (): string =>
 const path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
 
 /**
- * Limits what the kernel can limit, and leaves a process behind that ends the whole group when we are gone. Node's
- * threads and heap need about half of the memory for data; it is a stop for what comes between two samples.
+ * Limits what the kernel can limit (memory for data is a stop for what comes between two samples), and leaves a
+ * process behind that tidies up and ends the whole group when we are gone, however busy Node is.
  */
 const guardScript = `${path}
 ulimit -c 0
 ulimit -d "$1" 2>/dev/null
 shift
-( read -r line <&4; kill -s KILL 0 ) >/dev/null 2>&1 3>&- &
+( read -r line <&4; rm -f "$TMPDIR/mounts"; rmdir "$TMPDIR/root" "$TMPDIR"; kill -s KILL 0 ) >/dev/null 2>&1 3>&- &
 exec 4<&-
 exec "$@"
 `;

@@ -14,6 +14,8 @@ const maximumSearchedBytes = 64 << 20;
 
 const absent: ManifestRead = { state: "absent" };
 const irrelevant: ManifestRead = { state: "irrelevant" };
+/** A package.json that is a link would lead to a file that is none. Windows has no such flag. */
+const noFollow = fs.constants.O_NOFOLLOW ?? 0;
 const field = Buffer.from('"trailblaze"');
 
 function unusable(reason: string): ManifestRead {
@@ -91,10 +93,11 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
   function readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead {
     let descriptor: number;
     try {
-      descriptor = fs.openSync(`${directory}${sep}package.json`, openFlags);
+      descriptor = fs.openSync(`${directory}${sep}package.json`, openFlags | noFollow);
     } catch (error) {
       const code = errorCode(error);
       if (code === "ENOENT" || code === "ENOTDIR") return absent;
+      if (code === "ELOOP") return unusable("it is a symbolic link, not a regular file");
       return unusable(
         code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`,
       );
@@ -142,7 +145,12 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       }
     },
     hasProjectFile(directory: string, file: ProjectFile) {
-      return fs.lstatSync(join(directory, file), { throwIfNoEntry: false }) !== undefined;
+      // Not `existsSync`: what is there but cannot be read, or leads nowhere, is not the same as nothing.
+      try {
+        return fs.lstatSync(join(directory, file), { throwIfNoEntry: false }) !== undefined;
+      } catch {
+        return fs.existsSync(directory);
+      }
     },
     async findWorkspaces(root, patterns) {
       const { default: fastGlob } = await import("fast-glob");
@@ -153,7 +161,8 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
           cwd: root,
           ignore: ["**/node_modules/**"],
           onlyFiles: false,
-          followSymbolicLinks: false,
+          // Only a pattern of any depth could be led in circles.
+          followSymbolicLinks: !patterns.some((pattern) => pattern.includes("**")),
           suppressErrors: true,
         },
       );

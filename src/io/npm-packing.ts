@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync } from "node:fs";
+import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { PackingPort, PackingRequest } from "./packing-port.ts";
 
@@ -21,13 +21,33 @@ function foldersOf(file: string): string[] {
   return folders;
 }
 
+/** A larger ignore file is left to the slow way, which refuses it. */
+const maximumIgnoreFileBytes = 1 << 16;
+
+/**
+ * Whether a line of an ignore file may exclude a path with these segments. Each segment of a pattern has to fit one of
+ * the path, so that a plain one that the path has not, as in `coverage/` or `*.log`, tells that it does not.
+ */
+function mayExclude(line: string, segments: readonly string[]): boolean {
+  const pattern = line.trim().toLowerCase();
+  if (pattern === "" || pattern.startsWith("#") || pattern.startsWith("!")) return false;
+  return !pattern.split("/").some((part) => {
+    const [, star, plain = ""] = /^(\*?)([a-z0-9_.@-]+)$/.exec(part) ?? [];
+    if (plain === "") return false;
+    return !segments.some((segment) => (star === "" ? segment === plain : segment.endsWith(plain)));
+  });
+}
+
 /** The folders of a package, each listed once. */
 class Folders {
   readonly #root: string;
   readonly #entries = new Map<string, ReadonlyMap<string, Dirent>>();
+  /** Segments of the paths in question, in small letters. */
+  readonly #segments: readonly string[];
 
-  constructor(root: string) {
+  constructor(root: string, files: readonly string[]) {
     this.#root = root;
+    this.#segments = [...new Set(files.flatMap((file) => file.toLowerCase().split("/")))];
   }
 
   /** What a path itself is, no link followed; `undefined` where nothing is. */
@@ -35,9 +55,16 @@ class Folders {
     return this.#list(posix.dirname(path)).get(posix.basename(path));
   }
 
-  hasIgnoreFile(folder: string): boolean {
-    const entries = this.#list(folder);
-    return entries.has(".npmignore") || entries.has(".gitignore");
+  /** Whether an ignore file in a folder may exclude anything that is asked for. */
+  hasRules(folder: string): boolean {
+    return [".npmignore", ".gitignore"].some((name) => {
+      const entry = this.#list(folder).get(name);
+      if (entry === undefined) return false;
+      const path = join(this.#root, folder, name);
+      if (!entry.isFile() || statSync(path).size > maximumIgnoreFileBytes) return true;
+      const lines = readFileSync(path, "utf8").split("\n");
+      return lines.some((line) => mayExclude(line, this.#segments));
+    });
   }
 
   #list(folder: string): ReadonlyMap<string, Dirent> {
@@ -57,26 +84,28 @@ class Folders {
 
 /**
  * The files that npm packs for sure, since they have nothing to do with any exception: `files` names them or a folder
- * that they lie in, or there is no such list, and there is no ignore file on the way.
+ * that they lie in, or there is no such list, and no ignore file on the way has anything to do with them.
  */
 function findSurelyPacked({ packageRoot, manifest, files, workspace }: PackingRequest): Set<string> {
-  const folders = new Folders(packageRoot);
+  const folders = new Folders(packageRoot, files);
   const entries = Array.isArray(manifest.files) ? manifest.files.map(String) : undefined;
   if (entries?.some((entry) => entry.startsWith("!"))) return new Set();
-  const listed = new Set(entries?.map((entry) => entry.replace(/^(?:\.?\/)+/, "").replace(/\/+$/, "")));
-  const everything = entries === undefined && workspace === undefined && !folders.hasIgnoreFile(".");
+  // A slash at the end is for folders only.
+  const listed = new Set(entries?.map((entry) => entry.replace(/^(?:\.?\/)+/, "")));
+  const listedFolders = new Set([...listed].map((entry) => entry.replace(/\/+$/, "")));
+  const everything = entries === undefined && workspace === undefined && !folders.hasRules(".");
   const plainFolders = new Map<string, boolean>();
   const isPlainFolder = (folder: string) => {
     const known = plainFolders.get(folder);
     if (known !== undefined) return known;
-    const plain = folders.find(folder)?.isDirectory() === true && !folders.hasIgnoreFile(folder);
+    const plain = folders.find(folder)?.isDirectory() === true && !folders.hasRules(folder);
     plainFolders.set(folder, plain);
     return plain;
   };
   return new Set(
     files.filter((file) => {
       const way = foldersOf(file);
-      const isListed = everything || listed.has(file) || way.some((folder) => listed.has(folder));
+      const isListed = everything || listed.has(file) || way.some((folder) => listedFolders.has(folder));
       return isListed && isPlain(file) && way.every(isPlainFolder) && folders.find(file)?.isFile() === true;
     }),
   );

@@ -18,10 +18,12 @@ const itemNotFound = (kind: Kind) =>
       otherKind === undefined
         ? `There is no ${kind} ${quote(name)}.`
         : `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`,
-    hint: ({ nearest }) =>
-      nearest.length > 0
-        ? `Did you mean ${listOf(nearest)}?`
-        : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
+    hint: ({ nearest, otherKind }) =>
+      otherKind !== undefined
+        ? `Ask for it as a ${otherKind}.`
+        : nearest.length > 0
+          ? `Did you mean ${listOf(nearest)}?`
+          : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
   });
 
 /** Faults met while a command or a library function does its work. */
@@ -32,12 +34,21 @@ export const operationProblems = {
     message: ({ name, reason }) => `${quote(name)} is not a qualified name: ${reason}.`,
     hint: () => 'Write "publisher/pack/item", or "pack/item" where the npm name has no scope.',
   }),
-  PackNotInstalled: entry<{ name: string; nearest?: readonly string[]; isDeclared?: boolean }>({
+  PackNotInstalled: entry<{
+    name: string;
+    nearest?: readonly string[];
+    isDeclared?: boolean;
+    /** What the name may mean as well: two segments are an item, or a pack with a scope. */
+    alternative?: string;
+  }>({
     title: "The pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
     message: ({ name }) => `The pack ${quote(name)} is not installed here.`,
-    hint: ({ name, nearest = [] }) =>
-      nearest.length > 0 ? `Did you mean ${listOf(nearest)}? Or: npm install ${name}` : `npm install ${name}`,
+    hint: ({ name, nearest = [], alternative }) => {
+      const install = `npm install ${name}`;
+      const meant = nearest.length > 0 ? `Did you mean ${listOf(nearest)}? Or: ${install}` : install;
+      return alternative === undefined ? meant : `${meant} (or, if it is a pack: npm install ${alternative})`;
+    },
   }),
   PackVersionMismatch: entry<{ name: string; range: string; version: string }>({
     title: "The installed version is outside the range asked for",
@@ -78,12 +89,13 @@ export const operationProblems = {
     hint: ({ exists }) =>
       exists ? "Run this inside a project, name one with --cwd, or make one: npm init -y" : undefined,
   }),
-  MalformedPackageJson: entry<{ reason: string; location: string }>({
+  MalformedPackageJson: entry<{ reason: string; location: string; isSource: boolean }>({
     title: "A package.json cannot be read",
     severity: warningForBystanders,
     message: ({ reason, location }) =>
       `The package.json in ${quote(location, 400)} is not usable: ${reason}.`,
-    hint: () => "Install the package again, or tell its author.",
+    hint: ({ isSource }) =>
+      isSource ? "Correct it there." : "Install the package again, or tell its author.",
   }),
   PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({
     title: "A package.json is larger than 1 MiB",

@@ -11,5 +11,6 @@ export {
   type ReferenceContext,
   type ResolvablePack,
   type ResolvedReference,
+  readKind,
   resolveReference,
 } from "./resolve-reference.ts";

@@ -1,6 +1,6 @@
 import satisfies from "semver/functions/satisfies.js";
-import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { failure, type TrailblazeError } from "../problems/index.ts";
+import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
+import { failure, quote, type TrailblazeError } from "../problems/index.ts";
 import { whyInvalidItemName } from "./item-name.ts";
 import { findNearestNames } from "./nearest-names.ts";
 import { qualifyPackageName } from "./package-name.ts";
@@ -30,6 +30,15 @@ export interface ResolvedReference {
   qualifiedName: string;
 }
 
+/** A kind in the singular or the plural. Throws `TrailblazeError` `InvalidArguments` for any other word. */
+export function readKind(word: string | undefined): Kind | undefined {
+  if (word === undefined) return undefined;
+  const kind = parseKind(word);
+  if (kind !== undefined) return kind;
+  const hint = `Kinds are ${kinds.join(", ")}.`;
+  throw failure("InvalidArguments", { reason: `${quote(String(word))} is no kind of item`, hint });
+}
+
 const notFoundCode = {
   server: "ServerNotFound",
   tool: "ToolNotFound",
@@ -53,9 +62,19 @@ function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefi
   );
 }
 
-/** The kinds in which `pack` has an item of that name. */
-function kindsOf(pack: ResolvablePack, item: string): Kind[] {
-  return kinds.filter((kind) => pack[keyOfKind[kind]].some(({ name }) => name === item));
+const itemIndexes = new WeakMap<ResolvablePack, Map<string, Kind[]>>();
+
+/** The kinds in which `pack` has an item of that name. Indexed once a pack: one may have tens of thousands. */
+function kindsOf(pack: ResolvablePack, item: string): readonly Kind[] {
+  let index = itemIndexes.get(pack);
+  if (index === undefined) {
+    index = new Map();
+    for (const kind of kinds) {
+      for (const { name } of pack[keyOfKind[kind]]) index.set(name, [...(index.get(name) ?? []), kind]);
+    }
+    itemIndexes.set(pack, index);
+  }
+  return index.get(item) ?? [];
 }
 
 function findPack(name: string, { from, packs }: ReferenceContext): ResolvablePack | undefined {
@@ -101,6 +120,12 @@ function resolveShortName(reference: string, context: ReferenceContext): Resolve
   throw notFound(reference, kind, nearest, from === "user" ? undefined : kindsOf(from, reference)[0]);
 }
 
+/** Callers without types may leave things out, or write a kind in the plural. */
+function normalizeContext(given: ReferenceContext): ReferenceContext {
+  const { from = "user", packs = [], builtIns = [], kind } = given ?? {};
+  return { from, packs, builtIns, kind: readKind(kind) };
+}
+
 function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
   if (typeof reference !== "string" || reference.includes("/")) return false;
   return builtIns.includes(reference) || whyInvalidItemName(reference) === undefined;
@@ -113,7 +138,8 @@ function isShortName(reference: string, { builtIns = [] }: ReferenceContext): bo
  * Throws `TrailblazeError`: `InvalidQualifiedName`, `PackNotInstalled`, `PackVersionMismatch`, `ToolNotFound`
  * (`ServerNotFound`, `ToolsetNotFound`, `PromptNotFound`) with near names, `AmbiguousName`.
  */
-export function resolveReference(reference: string, context: ReferenceContext): ResolvedReference {
+export function resolveReference(reference: string, given: ReferenceContext): ResolvedReference {
+  const context = normalizeContext(given);
   if (isShortName(reference, context)) return resolveShortName(reference, context);
   const name = parseQualifiedName(reference);
   const pack = findPack(name.packageName, context);

@@ -157,7 +157,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
     expectProblem(found, bad, "error", root);
   });
 
-  test("is an error of a workspace's member, and all packs are listed", async () => {
+  test("is a warning of a member that the project does not depend on, and all packs are listed", async () => {
     const root = makeTree({
       "package.json": { name: "app", workspaces: ["packages/*"], dependencies: { "@acme/jira": "*" } },
       ...neighbours,
@@ -165,7 +165,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
     });
     bad.make(join(root, "packages/broken/package.json"));
     const found = await discoverPacks({ cwd: root });
-    expectProblem(found, bad, "error", join(root, "packages/broken"));
+    expectProblem(found, bad, "warning", join(root, "packages/broken"));
   });
 });
 
@@ -223,7 +223,6 @@ describe("a package.json that does not concern us", () => {
 
   test("may lie in a folder without any package.json", async () => {
     const root = makeTree({ "package.json": { name: "app" }, ...neighbours, "node_modules/x/readme.md": "" });
-    makeLink("nowhere", join(root, "node_modules/x/package.json"));
     expect((await discoverPacks({ cwd: root })).problems).toEqual([]);
   });
 });
@@ -247,12 +246,18 @@ describe("a package.json that is good in an odd way", () => {
     expect(problems).toEqual([]);
     expect(packs.map(({ name }) => name)).toEqual(["odd"]);
   });
+});
 
-  test("is listed: it is a link to a regular file", async () => {
-    const root = makeTree({ "package.json": { name: "app" }, "elsewhere.json": packManifest("odd") });
-    makeLink("../../elsewhere.json", join(root, "node_modules/odd/package.json"));
-    expect((await discoverPacks({ cwd: root })).packs.map(({ name }) => name)).toEqual(["odd"]);
+test.each(["../../elsewhere.json", "nowhere"])("a link to %s is no regular file", async (target) => {
+  const root = makeTree({
+    "package.json": { name: "app" },
+    ...neighbours,
+    "elsewhere.json": packManifest("odd"),
   });
+  makeLink(target, join(root, "node_modules/odd/package.json"));
+  const { packs, problems } = await discoverPacks({ cwd: root });
+  expect(packs.map(({ name }) => name)).not.toContain("odd");
+  expect(problems).toMatchObject([{ code: "MalformedPackageJson", severity: "warning", pack: "odd" }]);
 });
 
 describe.skipIf(noWindows)("a package.json that is no file at all", () => {

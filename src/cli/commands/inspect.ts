@@ -2,24 +2,13 @@ import { createInspectionMeans } from "../../api/inspection-means.ts";
 import { findReferrers } from "../../definitions/find-referrers.ts";
 import type { PackInspection } from "../../definitions/inspect.ts";
 import { inspectSubject } from "../../definitions/inspect.ts";
-import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
-import { failure } from "../../problems/index.ts";
+import { keyOfKind, kinds } from "../../kinds.ts";
 import { printable } from "../../problems/text.ts";
+import { readKind } from "../../qualified-names/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatItemPage } from "../format-item-page.ts";
 import { formatTable } from "../format-table.ts";
-
-function readKindOption(value: unknown): Kind | undefined {
-  if (value === undefined) return undefined;
-  const kind = parseKind(String(value));
-  if (kind === undefined) {
-    throw failure("InvalidArguments", {
-      reason: `--kind "${value}" is no kind of item`,
-      hint: `Kinds are ${kinds.join(", ")}.`,
-    });
-  }
-  return kind;
-}
+import { readNames } from "../read-names.ts";
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [
@@ -42,11 +31,12 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
 
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [subject = ""] = positionals;
-  const kind = readKindOption(options.kind);
+  const kind = readKind(typeof options.kind === "string" ? options.kind : undefined);
   const means = createInspectionMeans();
   const inspected = await inspectSubject(means, subject, {
     cwd,
-    ...(kind === undefined ? {} : { kind }),
+    kind,
+    builtIns: readNames(options["built-ins"]),
     dataOnly: options["data-only"] === true,
     requireConfinement: options["require-confinement"] === true,
   });

@@ -38,7 +38,8 @@ function describeState(pack: DiscoveredPack): string {
   return pack.enabled ? "on" : "off";
 }
 
-function formatPacks({ project, packs }: Discovery, style: TextStyle): string {
+function formatPacks({ project, packs, problems }: Discovery, style: TextStyle): string {
+  if (packs.length === 0 && problems.length > 0) return `No packs were found in ${printable(project)}.`;
   if (packs.length === 0) {
     return `No packs are installed in ${printable(project)}.\nA pack is an npm package with a \`trailblaze\` field: npm install <pack>`;
   }

@@ -3,6 +3,7 @@ import { failure } from "../../problems/index.ts";
 import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { formatJson } from "../format-json.ts";
+import { readNames } from "../read-names.ts";
 import {
   formatGithub,
   formatPretty,
@@ -16,11 +17,6 @@ function readFormat(value: unknown): ReportFormat {
   if (format !== undefined) return format;
   const hint = `Formats are ${reportFormats.join(", ")}.`;
   throw failure("InvalidArguments", { reason: `--format "${value}" is no format`, hint });
-}
-
-function readNames(value: unknown): string[] {
-  const names = typeof value === "string" ? value.split(",") : [];
-  return names.map((name) => name.trim()).filter((name) => name !== "");
 }
 
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {

@@ -86,7 +86,7 @@ function* describeMisfit(
 }
 
 /** Why a pattern is no regular expression with the flag `u`, which is how schemas are applied. Does not run it. */
-export function whyInvalidPattern(pattern: string): string | undefined {
+function whyInvalidPattern(pattern: string): string | undefined {
   try {
     new RegExp(pattern, "u");
     return undefined;

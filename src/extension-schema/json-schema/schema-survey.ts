@@ -34,7 +34,7 @@ const draftsByUri: ReadonlyMap<string, Draft> = new Map([
 export const referenceKeywords: readonly string[] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /** The draft a schema is written in, 2020-12 where it does not say; `undefined` for one that we do not read. */
-export function findDraft({ $schema }: Schema): Draft | undefined {
+function findDraft({ $schema }: Schema): Draft | undefined {
   if ($schema === undefined) return "draft2020";
   return typeof $schema === "string" ? draftsByUri.get($schema.replace(/#$/, "")) : undefined;
 }
@@ -97,8 +97,10 @@ function visitHeld(
   }
 }
 
-/** Looks over a schema of a known draft, which must not contain itself; how deep texts nest is limited where they are read.
- * Runs no pattern and follows no reference. */
+/**
+ * Looks over a schema of a known draft. It must not contain itself, and nest no deeper than what is read may nest.
+ * Runs no pattern and follows no reference.
+ */
 export function surveyInDraft(schema: Schema, draft: Draft, path: SchemaPath = []): SchemaSurvey {
   const survey: SchemaSurvey = { draft, misfits: [], patterns: [], refers: false };
   visit(schema, [...path], survey);

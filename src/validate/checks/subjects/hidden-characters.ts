@@ -5,23 +5,13 @@ const controls = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/gu;
 
 const pictograph = "\\p{Extended_Pictographic}(?:\\p{Emoji_Modifier}|\\ufe0f)?";
 /** Scripts in which a joiner between two letters is part of how a word is written. */
-const joining = `[${[
-  ...[
-    "Arabic",
-    "Syriac",
-    "Mongolian",
-    "Devanagari",
-    "Bengali",
-    "Gurmukhi",
-    "Gujarati",
-    "Oriya",
-    "Tamil",
-    "Telugu",
-  ],
-  ...["Kannada", "Malayalam", "Sinhala", "Khmer", "Myanmar"],
-]
-  .map((script) => `\\p{Script=${script}}`)
-  .join("")}]`;
+const joiningScripts =
+  "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
+const joined = joiningScripts.replace(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`);
+
+/** Letters as tag characters, which spell the region of a flag. */
+const tags = (letters: string) =>
+  [...letters].map((letter) => `\\u{${(0xe0000 + letter.charCodeAt(0)).toString(16)}}`).join("");
 
 /**
  * What does not show, or changes the order in which text shows: everything that Unicode calls ignorable by default
@@ -34,11 +24,17 @@ const invisible = "[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\ufff9-\\
 const proper = [
   `${pictograph}(?:\\u200d${pictograph})+`,
   "\\p{Emoji}[\\ufe00-\\ufe0f]",
-  "\\u{1f3f4}\\u{e0067}\\u{e0062}(?:\\u{e0065}\\u{e006e}\\u{e0067}|\\u{e0073}\\u{e0063}\\u{e0074}|\\u{e0077}\\u{e006c}\\u{e0073})\\u{e007f}",
-  `(?<=${joining})[\\u200c\\u200d](?=${joining})`,
+  `\\u{1f3f4}${tags("gb")}(?:${["eng", "sct", "wls"].map(tags).join("|")})\\u{e007f}`,
+  `(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`,
 ].join("|");
 
-const hidden = new RegExp(`(?:${proper})|(${invisible})`, "gu");
+let hidden: RegExp | undefined;
+
+/** Made where there is something to look at: the tables behind it take more than a millisecond. */
+function hiddenExpression(): RegExp {
+  hidden ??= new RegExp(`(?:${proper})|(${invisible})`, "gu");
+  return hidden;
+}
 
 function toCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
@@ -52,11 +48,12 @@ export interface HiddenCharacters {
   hidden: string[];
 }
 
+/** Looks through a text that people or models may read. */
 export function findHiddenCharacters(text: string): HiddenCharacters {
   // Nearly every text is this.
   if (/^[\t\n\r\x20-\x7e]*$/.test(text)) return { control: [], hidden: [] };
   return {
     control: unique(text.match(controls) ?? []),
-    hidden: unique([...text.matchAll(hidden)].flatMap(([, character]) => character ?? [])),
+    hidden: unique([...text.matchAll(hiddenExpression())].flatMap(([, character]) => character ?? [])),
   };
 }
