@@ -16,6 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   problems: ["kinds"],
   "qualified-names": ["kinds", "data", "problems"],
   "extension-schema": ["kinds", "data", "problems", "qualified-names"],
+  expressions: [],
   // The ports and their adapters.
   io: ["kinds", "data", "problems", "qualified-names"],
   // The flow.
@@ -27,6 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "problems",
     "qualified-names",
     "extension-schema",
+    "expressions",
     "io",
     "discovery",
   ],
@@ -52,7 +54,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders whose code is a function of its arguments, and what such code has no use for. */
-const pureFolders = ["data", "problems", "qualified-names", "extension-schema", "validate", "registry"];
+const pureFolders = [
+  "data",
+  "problems",
+  "qualified-names",
+  "extension-schema",
+  "expressions",
+  "validate",
+  "registry",
+];
 const impureModules =
   /^node:(fs|fs\/promises|child_process|net|tls|dgram|dns|http|https|http2|worker_threads|cluster|timers|timers\/promises|perf_hooks|process|os|vm)$/;
 

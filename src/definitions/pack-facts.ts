@@ -4,6 +4,7 @@ import type { InspectionPort, PathKind } from "../io/inspection-port.ts";
 import type { PackingPort } from "../io/packing-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
 import { gatherModules, type ModuleFacts } from "./modules/gather-modules.ts";
 import { findNeededFiles } from "./needed-files.ts";
 import { findNeededPaths } from "./programs.ts";
@@ -27,6 +28,8 @@ export interface PackFacts {
   unpublished: ReadonlySet<string>;
   /** The modules that handlers name, by their path relative to the package, without a leading `./`. */
   modules: ReadonlyMap<string, ModuleFacts>;
+  /** Expressions in bundles that do not compile. */
+  expressionFaults: readonly ExpressionFault[];
   /** What the paths lead to that subprocess servers need, by path relative to the package. */
   paths: ReadonlyMap<string, PathKind>;
 }
@@ -104,6 +107,7 @@ export async function gatherFacts(
     builtIns,
     unpublished: await findUnpublished(sources, inspected),
     modules: await gatherModules(port, inspected),
+    expressionFaults: await gatherExpressions(items),
     paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
   };
 }

@@ -1,6 +1,7 @@
 import type { Check } from "../finding.ts";
 import { checkAdvertisedNames } from "./advertised-names.ts";
 import { checkDescriptions } from "./descriptions.ts";
+import { checkExpressions } from "./expressions.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkItemNames } from "./item-names.ts";
 import { checkLegacyContext } from "./legacy-context.ts";
@@ -35,6 +36,7 @@ export const checks: readonly Check[] = [
   checkLegacyContext,
   checkReferences,
   checkToolsetCycles,
+  checkExpressions,
   checkHandlers,
   checkServerPrograms,
   checkPublishedFiles,

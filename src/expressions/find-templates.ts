@@ -1,0 +1,60 @@
+/** An expression in a text: `${{ … }}`. */
+export interface Template {
+  /** What stands between the braces, without white space around and without the mark of absence. */
+  expression: string;
+  /** Written `${{ expr? }}`: an absent value drops its key or element. */
+  mayBeAbsent: boolean;
+  /** Offsets of the whole template in the text, the end exclusive. */
+  start: number;
+  end: number;
+}
+
+const opening = "${{";
+
+/** Offset behind a quoted text that begins at `start`; the end of the text where it is not closed. */
+function skipQuoted(text: string, start: number): number {
+  const quote = text.charAt(start);
+  const isTriple = text.startsWith(quote.repeat(3), start);
+  const isRaw = /[rR]/.test(text.charAt(start - 1)) && !/[\w]/.test(text.charAt(start - 2));
+  const closing = isTriple ? quote.repeat(3) : quote;
+  for (let index = start + closing.length; index < text.length; index++) {
+    if (text.charAt(index) === "\\" && !isRaw) index++;
+    else if (text.startsWith(closing, index)) return index + closing.length;
+  }
+  return text.length;
+}
+
+/** Offset of the `}}` that closes an expression beginning at `start`; -1 where none does. Knows strings and braces. */
+function findEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let index = start; index < text.length; index++) {
+    const character = text.charAt(index);
+    if (character === '"' || character === "'") index = skipQuoted(text, index) - 1;
+    else if (character === "{") depth++;
+    else if (character === "}" && depth > 0) depth--;
+    else if (text.startsWith("}}", index)) return index;
+  }
+  return -1;
+}
+
+/**
+ * Finds the templates in a text. `$${{` stands for a literal `${{`. `unclosed` is the offset of a template that has
+ * no end.
+ */
+export function findTemplates(text: string): { templates: Template[]; unclosed: number | undefined } {
+  const templates: Template[] = [];
+  for (let start = text.indexOf(opening); start >= 0; ) {
+    if (text.charAt(start - 1) === "$") {
+      start = text.indexOf(opening, start + opening.length);
+      continue;
+    }
+    const close = findEnd(text, start + opening.length);
+    if (close < 0) return { templates, unclosed: start };
+    const inner = text.slice(start + opening.length, close).trim();
+    const mayBeAbsent = inner.endsWith("?");
+    const expression = mayBeAbsent ? inner.slice(0, -1).trim() : inner;
+    templates.push({ expression, mayBeAbsent, start, end: close + 2 });
+    start = text.indexOf(opening, close + 2);
+  }
+  return { templates, unclosed: undefined };
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { whyNotCompiled } from "../../src/expressions/compile-expression.ts";
+import { findTemplates } from "../../src/expressions/find-templates.ts";
+
+const expressionsOf = (text: string) => findTemplates(text).templates.map(({ expression }) => expression);
+
+describe("finding templates", () => {
+  test.each<[string, string[]]>([
+    ["${{ a }}", ["a"]],
+    ["x ${{a}} y ${{ b }} z", ["a", "b"]],
+    ["${{ {'k': 1} }}", ["{'k': 1}"]],
+    ["${{ {'k': {'l': 1}} }}", ["{'k': {'l': 1}}"]],
+    ["${{ '}}' + a }}", ["'}}' + a"]],
+    ['${{ "}}" }}', ['"}}"']],
+    ["${{ 'it\\'s }}' }}", ["'it\\'s }}'"]],
+    ["${{ r'\\' + '}}' }}", ["r'\\' + '}}'"]],
+    ["${{ '''a'}}''' }}", ["'''a'}}'''"]],
+    ["$${{ literal }} ${{ a }}", ["a"]],
+    ["no template { } $ {{", []],
+  ])("in %j", (text, expressions) => {
+    expect(expressionsOf(text)).toEqual(expressions);
+    expect(findTemplates(text).unclosed).toBeUndefined();
+  });
+
+  test("tells an absent value by the mark at its end", () => {
+    expect(findTemplates("${{ a.b? }}").templates).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
+  });
+
+  test.each([
+    ["${{ a", 0],
+    ["x ${{ 'a }}", 2],
+    ["${{ {'k': 1 }}", 0],
+  ])("reports that %j is not closed", (text, offset) => {
+    expect(findTemplates(text).unclosed).toBe(offset);
+  });
+});
+
+describe("compiling an expression", () => {
+  test.each([
+    "request.arguments.x",
+    "a ? 1 : 2",
+    "{'k': 1}.k",
+    "result.?y.orValue(1)",
+    "[1, 2].map(x, x + 1)",
+  ])("takes %s", (expression) => {
+    expect(whyNotCompiled(expression)).toBeUndefined();
+  });
+
+  test.each(["", "a +", "a b", "'open", "x ? 1 :", "}"])("refuses %j", (expression) => {
+    expect(whyNotCompiled(expression)).toEqual(expect.any(String));
+  });
+});
