@@ -20,6 +20,8 @@ export default defineConfig([
     outDir: "dist",
     format: "esm",
     dts: true,
+    // The program of the confined child is run, not imported, so it stays a file of its own beside each bundle.
+    copy: [{ from: "src/io/confined-child.mjs", to: "dist" }],
     plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {
@@ -30,6 +32,7 @@ export default defineConfig([
     outDir: "dist/cli",
     format: "cjs",
     dts: false,
+    copy: [{ from: "src/io/confined-child.mjs", to: "dist/cli" }],
     plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {
