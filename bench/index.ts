@@ -2,10 +2,12 @@
 import { benchDiscovery } from "./discovery.ts";
 import { benchStartup } from "./startup.ts";
 import { type BenchmarkOptions, readCommandLine } from "./support/options.ts";
+import { benchValidation } from "./validation.ts";
 
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
   ["discovery", benchDiscovery],
   ["startup", benchStartup],
+  ["validation", benchValidation],
 ]);
 
 // Node 20 reads these certificates at every start, which can take longer than all that is measured here.
