@@ -69,10 +69,10 @@ function formatNodeRow(packages: number, aim: number, tree: string, options: Ben
 export async function benchStartup(options: BenchmarkOptions): Promise<void> {
   const npm = process.env.npm_execpath;
   const npmRows: string[][] = [];
-  const addNpmRow = (name: string, tree: string) => {
+  const addNpmRow = (name: string, tree: string, aim?: number) => {
     if (npm === undefined) return;
     const ratio = compareWithNpm(npm, tree, options);
-    npmRows.push([name, formatRatio(ratio), formatAim(ratio, npmAim)]);
+    npmRows.push([name, formatRatio(ratio), aim === undefined ? "-" : formatAim(ratio, aim)]);
   };
   await withTemporaryTrees((makeTree) => {
     const rows: string[][] = [];
@@ -83,7 +83,7 @@ export async function benchStartup(options: BenchmarkOptions): Promise<void> {
     }
     printTable(["packages", "floor ÷ node", "list ÷ node", "aim", "list --json", "--version", "aim"], rows);
   });
-  addNpmRow("this repo's own", repository);
+  addNpmRow("this repo's own", repository, npmAim);
   console.log();
   if (npm === undefined) console.log("npm is compared with only where npm runs the benchmark.");
   printTable(["tree", "list ÷ npm query '[trailblaze]'", "aim"], npmRows);

@@ -68,6 +68,9 @@ async function findTarget(
 ): Promise<Target> {
   const lookAround = async (directory: string) =>
     describeSurroundings(await findPacks(port, { cwd: directory, global }));
+  if (typeof target !== "string" && typeof target?.location !== "string") {
+    throw failure("InvalidArguments", { reason: "What to validate is a folder, a name or a pack" });
+  }
   if (typeof target !== "string") {
     const { location, origin } = target;
     const read = readManifest(port, location, "always");

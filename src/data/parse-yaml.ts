@@ -104,7 +104,8 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   const composer = new Composer({ logLevel: "silent", uniqueKeys: false });
   const [document, second] = [...composer.compose(tokens, true, text.length)];
   if (document === undefined) throw new DataSyntaxError("it is empty", text, 0);
-  const [error] = document.errors;
+  // What the parser only warns of, as a tag that it does not know, is no data that we understand.
+  const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined)
     throw new DataSyntaxError(`it is not valid YAML (${error.message})`, text, error.pos[0]);
   if (second !== undefined) {

@@ -32,9 +32,13 @@ interface FileContents {
   confinement: Confinement;
 }
 
-/** Adds line and column to problems that stand in package.json, whose paths are from the field. */
+/**
+ * Adds line and column to problems that stand in package.json, whose paths are from the field: faults of it, and files
+ * that it leads to and that are missing.
+ */
 async function placeInManifest({ manifest }: FoundPack, problems: readonly Problem[]): Promise<Problem[]> {
-  const isInManifest = ({ file }: Problem) => file === "package.json";
+  const isInManifest = ({ file, code }: Problem) =>
+    file === "package.json" || code === "MissingDefinitionFile";
   if (!problems.some(isInManifest)) return [...problems];
   const { createJsonLocator } = await import("../data/json-positions.ts");
   const locate = createJsonLocator(manifest.text);

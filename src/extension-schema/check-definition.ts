@@ -50,8 +50,12 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   if (kind === "tool" || kind === "prompt") return kind;
   const { kind: documentKind } = definition;
   if (kind === "toolset") return documentKind === undefined ? "toolsetList" : "toolsBundle";
-  if (documentKind !== undefined) return "serverDocument";
   const has = (key: string) => definition[key] !== undefined;
+  if (documentKind !== undefined) {
+    const foreign = ["toolsets", "prompts", ...subprocessKeys].filter(has).map((key) => `\`${key}\``);
+    if (foreign.length === 0) return "serverDocument";
+    return { reason: `it mixes a document with another kind of server (${foreign.join(", ")})`, path: [] };
+  }
   const composed = composedKeys.filter(has);
   const subprocess = subprocessKeys.filter(has);
   if (composed.length > 0 && subprocess.length > 0) {

@@ -341,7 +341,13 @@ async function evaluate(index) {
 
 const kept = new Set(["TMPDIR", "TEMP", "TMP", "SYSTEMROOT"]);
 for (const name of Object.keys(process.env)) if (!kept.has(name.toUpperCase())) delete process.env[name];
-if (process.env.TMPDIR !== undefined) process.chdir(process.env.TMPDIR);
+const temporary = process.env.TMPDIR;
+if (temporary !== undefined) {
+  process.chdir(temporary);
+  // The pack's code sees no variable at all, and still finds its own folder.
+  delete process.env.TMPDIR;
+  os.tmpdir = () => temporary;
+}
 for (const path of visible) if (!fs.existsSync(path)) exit(somethingMissing);
 for (const file of files) file.url = pathToFileURL(file.path).href;
 

@@ -102,9 +102,12 @@ describe("parsing YAML", () => {
     expect(line).toBeGreaterThanOrEqual(2);
   });
 
-  test("never makes anything but data of a tag", () => {
-    expect(read('a: !!js/function "() => 1"\nb: !own {c: 1}\n')).toEqual({ a: "() => 1", b: { c: 1 } });
-  });
+  test.each(['a: !!js/function "() => 1"\n', "b: !own {c: 1}\n"])(
+    "refuses a tag that it does not know: %j",
+    (text) => {
+      expect(syntaxErrorOf(text).reason).toMatch(/tag/);
+    },
+  );
 
   test("keeps __proto__ an ordinary key", () => {
     const value = read("__proto__: {polluted: true}\n") as object;

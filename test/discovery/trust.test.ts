@@ -181,7 +181,7 @@ describe("discovery", () => {
     const before = JSON.stringify(await discoverPacks({ cwd: root }));
     for (const entry of fs.readdirSync(root, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
-      if (entry.isFile() && !allowed.test(relative(root, path))) fs.rmSync(path);
+      if (entry.isFile() && !allowed.test(relative(root, path))) fs.rmSync(path, { force: true });
     }
     expect(fs.existsSync(join(root, "node_modules/@acme/jira/index.js"))).toBe(false);
     expect(JSON.stringify(await discoverPacks({ cwd: root }))).toBe(before);

@@ -5,7 +5,6 @@ import { greetTool, validateTree } from "./validate-tree.ts";
 const codes = ["MissingDescription"] as const;
 
 const undescribed = {
-  "servers/desk": { tools: [], instructions: "Ask first." },
   "tools/greet": greetTool("./a.js", { description: undefined }),
   "toolsets/all": { name: "all", tools: [] },
   "prompts/hello": { name: "hello", content: "Say hello." },
@@ -22,9 +21,7 @@ test.each(Object.entries(undescribed))(
   "%s is described in package.json, in its definition, or not",
   async (place, definition) => {
     expect(await validate(place, definition, "What it is for.")).toEqual([]);
-    if (!place.startsWith("servers")) {
-      expect(await validate(place, { ...definition, description: "What it is for." })).toEqual([]);
-    }
+    expect(await validate(place, { ...definition, description: "What it is for." })).toEqual([]);
     const [key = "", item] = place.split("/");
     const message = `The ${key.slice(0, -1)} "${item}" has no description`;
     expect(await validate(place, definition)).toMatchObject([
@@ -38,11 +35,14 @@ test("a description of nothing but white space is none", async () => {
   expect(await validate("tools/greet", undescribed["tools/greet"], " ")).toHaveLength(1);
 });
 
-test("the description of a bundle is not that of its entries", async () => {
+test("a server needs none: its definition has no place for one", async () => {
+  expect(await validate("servers/desk", { tools: [], instructions: "Ask first." })).toEqual([]);
+});
+
+test("a bundle needs none, but each of its entries does", async () => {
   const { description: _, ...bare } = entry();
   const problems = await validateEntries([entry(), bare], codes);
   expect(problems.map(({ path, message }) => [path, message.split(",")[0]])).toEqual([
-    [[], 'The toolset "greetings" has no description'],
     [["entries", 1], 'The entry "hello_greet" of the toolset "greetings" has no description'],
   ]);
 });

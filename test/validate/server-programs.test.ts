@@ -41,8 +41,6 @@ describe("HandlerNotFound", () => {
   test.each([
     [{ script: "./server/start.js" }, 'script: .*there is no file "server/start.js" in the package'],
     [{ script: "./server" }, 'script: .*"server" is a folder, not a file'],
-    [{ script: "./server/main.js", cwd: "./work" }, 'cwd: .*there is no folder "work" in the package'],
-    [{ script: "./server/main.js", cwd: "./server/main.js" }, 'cwd: .*"server/main.js" is no regular folder'],
     [{ command: "node", args: ["./main.js"] }, 'args.0: .*there is no file "main.js"'],
     [{ command: "node", args: ["--no-warnings", "./main.js"] }, 'args.1: .*there is no file "main.js"'],
     [{ command: "./bin/start" }, 'command: .*there is no file "bin/start"'],
@@ -51,6 +49,15 @@ describe("HandlerNotFound", () => {
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(new RegExp(`^HandlerNotFound ${reason}`));
   });
+});
+
+test.each([
+  ["./work", 'there is no folder "work" in the package'],
+  ["./server/main.js", '"server/main.js" is no regular folder'],
+])("a cwd of %s is InvalidServerDefinition", async (cwd, reason) => {
+  const found = await judge({ script: "./server/main.js", cwd });
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatch(new RegExp(`^InvalidServerDefinition cwd: .*${reason}`));
 });
 
 describe("DefinitionOutsidePackage", () => {

@@ -22,13 +22,22 @@ function isReadable(field: unknown, key: KindKey): boolean {
   return isRecord(field) && (field[key] === undefined || Array.isArray(field[key]));
 }
 
+/** The names in a list of declarations, those of faulty declarations too: their definitions are no orphans. */
+function declaredNames(field: unknown, key: KindKey): Set<string> {
+  const list = isRecord(field) ? field[key] : undefined;
+  const names = Array.isArray(list)
+    ? list.map((entry: unknown) => (Array.isArray(entry) ? entry[0] : isRecord(entry) ? entry.name : entry))
+    : [];
+  return new Set(names.filter((name): name is string => typeof name === "string"));
+}
+
 /** That every definition belongs to a declared item: files in the folder of a kind, and entries of a combined file. */
 export const checkOrphanDefinitions: Check = function* ({ inspected }) {
-  const { extension, manifest, files, combined } = inspected;
+  const { manifest, files, combined } = inspected;
   for (const { kind, perItem, combined: combinedFile } of files) {
     const key = keyOfKind[kind];
     if (!isReadable(manifest.value.trailblaze, key)) continue;
-    const declared = new Set(extension[key].map(({ name }) => name));
+    const declared = declaredNames(manifest.value.trailblaze, key);
     const isOrphan = (name: string) => !declared.has(name) && whyInvalidItemName(name) === undefined;
     for (const [name, sameName] of perItem) {
       if (!isOrphan(name)) continue;

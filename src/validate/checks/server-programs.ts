@@ -17,6 +17,9 @@ export const checkServerPrograms: Check = function* ({ inspected, paths }) {
       if (kind === wanted) continue;
       if (kind === "outside") {
         yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
+      } else if (wanted === "folder") {
+        const reason = `\`${path.join(".")}\` is no folder: ${describeMismatch(needed, kind)}`;
+        yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
         const reason = describeMismatch(needed, kind);
         yield findInItem(item, "HandlerNotFound", { handler: written, reason, exports: [] }, path);
