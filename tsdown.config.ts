@@ -32,6 +32,17 @@ export default defineConfig([
     outDir: "dist/cli",
     format: "cjs",
     dts: false,
+    // Without comments and white space, as Node reads every byte before it runs the first; names stay.
+    minify: { compress: false, mangle: false, codegen: true },
+    outputOptions: {
+      codeSplitting: {
+        groups: [
+          { name: "base", test: /src[\\/](?:version|cli[\\/]output)\.ts$/, priority: 1 },
+          // What every `list` needs, in one file: to find and open one costs as much as most of them hold.
+          { name: "list", test: /src[\\/]cli[\\/](?:parse-command-line|exit-code|commands[\\/]list)\.ts$/ },
+        ],
+      },
+    },
     copy: [{ from: "src/io/confined-child.mjs", to: "dist/cli" }],
     plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },

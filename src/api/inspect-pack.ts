@@ -1,12 +1,8 @@
-import {
-  type InspectionOptions,
-  type ItemInspection,
-  inspectItemWith,
-  inspectPackWith,
-  type PackInspection,
-} from "../definitions/inspect.ts";
+import type { InspectionOptions, ItemInspection, PackInspection } from "../definitions/inspect.ts";
 import type { Kind } from "../kinds.ts";
-import { createInspectionMeans } from "./inspection-means.ts";
+
+// Who only discovers does not pay for loading what checks definitions.
+const loadMeans = async () => (await import("./inspection-means.ts")).createInspectionMeans();
 
 /**
  * An installed pack with the definitions of its items, by npm name or its qualified form.
@@ -17,8 +13,9 @@ import { createInspectionMeans } from "./inspection-means.ts";
  * Throws `TrailblazeError` only where there is nothing to show: `PackNotInstalled`, `ExtensionNotFound`,
  * `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
-export function inspectPack(name: string, options: InspectionOptions = {}): Promise<PackInspection> {
-  return inspectPackWith(createInspectionMeans(), name, options);
+export async function inspectPack(name: string, options: InspectionOptions = {}): Promise<PackInspection> {
+  const { inspectPackWith } = await import("../definitions/inspect.ts");
+  return await inspectPackWith(await loadMeans(), name, options);
 }
 
 /**
@@ -28,9 +25,10 @@ export function inspectPack(name: string, options: InspectionOptions = {}): Prom
  * Trust level: inspection, as `inspectPack`. Throws `TrailblazeError`: as `inspectPack`, and `InvalidQualifiedName`,
  * `AmbiguousName`, `PackVersionMismatch`, `ServerNotFound`, `ToolNotFound`, `ToolsetNotFound`, `PromptNotFound`.
  */
-export function inspectItem(
+export async function inspectItem(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
 ): Promise<ItemInspection> {
-  return inspectItemWith(createInspectionMeans(), name, options);
+  const { inspectItemWith } = await import("../definitions/inspect.ts");
+  return await inspectItemWith(await loadMeans(), name, options);
 }

@@ -1,11 +1,5 @@
 import type { DiscoveredPack } from "../discovery/types.ts";
-import { createInspectionMeans } from "./inspection-means.ts";
-import {
-  type DetailedReport,
-  type ValidationOptions,
-  type ValidationReport,
-  validateExtensionWith,
-} from "./validate-with.ts";
+import type { DetailedReport, ValidationOptions, ValidationReport } from "./validate-with.ts";
 
 /**
  * Finds everything that is wrong with a pack: a folder, an installed pack by npm name (or its qualified form), or a
@@ -24,9 +18,11 @@ export async function validateExtension(
 }
 
 /** As `validateExtension`, with the texts that the positions of problems refer to. */
-export function validateExtensionInDetail(
+export async function validateExtensionInDetail(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
 ): Promise<DetailedReport> {
-  return validateExtensionWith(createInspectionMeans(), target, options);
+  const { createInspectionMeans } = await import("./inspection-means.ts");
+  const { validateExtensionWith } = await import("./validate-with.ts");
+  return await validateExtensionWith(createInspectionMeans(), target, options);
 }

@@ -15,7 +15,6 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
 
 /** Runs one command line and gives its exit code. Never throws. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
-  output.tolerateClosedPipe();
   const [name, ...args] = putCommandFirst(argv);
   const asJson = argv.includes("--json");
   try {

@@ -1,35 +1,66 @@
 // The one module that writes to stdout and stderr. stdout belongs to machines and to the answer, stderr to everything
 // else that people read.
+import { fstatSync, writeSync } from "node:fs";
 import type { TextStyle } from "./command.ts";
 import { formatJson } from "./format-json.ts";
 
-type Stream = NodeJS.WriteStream;
+type Descriptor = 1 | 2;
 
-/** Colour and width of a stream: both only for a terminal, colour only without `NO_COLOR`. */
-function styleOf(stream: Stream): TextStyle {
-  const color = stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
-  return { color, width: stream.isTTY ? stream.columns || undefined : undefined };
+// Making `process.stdout` takes an eighth of the time that Node needs to start, so that is left to terminals.
+const streamOf = (descriptor: Descriptor) => (descriptor === 1 ? process.stdout : process.stderr);
+
+function mayBeTerminal(descriptor: Descriptor): boolean {
+  try {
+    return fstatSync(descriptor).isCharacterDevice();
+  } catch {
+    return false;
+  }
 }
 
-function writeLine(stream: Stream, text: string): void {
-  stream.write(text === "" || text.endsWith("\n") ? text : `${text}\n`);
+/** Colour and width: both only for a terminal, colour only without `NO_COLOR`. */
+function styleOf(descriptor: Descriptor): TextStyle {
+  if (!mayBeTerminal(descriptor)) return { color: false, width: undefined };
+  const { isTTY, columns } = streamOf(descriptor);
+  const color = isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+  return { color, width: isTTY ? columns || undefined : undefined };
+}
+
+/** Writes until all is written or a pipe that does not block is full; gives what is left. */
+function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
+  let rest = bytes;
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+  } catch (error) {
+    tolerateClosedPipe(error as NodeJS.ErrnoException);
+  }
+  return rest;
+}
+
+/** A reader that goes away early, as `head` does, is no failure. */
+function tolerateClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit();
+  if (error.code !== "EAGAIN") throw error;
+}
+
+/** Streams that wait for a slow reader: what comes later must wait behind it. */
+const waiting = new Set<Descriptor>();
+
+function writeLine(descriptor: Descriptor, text: string): void {
+  const bytes = Buffer.from(text === "" || text.endsWith("\n") ? text : `${text}\n`);
+  const rest = waiting.has(descriptor) ? bytes : writeWhatFits(descriptor, bytes);
+  if (rest.length === 0) return;
+  const stream = streamOf(descriptor);
+  if (!waiting.has(descriptor)) stream.on("error", tolerateClosedPipe);
+  waiting.add(descriptor);
+  stream.write(rest);
 }
 
 export const output = {
-  stdoutStyle: (): TextStyle => styleOf(process.stdout),
-  stderrStyle: (): TextStyle => styleOf(process.stderr),
+  stdoutStyle: (): TextStyle => styleOf(1),
+  stderrStyle: (): TextStyle => styleOf(2),
   /** The answer itself. */
-  answer: (text: string): void => writeLine(process.stdout, text),
-  json: (document: unknown): void => writeLine(process.stdout, formatJson(document)),
+  answer: (text: string): void => writeLine(1, text),
+  json: (document: unknown): void => writeLine(1, formatJson(document)),
   /** What people should know besides the answer. */
-  note: (text: string): void => writeLine(process.stderr, text),
-  /** A reader that goes away early, as `head` does, is no failure. */
-  tolerateClosedPipe(): void {
-    for (const stream of [process.stdout, process.stderr]) {
-      stream.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code !== "EPIPE") throw error;
-        process.exit();
-      });
-    }
-  },
+  note: (text: string): void => writeLine(2, text),
 };

@@ -3,6 +3,17 @@ import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 /** Deeper data serves no pack and would overflow the stack of whoever walks it next. */
 export const maximumDepth = 200;
 
+/** Whether there are enough brackets to nest too deep: a quick answer, no for nearly every file. */
+function hasManyBrackets(text: string): boolean {
+  let count = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if (++count > maximumDepth) return true;
+    }
+  }
+  return false;
+}
+
 /** Offset at which brackets nest deeper than `maximumDepth`, outside strings; -1 if they never do. */
 function findExcessiveDepth(text: string): number {
   let depth = 0;
@@ -31,7 +42,7 @@ function findExcessiveDepth(text: string): number {
  */
 export function parseJson(source: Uint8Array | string): { text: string; value: unknown } {
   const text = typeof source === "string" ? source.replace(/^\uFEFF/, "") : decodeUtf8(source);
-  const tooDeep = findExcessiveDepth(text);
+  const tooDeep = hasManyBrackets(text) ? findExcessiveDepth(text) : -1;
   if (tooDeep >= 0) {
     throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, tooDeep);
   }

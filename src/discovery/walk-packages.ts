@@ -1,5 +1,5 @@
 import { basename, dirname, sep } from "node:path";
-import type { DiscoveryPort } from "../io/discovery-port.ts";
+import type { DirectoryEntry, DiscoveryPort } from "../io/discovery-port.ts";
 import { type ManifestFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";
 
@@ -70,38 +70,42 @@ export class PackageWalk {
   #visitNested(directory: string): void {
     const path = `${directory}${sep}node_modules`;
     if (!this.#port.exists(path)) return;
-    const real = this.#port.realPath(path);
+    // The folder above is a real path, so that only this one may need to be followed.
+    const real = this.#port.isLink(path) ? this.#port.realPath(path) : path;
     if (real !== undefined) this.#visitNodeModules(real);
   }
 
   #visitNodeModules(folder: string): void {
     if (this.#listed.has(folder)) return;
     this.#listed.add(folder);
-    this.#visitEntries(folder, (name, path, isLink) => {
-      if (name.startsWith(".")) {
-        if (storeNames.has(name) && !isLink) this.#visitStore(path);
-      } else if (isLink) {
-        this.#addLink(name, path);
-      } else {
-        this.#visitPackage(path, name);
-      }
-    });
+    this.#visitEntries(folder, true);
   }
 
-  /** Goes through a folder of packages and the scopes in it, with each package's full name. */
-  #visitEntries(folder: string, visit: (name: string, path: string, isLink: boolean) => void): void {
-    for (const { name, isLink } of this.#port.listDirectory(folder) ?? []) {
+  /** Goes through a folder of packages and the scopes in it; links and stores are passed over on request. */
+  #visitEntries(folder: string, withLinks: boolean): void {
+    for (const entry of this.#port.listDirectory(folder) ?? []) {
+      const { name } = entry;
       const path = `${folder}${sep}${name}`;
-      if (!name.startsWith("@")) {
-        visit(name, path, isLink);
-        continue;
-      }
-      const scope = isLink ? this.#port.realPath(path) : path;
-      for (const inner of (scope && this.#port.listDirectory(scope)) || []) {
-        if (!inner.name.startsWith("."))
-          visit(`${name}/${inner.name}`, `${scope}${sep}${inner.name}`, inner.isLink);
+      if (name.startsWith("@")) {
+        this.#visitScope(name, entry.isSymbolicLink() ? this.#port.realPath(path) : path, withLinks);
+      } else if (!name.startsWith(".")) {
+        this.#visitEntry(entry, path, name, withLinks);
+      } else if (withLinks && storeNames.has(name) && entry.isDirectory()) {
+        this.#visitStore(path);
       }
     }
+  }
+
+  #visitScope(name: string, path: string | undefined, withLinks: boolean): void {
+    for (const entry of (path && this.#port.listDirectory(path)) || []) {
+      if (entry.name.startsWith(".")) continue;
+      this.#visitEntry(entry, `${path}${sep}${entry.name}`, `${name}/${entry.name}`, withLinks);
+    }
+  }
+
+  #visitEntry(entry: DirectoryEntry, path: string, installedAs: string, withLinks: boolean): void {
+    if (entry.isDirectory()) this.#visitPackage(path, installedAs);
+    else if (withLinks && entry.isSymbolicLink()) this.#addLink(installedAs, path);
   }
 
   #addLink(name: string, path: string): void {
@@ -127,8 +131,9 @@ export class PackageWalk {
   #visitStore(store: string): void {
     if (this.#stores.has(store)) return;
     this.#stores.add(store);
-    for (const { name: entry, isLink } of this.#port.listDirectory(store) ?? []) {
-      if (isLink || entry === "node_modules") continue;
+    for (const listed of this.#port.listDirectory(store) ?? []) {
+      const { name: entry } = listed;
+      if (entry === "node_modules" || !listed.isDirectory()) continue;
       const unit = `${store}${sep}${entry}${sep}node_modules`;
       const [, scope, name] = storeEntry.exec(entry) ?? [];
       if (name !== undefined) {
@@ -138,9 +143,7 @@ export class PackageWalk {
       }
       if (this.#port.exists(unit)) {
         // Only what really lies in the unit: the links beside it lead to other units.
-        this.#visitEntries(unit, (inner, path, isInnerLink) => {
-          if (!isInnerLink && !inner.startsWith(".")) this.#visitPackage(path, inner);
-        });
+        this.#visitEntries(unit, false);
       } else if (entry.startsWith("@")) {
         this.#visitStore(`${store}${sep}${entry}`);
       }

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../io/discovery-port.ts";
 import { isFault, readManifest } from "./manifest.ts";
@@ -59,7 +59,9 @@ export async function findWorkspace(port: DiscoveryPort, project: Project): Prom
     return { root: project.directory, members: await findMembers(port, project.directory, own) };
   }
   for (const directory of ancestorsOf(dirname(project.directory))) {
-    const read = readManifest(port, directory, "always");
+    const read = port.exists(join(directory, "package.json"))
+      ? readManifest(port, directory, "always")
+      : "absent";
     const manifest = typeof read === "string" || isFault(read) ? undefined : read;
     const patterns = await findPatterns(port, directory, manifest);
     if (patterns === undefined) continue;

@@ -7,7 +7,8 @@ export const maximumManifestBytes = 1 << 20;
 /** An entry of a folder that holds packages. */
 export interface DirectoryEntry {
   name: string;
-  isLink: boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
 }
 
 /** What reading a package.json gave. */
@@ -33,6 +34,8 @@ export interface DiscoveryPort {
   /** Entries of a folder, in any order; `undefined` where there is none that can be read. */
   listDirectory(directory: string): DirectoryEntry[] | undefined;
   exists(path: string): boolean;
+  /** Whether the path itself, not a folder above it, is a symbolic link. */
+  isLink(path: string): boolean;
   /** The path with every symbolic link followed; `undefined` where nothing is, or links go in a circle. */
   realPath(path: string): string | undefined;
   /**

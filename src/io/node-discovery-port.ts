@@ -1,7 +1,6 @@
 import * as fs from "node:fs";
 import { join, sep } from "node:path";
 import {
-  type DirectoryEntry,
   type DiscoveryPort,
   type ManifestRead,
   maximumManifestBytes,
@@ -28,11 +27,33 @@ function isWhiteSpace(byte: number | undefined): boolean {
 
 /** True for text that begins with `{` and ends with `}`, a byte order mark and white space apart. */
 function hasBracesAtEnds(bytes: Buffer, length: number): boolean {
+  // As package managers and editors write it; what follows is for the others.
+  if (bytes[0] === 0x7b && bytes[length - 1] === 0x0a && bytes[length - 2] === 0x7d) return true;
   let start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let end = length - 1;
   while (start < end && isWhiteSpace(bytes[start])) start++;
   while (end > start && isWhiteSpace(bytes[end])) end--;
   return start < end && bytes[start] === 0x7b && bytes[end] === 0x7d;
+}
+
+/** `tools/cli` or `packages/*`: what nearly every workspace says, and what needs no library. */
+const plainPattern = /^(?:\.\/)?([\w@-][\w@.-]*(?:\/[\w@-][\w@.-]*)*)(\/\*)?\/?$/;
+
+/** A folder, or those in it, as far as they hold a package.json. */
+function listMembers(folder: string, inside: boolean): string[] {
+  const hasManifest = (path: string) => {
+    try {
+      return fs.lstatSync(join(path, "package.json"), { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  if (!inside) return hasManifest(folder) ? [folder] : [];
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+  return names
+    .filter((name) => !name.startsWith(".") && name !== "node_modules")
+    .map((name) => join(folder, name))
+    .filter(hasManifest);
 }
 
 /** A port onto this machine's file system. Every manifest passes through one buffer, allocated here. */
@@ -77,8 +98,9 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
 
   function readOpened(descriptor: number, which: "always" | "ifRelevant"): ManifestRead {
     let length = fs.readSync(descriptor, buffer, 0, buffer.length, null);
-    const isRelevant = buffer.subarray(0, length).includes(field) || !hasBracesAtEnds(buffer, length);
-    if (which === "ifRelevant" && !isRelevant && length < buffer.length) return irrelevant;
+    if (which === "ifRelevant" && length < buffer.length && hasBracesAtEnds(buffer, length)) {
+      if (!buffer.subarray(0, length).includes(field)) return irrelevant;
+    }
 
     const stats = fs.fstatSync(descriptor);
     if (!stats.isFile()) return unusable(`it is ${describeFileType(stats)}, not a regular file`);
@@ -118,17 +140,13 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     readManifest,
     listDirectory(directory) {
       try {
-        const entries: DirectoryEntry[] = [];
-        for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
-          const isLink = entry.isSymbolicLink();
-          if (isLink || entry.isDirectory()) entries.push({ name: entry.name, isLink });
-        }
-        return entries;
+        return fs.readdirSync(directory, { withFileTypes: true });
       } catch {
         return undefined;
       }
     },
     exists: fs.existsSync,
+    isLink: (path) => fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
     realPath(path) {
       try {
         return fs.realpathSync.native(path);
@@ -138,8 +156,9 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     },
     readProjectFile(directory: string, file: ProjectFile) {
       try {
-        const path = join(directory, file);
-        return fs.statSync(path).isFile() ? fs.readFileSync(path) : undefined;
+        const path = `${directory}${sep}${file}`;
+        // Most are absent, and an exception costs ten times what asking does.
+        return fs.existsSync(path) && fs.statSync(path).isFile() ? fs.readFileSync(path) : undefined;
       } catch {
         return undefined;
       }
@@ -153,6 +172,10 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       }
     },
     async findWorkspaces(root, patterns) {
+      const plain = patterns.map((pattern) => plainPattern.exec(pattern));
+      if (plain.every((match) => match !== null)) {
+        return plain.flatMap(([, folder = "", star]) => listMembers(join(root, folder), star !== undefined));
+      }
       const { default: fastGlob } = await import("fast-glob");
       // Whatever a package.json turns out to be, a member that has one is looked at.
       const manifests = await fastGlob(

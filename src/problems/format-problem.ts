@@ -1,6 +1,14 @@
-import { createColors } from "picocolors";
 import type { Problem } from "./problem.ts";
 import { printable } from "./text.ts";
+
+/** Escape sequences that begin and end a style. */
+const styles = {
+  bold: ["\u001b[1m", "\u001b[22m"],
+  dim: ["\u001b[2m", "\u001b[22m"],
+  error: ["\u001b[31m", "\u001b[39m"],
+  warning: ["\u001b[33m", "\u001b[39m"],
+  info: ["\u001b[36m", "\u001b[39m"],
+} as const;
 
 const labels = { error: "error", warning: "warning", info: "info" } as const;
 
@@ -21,13 +29,13 @@ function formatPlace(problem: Problem): string {
  * No character of a pack's text can act on a terminal.
  */
 export function formatProblem(problem: Problem, { color = false }: { color?: boolean } = {}): string {
-  const colors = createColors(color);
-  const paint = { error: colors.red, warning: colors.yellow, info: colors.cyan }[problem.severity];
+  const paint = (style: keyof typeof styles, text: string) =>
+    color && text !== "" ? `${styles[style][0]}${text}${styles[style][1]}` : text;
   const place = formatPlace(problem);
   const lines = [
-    `${paint(labels[problem.severity])} ${colors.bold(problem.code)}${place === "" ? "" : `  ${colors.dim(place)}`}`,
+    `${paint(problem.severity, labels[problem.severity])} ${paint("bold", problem.code)}${place === "" ? "" : `  ${paint("dim", place)}`}`,
     `  ${printable(problem.message)}`,
   ];
-  if (problem.hint !== undefined) lines.push(`  ${colors.dim("hint:")} ${printable(problem.hint)}`);
+  if (problem.hint !== undefined) lines.push(`  ${paint("dim", "hint:")} ${printable(problem.hint)}`);
   return lines.join("\n");
 }

@@ -11,6 +11,8 @@ function escapeCharacter(character: string): string {
 
 /** The text on one line, with every character that does not print written as `\u{…}`. */
 export function printable(text: string): string {
+  // Nearly every text is plain, and the classes of characters above take longer to compile than a list to print.
+  if (/^[ -~]*$/.test(text)) return text;
   return text.replace(/[\t\r\n]+/g, " ").replace(unprintable, escapeCharacter);
 }
 
