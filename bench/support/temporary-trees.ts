@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeNpmTree } from "./npm-tree.ts";
@@ -17,15 +18,18 @@ export interface Tree {
 const packShare = 0.01;
 const writers = { npm: writeNpmTree, pnpm: writePnpmTree };
 
-/** Runs a benchmark with a folder for trees, which is gone afterwards, even after an interruption. */
+/** Removes its argument when its input ends: when it is told to, or when whoever started it is gone. */
+const cleaner =
+  "process.stdin.resume().on('end', () => fs.rmSync(process.argv[1], { recursive: true, force: true }))";
+
+/** Runs a benchmark with a folder for trees, which is gone afterwards, even if the run is killed. */
 export async function withTemporaryTrees(
   run: (makeTree: (layout: Layout, packages: number) => Tree) => Promise<void> | void,
 ): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  const interrupt = () => process.exit(130);
-  process.on("exit", remove);
-  process.on("SIGINT", interrupt);
+  // A process of its own, as everything here is synchronous and hears no signal.
+  const options = { detached: true, stdio: ["pipe", "ignore", "ignore"] } as const;
+  const { stdin } = spawn(process.execPath, ["-e", cleaner, folder], options);
   try {
     await run((layout, packages) => {
       const path = join(folder, `${layout}-${packages}`);
@@ -35,8 +39,6 @@ export async function withTemporaryTrees(
       return { path, packages, packs };
     });
   } finally {
-    remove();
-    process.off("exit", remove);
-    process.off("SIGINT", interrupt);
+    stdin.end();
   }
 }

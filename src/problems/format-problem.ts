@@ -10,8 +10,6 @@ const styles = {
   info: ["\u001b[36m", "\u001b[39m"],
 } as const;
 
-const labels = { error: "error", warning: "warning", info: "info" } as const;
-
 /** The place of a problem on one line, most general part first; empty when there is none. */
 function formatPlace(problem: Problem): string {
   const parts: string[] = [];
@@ -33,7 +31,7 @@ export function formatProblem(problem: Problem, { color = false }: { color?: boo
     color && text !== "" ? `${styles[style][0]}${text}${styles[style][1]}` : text;
   const place = formatPlace(problem);
   const lines = [
-    `${paint(problem.severity, labels[problem.severity])} ${paint("bold", problem.code)}${place === "" ? "" : `  ${paint("dim", place)}`}`,
+    `${paint(problem.severity, problem.severity)} ${paint("bold", problem.code)}${place === "" ? "" : `  ${paint("dim", place)}`}`,
     `  ${printable(problem.message)}`,
   ];
   if (problem.hint !== undefined) lines.push(`  ${paint("dim", "hint:")} ${printable(problem.hint)}`);
