@@ -28,8 +28,10 @@ export async function withTemporaryTrees(
 ): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
   // A process of its own, as everything here is synchronous and hears no signal.
-  const options = { detached: true, stdio: ["pipe", "ignore", "ignore"] } as const;
-  const { stdin } = spawn(process.execPath, ["-e", cleaner, folder], options);
+  const { stdin } = spawn(process.execPath, ["-e", cleaner, folder], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
   try {
     await run((layout, packages) => {
       const path = join(folder, `${layout}-${packages}`);
