@@ -13,6 +13,7 @@ import {
   resolveReference,
 } from "../qualified-names/index.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
+import { isData } from "./formats.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
 import type { InspectedPack } from "./types.ts";
@@ -160,7 +161,8 @@ async function inspectFoundItem(
     version,
     file: item.file,
     definition: item.definition,
-    confinement: library.confinement,
+    // What the item refers to may be code; the label is that of its own file.
+    confinement: item.format === undefined || isData(item.format) ? "data" : library.confinement,
     problems: library.problems,
     ...contents,
   };
