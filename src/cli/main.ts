@@ -10,7 +10,9 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
   while (argv[index] === "--json" || argv[index]?.startsWith("--cwd"))
     index += argv[index] === "--cwd" ? 2 : 1;
   const command = argv[index];
-  return command === undefined ? argv : [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
+  // Without a command they change nothing; a --cwd that lacks its folder is refused as it stands.
+  if (command === undefined) return index === argv.length ? [] : argv;
+  return [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
 }
 
 /** Runs one command line and gives its exit code. Never throws. */
@@ -59,7 +61,7 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
     }
   }
   const { exitCodeOfAnswer } = await import("./exit-code.ts");
-  return exitCodeOfAnswer(answer.problems, {
+  return exitCodeOfAnswer(answer.problemsAreAside ? [] : answer.problems, {
     strict: input.options.strict === true,
     failed: answer.failed === true,
   });

@@ -1,6 +1,6 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { FoundPack } from "../discovery/types.ts";
-import { checkDefinition, type Declaration } from "../extension-schema/index.ts";
+import { checkDefinition, type Declaration, isFunction } from "../extension-schema/index.ts";
 import type { Confinement, EvaluationPort } from "../io/evaluation-port.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
@@ -144,9 +144,9 @@ export async function loadDefinitions(
   for (const { kind, combined: source } of located.kinds) {
     if (source === undefined || !contents.values.has(source.file)) continue;
     const content = contents.values.get(source.file);
-    if (isRecord(content)) combined.set(source.file, content);
+    if (isRecord(content) && !isFunction(content)) combined.set(source.file, content);
     else {
-      const reason = `it holds ${describeType(content)}, not a map from item names to definitions`;
+      const reason = `it holds ${isRecord(content) ? "a function" : describeType(content)}, not a map from item names to definitions`;
       const place = { pack: found.pack.name, kind, file: source.file };
       problems.push(createProblem("InvalidDefinitionContents", { reason }, place, context));
     }

@@ -9,6 +9,8 @@ export interface NeededFile {
   item: InspectedItem;
   /** From the definition's top; `undefined` for the definition file itself. */
   path: Path | undefined;
+  /** The module that imports it, where the definition itself does not name it. */
+  importer?: string;
 }
 
 /** Every file that items name: their definitions, the modules of their handlers, the programs of their servers. */

@@ -5,8 +5,10 @@ import type { PackingPort } from "../io/packing-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
+import { followImports } from "./modules/follow-imports.ts";
 import { gatherModules, type ModuleFacts } from "./modules/gather-modules.ts";
-import { findNeededFiles } from "./needed-files.ts";
+import { ModuleFiles } from "./modules/module-files.ts";
+import { findNeededFiles, type NeededFile } from "./needed-files.ts";
 import { findNeededPaths } from "./programs.ts";
 import { findReferences } from "./references.ts";
 import type { InspectedPack } from "./types.ts";
@@ -25,7 +27,7 @@ export interface PackFacts {
   /** Names of the host's own tools. */
   builtIns: readonly string[];
   /** Files that items need, that are there and that npm would not publish; empty where that does not matter. */
-  unpublished: ReadonlySet<string>;
+  unpublished: readonly NeededFile[];
   /** The modules that handlers name, by their path relative to the package, without a leading `./`. */
   modules: ReadonlyMap<string, ModuleFacts>;
   /** Expressions in bundles that do not compile. */
@@ -75,17 +77,22 @@ function isBundled(file: string, manifest: Readonly<Record<string, unknown>>): b
 async function findUnpublished(
   { port, createPacking, findWorkspace }: FactSources,
   { pack, manifest: { value: manifest }, items }: InspectedPack,
-): Promise<Set<string>> {
+  modules: ModuleFiles,
+): Promise<NeededFile[]> {
   const isUnderDevelopment = pack.origin === "self" || pack.origin === "workspace";
-  const needed = new Set(findNeededFiles(items).map(({ file }) => file));
-  const files = [...needed].filter((file) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isBundled(file, manifest));
-  if (!isUnderDevelopment || manifest.private === true || files.length === 0) return new Set();
+  if (!isUnderDevelopment || manifest.private === true) return [];
+  const followed = await followImports(modules, findNeededFiles(items));
+  const needed = followed.filter(
+    ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isBundled(file, manifest),
+  );
+  if (needed.length === 0) return [];
+  const files = needed.map(({ file }) => file);
   const packing = await createPacking();
   // Where a package lists its files, the ignore files of its workspace do not count.
   const workspace = Array.isArray(manifest.files) ? undefined : await findWorkspace();
   const packed = await packing.findPacked({ packageRoot: pack.location, manifest, files, workspace });
-  const left = packed === undefined ? [] : files.filter((file) => !packed.has(file));
-  return new Set(left.filter((file) => port.describePath(pack.location, file) === "file"));
+  const left = packed === undefined ? [] : needed.filter(({ file }) => !packed.has(file));
+  return left.filter(({ file }) => port.describePath(pack.location, file) === "file");
 }
 
 /** Gathers what the checks need beyond the definitions. Opens modules to parse them; runs nothing. */
@@ -99,14 +106,16 @@ export async function gatherFacts(
   const elsewhere = findReferencesElsewhere(inspected);
   const surroundings = elsewhere.length > 0 ? await findSurroundings() : undefined;
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
+  const files = new ModuleFiles(port, pack.location);
+  const modules = await gatherModules(files, inspected);
   return {
     inspected,
     installed: surroundings?.packs ?? [],
     otherPackages: surroundings ? findOtherPackages(elsewhere, surroundings) : new Set(),
     dependencies: declaredDependencies(manifest),
     builtIns,
-    unpublished: await findUnpublished(sources, inspected),
-    modules: await gatherModules(port, inspected),
+    unpublished: await findUnpublished(sources, inspected, files),
+    modules,
     expressionFaults: await gatherExpressions(items),
     paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
   };

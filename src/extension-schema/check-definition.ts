@@ -32,6 +32,14 @@ const problemCode = {
   prompt: "InvalidPromptDefinition",
 } as const;
 
+const functionHint = {
+  server: "The default export must be an object, as `defineServer` returns it.",
+  tool: "The default export must be an object, as `defineTool` returns it; the function may be its `handler`.",
+  toolset: "The default export must be an object, as `defineToolset` returns it.",
+  prompt:
+    "The default export must be an object, as `definePrompt` returns it; the function may be its `handler`.",
+} as const;
+
 const validators = {
   tool,
   composedServer,
@@ -151,6 +159,11 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   }
 }
 
+/** True for the mark that stands for a function of a definition that is code. */
+export function isFunction(content: Record<string, unknown>): boolean {
+  return typeof content.$function === "string" && Object.keys(content).length === 1;
+}
+
 /** The shape of a definition: what its kind allows, and for servers and toolsets which of several. */
 export type CheckedDefinition =
   | { shape: DefinitionShape; definition: Record<string, unknown>; problems: Problem[] }
@@ -165,6 +178,10 @@ export function checkDefinition(kind: Kind, content: unknown, context: ProblemCo
     createProblem(problemCode[kind], { reason, hint }, { path }, context);
   if (!isRecord(content)) {
     const fault = { reason: `it holds ${describeType(content)}, not a map`, path: [] };
+    return { shape: undefined, definition: undefined, problems: [report(fault)] };
+  }
+  if (isFunction(content)) {
+    const fault = { reason: "it is a function, not an object", path: [], hint: functionHint[kind] };
     return { shape: undefined, definition: undefined, problems: [report(fault)] };
   }
   const shape = chooseShape(kind, content);

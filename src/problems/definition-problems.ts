@@ -80,10 +80,13 @@ const fileProblems = {
       `${quote(name)} is defined in ${quote(file)}, so what ${quote(combined)} says of it is ignored.`,
     hint: () => "Remove one of the two.",
   }),
-  FileNotPublished: entry<{ file: string }>({
+  FileNotPublished: entry<{ file: string; importer?: string | undefined }>({
     title: "A file that is needed would not be published",
     severity: "error",
-    message: ({ file }) => `npm would leave ${quote(file)} out of the published package.`,
+    message: ({ file, importer }) =>
+      importer === undefined
+        ? `npm would leave ${quote(file)} out of the published package.`
+        : `npm would leave ${quote(file)} out of the published package, though ${quote(importer)} imports it.`,
     hint: ({ file }) =>
       `Add it to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),

@@ -1,9 +1,9 @@
 import type { PackFacts } from "../definitions/pack-facts.ts";
 import { placeInSources } from "../definitions/place-problems.ts";
-import type { InspectedPack, Locate } from "../definitions/types.ts";
+import type { InspectedItem, InspectedPack, Locate } from "../definitions/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checks } from "./checks/index.ts";
-import type { Finding } from "./finding.ts";
+import type { Check, Finding } from "./finding.ts";
 
 /** Finds line and column of problems with a path in a file that holds data; makes each file's locator once. */
 function createFileLocator({ sources }: InspectedPack) {
@@ -37,9 +37,19 @@ async function placeFindings({ inspected }: PackFacts, findings: readonly Findin
   return placed;
 }
 
+/** Runs some checks over the facts of a pack. What each finds has its place, and the item it is about. */
+export async function runChecks(
+  facts: PackFacts,
+  some: readonly Check[],
+): Promise<{ problem: Problem; item: InspectedItem | undefined }[]> {
+  const findings = some.flatMap((check) => [...check(facts)]);
+  const placed = await placeFindings(facts, findings);
+  return placed.map((problem, index) => ({ problem, item: findings[index]?.item }));
+}
+
 /** Runs every check over the facts of a pack. Every problem is reported, none stops another. */
 export async function validatePack(facts: PackFacts): Promise<Problem[]> {
   const { inspected } = facts;
-  const findings = checks.flatMap((check) => [...check(facts)]);
-  return [...inspected.pack.problems, ...inspected.problems, ...(await placeFindings(facts, findings))];
+  const found = await runChecks(facts, checks);
+  return [...inspected.pack.problems, ...inspected.problems, ...found.map(({ problem }) => problem)];
 }

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
+import { runProcess } from "../support/run-process.ts";
 
 const { version } = JSON.parse(readFileSync(inRepository("package.json"), "utf8"));
 /** What is tested here comes before any project is looked for, so there is none. */
@@ -73,6 +76,88 @@ test.concurrent.each([["--version"], ["-v"]])("%s prints the version and nothing
   expect(exitCode).toBe(0);
 });
 
+describe("options of every command may come before it", () => {
+  const makeProject = () => makeTree({ "package.json": packManifest("app") });
+
+  test.each([
+    [["--cwd", "PROJECT", "list", "--json"]],
+    [["--cwd=PROJECT", "list", "--json"]],
+    [["--json", "--cwd", "PROJECT", "list"]],
+    [["--cwd", "PROJECT", "--json", "list"]],
+    [["--json", "list", "--cwd", "PROJECT"]],
+    [["list", "--cwd", "PROJECT", "--json"]],
+  ])("%j", async (line) => {
+    const project = makeProject();
+    const { stdout, stderr, exitCode } = await run(...line.map((word) => word.replace("PROJECT", project)));
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toMatchObject({ project, packs: [{ name: "app" }] });
+    expect(exitCode).toBe(0);
+  });
+
+  test("what follows the command stays its own", async () => {
+    const project = makeProject();
+    const { stdout, exitCode } = await run("--cwd", project, "validate", "--strict", "--format", "json");
+    expect(JSON.parse(stdout)).toMatchObject({ pack: "app" });
+    expect(exitCode).toBe(0);
+    expect((await run("--cwd", project, "list", "--strict", "--nope")).stderr).toContain("--nope");
+  });
+
+  test("other options may not", async () => {
+    const { stderr, exitCode } = await run("--strict", "list");
+    expect(stderr).toContain('"--strict"');
+    expect(exitCode).toBe(2);
+  });
+
+  test.each([["--json"], ["--cwd=/"]])(
+    "%s without a command shows the help, as none does",
+    async (option) => {
+      const { stdout, exitCode } = await run(option);
+      const text = option === "--json" ? JSON.parse(stdout).help : stdout;
+      expect(`${text.trimEnd()}\n`).toBe((await run()).stdout);
+      expect(exitCode).toBe(0);
+    },
+  );
+});
+
+// Windows lets nobody delete a folder that a process is in.
+describe.skipIf(process.platform === "win32")("in a folder that is deleted", () => {
+  const runWhereDeleted = (...args: readonly string[]) => {
+    const cwd = join(makeTree({ "package.json": packManifest("app"), "gone/x": "" }), "gone");
+    const script = 'rm -r "$PWD" && exec "$@"';
+    const command = inRepository("dist/cli/cli.cjs");
+    return runProcess("sh", ["-c", script, "sh", process.execPath, command, ...args], {
+      cwd,
+      env: process.env,
+      timeoutMs: 30_000,
+    });
+  };
+
+  test.concurrent.each([["list"], ["validate"], ["inspect"]])("%s says so", async (name) => {
+    const args = name === "inspect" ? [name, "app"] : [name];
+    const { stdout, stderr, exitCode } = await runWhereDeleted(...args);
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^error ProjectNotFound/);
+    expect(stderr).toContain('There is no folder "."');
+    expect(stderr).not.toMatch(/ENOENT|uv_cwd|node:|\bat .*:\d+/);
+  });
+
+  test("under --json it is one document", async () => {
+    const { stdout, stderr, exitCode } = await runWhereDeleted("list", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "ProjectNotFound" } });
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(2);
+  });
+
+  test("what needs no folder works, and so does another one", async () => {
+    expect((await runWhereDeleted("--version")).stdout).toBe(`${version}\n`);
+    const project = makeTree({ "package.json": packManifest("app") });
+    const { stdout, exitCode } = await runWhereDeleted("list", "--json", "--cwd", project);
+    expect(JSON.parse(stdout)).toMatchObject({ project });
+    expect(exitCode).toBe(0);
+  });
+});
+
 describe("a command line that cannot be understood", () => {
   const lines: readonly (readonly string[])[] = [
     ["lst"],
@@ -89,6 +174,7 @@ describe("a command line that cannot be understood", () => {
     ["list", "--no-global"],
     ["list", "--global=yes"],
     ["list", "--cwd"],
+    ["--cwd"],
     ["list", "widgets"],
     ["list", "Tools"],
     ["list", "__proto__"],

@@ -334,9 +334,9 @@ test("a listing of more than a pipe holds arrives whole", async () => {
 });
 
 describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
-  /** What a terminal of 60 columns receives. */
-  function runOnTerminal(args: string, cwd: string, env: NodeJS.ProcessEnv = {}): string {
-    const command = `stty cols 60; exec "${process.execPath}" "${inRepository("dist/cli/cli.cjs")}" ${args}`;
+  /** What a terminal receives. */
+  function runOnTerminal(args: string, cwd: string, env: NodeJS.ProcessEnv = {}, columns = 60): string {
+    const command = `stty cols ${columns}; exec "${process.execPath}" "${inRepository("dist/cli/cli.cjs")}" ${args}`;
     const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
       cwd,
       env: {
@@ -380,5 +380,35 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     const lines = runOnTerminal("list tools", cwd, { NO_COLOR: "1" }).split(/\r?\n/);
     expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(60);
     expect(lines.join("\n")).toContain("…");
+  });
+
+  const longTool = {
+    "node_modules/notes/package.json": packManifest("notes", {
+      trailblaze: { tools: [["a", "x".repeat(300)]] },
+    }),
+    "node_modules/notes/trailblaze/tools/a.json": {
+      name: "notes_a",
+      inputSchema: { type: "object", properties: { key: { type: "string", description: "y".repeat(300) } } },
+      handler: "./a.js",
+    },
+  };
+
+  test.each([
+    ["list", "transitive"],
+    ["list tools", "x".repeat(300)],
+    ["inspect notes", "x".repeat(300)],
+    ["inspect notes/a", "y".repeat(300)],
+  ])("of no width, as some report, %s is cut nowhere", (args, text) => {
+    const cwd = makeProject(longTool);
+    const shown = runOnTerminal(args, cwd, { NO_COLOR: "1" }, 0);
+    expect(shown).toContain(text);
+    expect(shown).not.toContain("…");
+  });
+
+  test.each([1, 2, 7])("of %i columns, tables keep to them", (columns) => {
+    const shown = runOnTerminal("list tools", makeProject(longTool), { NO_COLOR: "1" }, columns);
+    const lines = shown.trimEnd().split(/\r?\n/);
+    expect(lines).toHaveLength(4);
+    for (const line of lines) expect([...line].length).toBeLessThanOrEqual(columns);
   });
 });

@@ -97,6 +97,52 @@ describe("the borders of a workspace", () => {
     expect(packs).toEqual([]);
   });
 
+  describe.each([
+    ["plain patterns", ["packages/*", "linked/*"]],
+    ["a pattern with alternatives", ["{packages,linked}/*"]],
+  ])("links to members, by %s", (_what, workspaces) => {
+    test.each([
+      ["the root", ".", "workspace"],
+      ["a member", "packages/lib", "self"],
+      ["a link to a member", "linked/lib", "self"],
+    ])("show each once and where it is, from %s", async (_from, folder, origin) => {
+      const root = makeTree({
+        "package.json": { name: "root", workspaces },
+        "packages/lib/package.json": packManifest("lib"),
+        "elsewhere/desk/package.json": packManifest("desk"),
+        "node_modules/notes/package.json": packManifest("notes"),
+      });
+      makeLink("../packages/lib", join(root, "node_modules/lib"));
+      makeLink("lib", join(root, "packages/same"));
+      makeLink("../packages/lib", join(root, "linked/lib"));
+      makeLink("../elsewhere/desk", join(root, "linked/desk"));
+      makeLink("../elsewhere/desk", join(root, "packages/desk"));
+      makeLink("..", join(root, "linked/root"));
+      const { packs, problems } = await discoverPacks({ cwd: join(root, folder) });
+      expect(describeOrigins(packs)).toEqual([
+        "desk@1.0.0 workspace enabled",
+        `lib@1.0.0 ${origin} enabled`,
+        "notes@1.0.0 transitive disabled",
+      ]);
+      const locations = packs.map(({ location }) => location);
+      expect(locations.slice(0, 2)).toEqual([join(root, "elsewhere/desk"), join(root, "packages/lib")]);
+      expect(problems).toEqual([]);
+    });
+  });
+
+  test("a pattern of any depth follows no link, which could lead in circles", async () => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/**"] },
+      "packages/a/lib/package.json": packManifest("lib"),
+      "elsewhere/desk/package.json": packManifest("desk"),
+    });
+    makeLink("../a/lib", join(root, "packages/b/lib"));
+    makeLink("..", join(root, "packages/b/up"));
+    makeLink("../elsewhere", join(root, "packages/elsewhere"));
+    const { packs } = await discoverPacks({ cwd: root });
+    expect(describeOrigins(packs)).toEqual(["lib@1.0.0 workspace enabled"]);
+  });
+
   test("members are not looked for in node_modules", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["**"] },

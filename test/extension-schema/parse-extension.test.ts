@@ -290,3 +290,43 @@ test("reading a field changes nothing of it", () => {
   parseExtension(field, "validation");
   expect(field).toEqual(before);
 });
+
+describe("a field with very many faults", () => {
+  const broken = (count: number) => Array.from({ length: count }, () => 5);
+  const rest = {
+    code: "MalformedExtension",
+    path: [],
+    message: expect.stringContaining("wrong in more than 1000 places"),
+  };
+
+  test("has up to a thousand of them listed, each in its place", () => {
+    const { problems } = parseExtension({ tools: broken(1000) });
+    expect(problems.map(({ code, path }) => [code, path])).toEqual(
+      broken(1000).map((_, index) => ["InvalidDeclaration", ["tools", index]]),
+    );
+  });
+
+  test.each([
+    ["declarations", { tools: broken(5000) }],
+    ["declarations of several kinds", { servers: broken(600), tools: broken(600), prompts: broken(600) }],
+    ["names", { tools: Array.from({ length: 5000 }, (_, index) => `a b ${index}`) }],
+    ["repetitions", { tools: Array.from({ length: 5000 }, () => "a") }],
+    ["keys", Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 1]))],
+    [
+      "keys of declarations",
+      { tools: Array.from({ length: 5000 }, (_, index) => ({ name: `t${index}`, key: 1 })) },
+    ],
+  ])("says once that there are more: %s", (_what, field) => {
+    const { problems, usable } = parseExtension(field);
+    expect(usable).toBe(true);
+    expect(problems).toHaveLength(1001);
+    expect(problems.at(-1)).toMatchObject(rest);
+    expect(problems.filter(({ code }) => code === "MalformedExtension")).toHaveLength(1);
+  });
+
+  test("loses none of its good declarations", () => {
+    const { extension } = parseExtension({ tools: [...broken(5000), "createIssue"], prompts: ["issueText"] });
+    expect(extension.tools.map(({ name }) => name)).toEqual(["createIssue"]);
+    expect(extension.prompts.map(({ name }) => name)).toEqual(["issueText"]);
+  });
+});

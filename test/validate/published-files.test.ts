@@ -175,6 +175,166 @@ describe("what it would leave out", () => {
   });
 });
 
+describe("what the needed modules import", () => {
+  const files = ["trailblaze", "lib/greet.js", "server/main.js", "setup.js"];
+  const importing = (text: string, tree: Tree = {}, fields: Record<string, unknown> = {}) =>
+    findUnpublished({ files, ...fields }, { "lib/greet.js": text, ...tree });
+  const helper = { "lib/helper.js": "export const help = 1;" };
+
+  test.each([
+    ["an import", 'import { help } from "./helper.js"; export const greet = help;'],
+    ["an import for its effects", 'import "./helper.js"; export const greet = 1;'],
+    ["an export from it", 'export * from "./helper.js"; export const greet = 1;'],
+    ["a named export from it", 'export { help } from "./helper.js"; export const greet = 1;'],
+    ["an import() of a literal", 'export const greet = () => import("./helper.js");'],
+    ["a path with a query and escapes", 'import "./help%65r.js?v=1"; export const greet = 1;'],
+    ["a path through another folder", 'import "../lib/helper.js"; export const greet = 1;'],
+  ])("%s", async (_what, text) => {
+    expect(await importing(text, helper)).toEqual(["lib/helper.js"]);
+    expect(await importing(text, helper, { files: [...files, "lib/helper.js"] })).toEqual([]);
+  });
+
+  test.each([
+    ["a comment", '// import "./helper.js";\nexport const greet = 1;'],
+    ["a text", `export const greet = 'import "./helper.js"';`],
+    ["an import() of what only running it tells", `export const greet = () => import("./help" + "er.js");`],
+    ["a template with places", "export const greet = (name) => import(`./${name}.js`);"],
+    ["a path that Node does not guess", 'import "./helper"; export const greet = 1;'],
+    ["a file that is not there", 'import "./nothing.js"; export const greet = 1;'],
+    ["what lies outside of the package", 'import "../../helper.js"; export const greet = 1;'],
+    ["another package", 'import "helper"; import "helper/lib/helper.js"; export const greet = 1;'],
+    ["a file in node_modules", 'import "../node_modules/helper/lib.js"; export const greet = 1;'],
+  ])("but not %s", async (_what, text) => {
+    const tree = {
+      ...helper,
+      ...(process.platform === "win32" ? {} : { "lib/*.js": "" }),
+      "node_modules/helper/lib.js": "",
+      "node_modules/helper/lib/helper.js": "",
+    };
+    expect(await importing(text, tree)).toEqual([]);
+  });
+
+  test.each([
+    ["the file itself", "./helper.cjs", "lib/helper.cjs"],
+    ["an ending", "./helper", "lib/helper.js"],
+    ["an ending before a folder", "./both", "lib/both.js"],
+    ["a folder's index", "./folder", "lib/folder/index.js"],
+    ["a folder's index, with a slash", "./folder/", "lib/folder/index.js"],
+    ["the folder that it lies in", ".", "lib/index.js"],
+    ["data", "./data", "lib/data.json"],
+    ["machine code", "./addon", "lib/addon.node"],
+  ])("require() of %s", async (_what, specifier, expected) => {
+    const tree = {
+      "lib/package.json": { type: "commonjs" },
+      "lib/helper.cjs": "",
+      "lib/helper.js": "",
+      "lib/both.js": "",
+      "lib/both/index.js": "",
+      "lib/folder/index.js": "",
+      "lib/index.js": "",
+      "lib/data.json": "{}",
+      "lib/addon.node": "",
+    };
+    const text = (call: string) => `const a = ${call}; exports.greet = { ...require("node:fs"), a };`;
+    const call = `require("${specifier}")`;
+    expect(await importing(text(call), tree)).toEqual([expected]);
+    expect(await importing(text(`{...${call}}`), tree)).toEqual([expected]);
+    expect(await importing(text(`"nothing" // ${call}\n`), tree)).toEqual([]);
+    expect(await importing(text(`'${call}'`), tree)).toEqual([]);
+    expect(await importing(text(`mod.${call}`), tree)).toEqual([]);
+    expect(await importing(text(`require.resolve("${specifier}")`), tree)).toEqual([]);
+  });
+
+  test("an import() in CommonJS guesses no ending", async () => {
+    const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
+    expect(await importing('exports.greet = () => import("./helper");', tree)).toEqual([]);
+    expect(await importing('exports.greet = () => import("./helper.js");', tree)).toEqual(["lib/helper.js"]);
+  });
+
+  test("through any number of modules, published ones among them, and in circles", async () => {
+    const tree = {
+      "lib/a.js": 'import "./b.js"; import "./greet.js";',
+      "lib/b.js": 'export * from "./c.js"; export * from "./a.js";',
+      "lib/c.js": 'import data from "./d.json" with { type: "json" };',
+      "lib/d.json": "{}",
+    };
+    const text = 'import "./a.js"; import "./a.js"; export const greet = 1;';
+    const fields = { files: [...files, "lib/b.js"] };
+    expect(await importing(text, tree, fields)).toEqual(["lib/a.js", "lib/c.js", "lib/d.json"]);
+  });
+
+  test("from programs of servers, and from definitions that are code", async () => {
+    const tree = {
+      "server/main.js": 'import "./routes.js";',
+      "server/routes.js": "",
+      "trailblaze/prompts.yaml": "bye: { name: bye, content: Bye }\n",
+      "trailblaze/prompts/hello.mjs": 'import { text } from "../../texts.mjs"; export default text;',
+      "texts.mjs": 'export const text = { name: "hello", content: "Hi" };',
+    };
+    const problems = await validateTree(pack({ files }, tree), codes);
+    expect(problems.map(({ message, file, kind, item, path }) => [message, file, kind, item, path])).toEqual([
+      [
+        'npm would leave "server/routes.js" out of the published package, though "server/main.js" imports it.',
+        "trailblaze/servers/desk.json",
+        "server",
+        "desk",
+        ["script"],
+      ],
+      [
+        'npm would leave "texts.mjs" out of the published package, though "trailblaze/prompts/hello.mjs" imports it.',
+        "trailblaze/prompts/hello.mjs",
+        "prompt",
+        "hello",
+        undefined,
+      ],
+    ]);
+  });
+
+  test("is told where the first need of it stands: what a definition names before what is imported", async () => {
+    const tree = {
+      "lib/greet.js": 'import "../setup.js"; import "./helper.js"; export const greet = 1;',
+      ...helper,
+    };
+    const fields = { files: ["trailblaze", "lib/greet.js", "server"] };
+    const problems = await validateTree(pack(fields, tree), codes);
+    expect(problems.map(({ message, path, line }) => [/"(.+?)"/.exec(message)?.[1], path, line])).toEqual([
+      ["setup.js", ["initialize"], expect.any(Number)],
+      ["lib/helper.js", ["handler"], expect.any(Number)],
+    ]);
+  });
+
+  test("does not matter for a private package", async () => {
+    const text = 'import "./helper.js"; export const greet = 1;';
+    expect(await importing(text, helper, { private: true })).toEqual([]);
+  });
+
+  test("what a module that cannot be parsed imports stays open", async () => {
+    expect(await importing('import "./helper.js"; export const greet = "', helper)).toEqual([]);
+    const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
+    expect(await importing('require("./helper"); exports.greet = "', tree)).toEqual([]);
+  });
+
+  test("no more than two thousand files are followed", { timeout: 30_000 }, async () => {
+    const count = 2100;
+    const names = Array.from({ length: count }, (_, index) => `lib/m${index}.js`);
+    const chain = names.map((name, index) => [name, `import "./m${index + 1}.js";`]);
+    const found = await importing('import "./m0.js"; export const greet = 1;', Object.fromEntries(chain));
+    expect(found).toEqual(names.slice(0, 2000));
+  });
+
+  test("nor more than so many bytes", { timeout: 30_000 }, async () => {
+    const large = `/*${"x".repeat(12 << 20)}*/`;
+    const chain = ["a", "b", "c", "d"].map((name, index) => [
+      `lib/${name}.js`,
+      `import "./${"bcde"[index]}.js";${large}`,
+    ]);
+    const tree = { ...Object.fromEntries(chain), "lib/e.js": "" };
+    expect(await importing('import "./a.js"; export const greet = 1;', tree)).toEqual(
+      ["a", "b", "c", "d"].map((name) => `lib/${name}.js`),
+    );
+  });
+});
+
 test.each([
   ["a pipe", undefined],
   ["megabytes", "a\n".repeat(1 << 20)],

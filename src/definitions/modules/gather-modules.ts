@@ -1,10 +1,9 @@
 import { posix } from "node:path";
-import type { InspectionPort } from "../../io/inspection-port.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { findHandlers, parseHandler } from "../handlers.ts";
 import type { InspectedPack } from "../types.ts";
 import { ExportFinder, type ExportSearch } from "./find-export.ts";
-import { ModuleFiles } from "./module-files.ts";
+import type { ModuleFiles } from "./module-files.ts";
 
 /** A module that handlers name. */
 export type ModuleFacts =
@@ -56,11 +55,10 @@ function judgeTypeScript(search: ExportSearch, { pack }: InspectedPack, module: 
  * name. Opens and parses modules; runs nothing.
  */
 export async function gatherModules(
-  port: InspectionPort,
+  files: ModuleFiles,
   inspected: InspectedPack,
 ): Promise<Map<string, ModuleFacts>> {
   const facts = new Map<string, ModuleFacts>();
-  const files = new ModuleFiles(port, inspected.pack.location);
   const finder = new ExportFinder(files);
   for (const [module, named] of findNamedExports(inspected)) {
     const { kind } = await files.get(module);

@@ -1,7 +1,7 @@
 import { posix, relative, sep } from "node:path";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { type InspectionPort, maximumModuleBytes } from "../../io/inspection-port.ts";
-import { type ParsedModule, parseCommonJs, parseEsm } from "./parse-module.ts";
+import { type ParsedModule, parseCommonJs, parseEsm, parseRequires } from "./parse-module.ts";
 
 /** A module of the package as far as it can be told without running it. */
 export type ModuleFile =
@@ -15,6 +15,9 @@ export type ModuleFile =
 export type Resolution = { file: string } | { elsewhere: string };
 
 const endings = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+
+/** Endings that `require` tries, in order. */
+const guessed = ["js", "json", "node"];
 
 function readType(bytes: Uint8Array): string | undefined {
   try {
@@ -35,6 +38,9 @@ export class ModuleFiles {
   /** The `type` of the nearest package.json, by folder. */
   readonly #types = new Map<string, string | undefined>();
 
+  /** Of all modules together. */
+  bytesRead = 0;
+
   constructor(port: InspectionPort, packageRoot: string) {
     this.#port = port;
     this.#root = packageRoot;
@@ -49,6 +55,21 @@ export class ModuleFiles {
     return module;
   }
 
+  /** The files of the package that a module imports by relative paths, whether they are there or not. */
+  async listImports(file: string): Promise<string[]> {
+    const module = await this.get(file);
+    const imports =
+      module.kind === "esm"
+        ? module.imports
+        : module.kind === "commonjs"
+          ? await parseRequires(module.text)
+          : [];
+    return imports.flatMap(({ specifier, kind }) => {
+      const target = this.resolve(file, specifier, kind);
+      return "file" in target ? target.file : [];
+    });
+  }
+
   /** Finds what a module means by a specifier: as `import` does, or as `require` does, which guesses endings. */
   resolve(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
     if (!/^\.\.?(?:\/|$)/.test(specifier)) return { elsewhere: specifier };
@@ -56,7 +77,11 @@ export class ModuleFiles {
     if (path === undefined) return { elsewhere: specifier };
     const file = posix.join(posix.dirname(this.#realFiles.get(from) ?? from), path);
     if (kind === "esm") return { file };
-    const candidates = [file, `${file}.js`, `${file}.json`, posix.join(file, "index.js")];
+    const index = posix.join(file, "index");
+    const candidates = [
+      file,
+      ...[file, index].flatMap((base) => guessed.map((ending) => `${base}.${ending}`)),
+    ];
     return { file: candidates.find((one) => this.#port.describePath(this.#root, one) === "file") ?? file };
   }
 
@@ -79,6 +104,7 @@ export class ModuleFiles {
       case "read": {
         const realFile = relative(this.#root, read.realPath).replaceAll(sep, "/");
         this.#realFiles.set(file, realFile);
+        this.bytesRead += read.bytes.length;
         return this.#parse(realFile, read.bytes);
       }
     }
@@ -93,12 +119,12 @@ export class ModuleFiles {
     const type = /^[jt]s$/.test(ending) ? this.#typeOf(posix.dirname(file)) : undefined;
     const isTypeScript = ending.endsWith("ts");
     if (ending.startsWith("m") || type === "module") {
-      return (await parseEsm(text)) ?? { kind: "esm", names: new Set(), reexports: new Map(), stars: [] };
+      return (await parseEsm(text)).module;
     }
     const isCommonJs = ending.startsWith("c") || type === "commonjs";
     const mayBeEsm = (isTypeScript || !isCommonJs) && /\b(?:import|export)\b/.test(text);
     const esm = mayBeEsm ? await parseEsm(text) : undefined;
-    if (esm?.kind === "esm") return esm;
+    if (esm?.isEsm) return esm.module;
     return isTypeScript ? { kind: "opaque", why: "is TypeScript" } : parseCommonJs(text);
   }
 

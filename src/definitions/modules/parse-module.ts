@@ -1,4 +1,11 @@
-// Finds what a module exports without running it. The lexers are loaded only where there is a module to look into.
+// Finds what a module exports and imports without running it. The lexers are loaded only where there is a module to look
+// into.
+
+/** A module named by a literal, and the rules by which Node finds it. */
+interface WrittenImport {
+  specifier: string;
+  kind: "esm" | "commonjs";
+}
 
 /** What the text of a module tells of its exports. */
 export type ParsedModule =
@@ -10,6 +17,8 @@ export type ParsedModule =
       reexports: ReadonlyMap<string, { from: string; importName: string | null }>;
       /** Modules of which everything is exported. */
       stars: readonly string[];
+      /** Relative paths that it imports. */
+      imports: readonly WrittenImport[];
     }
   | {
       kind: "commonjs";
@@ -36,17 +45,25 @@ async function loadEsmLexer() {
   return parse;
 }
 
-/** An ES module; `undefined` where nothing in the text says that it is one. TypeScript is read as well. */
-export async function parseEsm(text: string): Promise<ParsedModule | undefined> {
+type LexedImport = ReturnType<Awaited<ReturnType<typeof loadEsmLexer>>>[0][number];
+
+/** The relative path that an import names by a literal. */
+function readRelative(one: LexedImport): string | undefined {
+  if (!one.specifier || (one.type === "dynamic" && one.glob)) return undefined;
+  return /^\.\.?(?:\/|$)/.test(one.specifier) ? one.specifier : undefined;
+}
+
+/** A text as an ES module, and whether anything in it says that it is one. TypeScript is read as well. */
+export async function parseEsm(text: string): Promise<{ module: ParsedModule; isEsm: boolean }> {
   const parse = await loadEsmLexer();
   let parsed: ReturnType<typeof parse>;
   try {
     parsed = parse(text);
   } catch (error) {
-    return { kind: "broken", why: `cannot be parsed${positionOf(text, (error as { idx?: number }).idx)}` };
+    const why = `cannot be parsed${positionOf(text, (error as { idx?: number }).idx)}`;
+    return { module: { kind: "broken", why }, isEsm: false };
   }
-  const [, exports, , hasModuleSyntax] = parsed;
-  if (!hasModuleSyntax) return undefined;
+  const [imported, exports, , hasModuleSyntax] = parsed;
   const names = new Set<string>();
   const reexports = new Map<string, { from: string; importName: string | null }>();
   const stars: string[] = [];
@@ -56,7 +73,11 @@ export async function parseEsm(text: string): Promise<ParsedModule | undefined> 
     else if (one.type === "reexport") reexports.set(one.name, { from: one.from, importName: one.importName });
     else stars.push(one.from);
   }
-  return { kind: "esm", names, reexports, stars };
+  const imports = imported.flatMap((one): WrittenImport[] => {
+    const specifier = readRelative(one);
+    return specifier === undefined ? [] : [{ specifier, kind: "esm" }];
+  });
+  return { module: { kind: "esm", names, reexports, stars, imports }, isEsm: hasModuleSyntax };
 }
 
 /** A CommonJS module; its exports are found as Node finds those that an `import` can name. */
@@ -70,5 +91,28 @@ export async function parseCommonJs(text: string): Promise<ParsedModule> {
     return code === "ERR_LEXER_ESM_SYNTAX"
       ? { kind: "broken", why: "is read as CommonJS, but has `import` or `export` statements" }
       : { kind: "opaque", why: "cannot be parsed" };
+  }
+}
+
+/** Makes calls of `require` read like those of `import`, and leaves every index as it is. */
+function writeImports(text: string): string {
+  // The lexer takes what follows a spread for a method.
+  return text.replace(/\.{3}(?=\s*require\s*\()/g, "  ,").replace(/(?<![\w$.])require(?=\s*\()/g, "import ");
+}
+
+/** The relative paths that a CommonJS module requires or imports by a literal; none where it cannot be parsed. */
+export async function parseRequires(text: string): Promise<WrittenImport[]> {
+  if (!/["'`]\.\.?[/"'`]/.test(text)) return [];
+  const parse = await loadEsmLexer();
+  try {
+    // The lexer of ES modules knows code from texts and comments, which that of CommonJS does for exports only.
+    const [imported] = parse(writeImports(text));
+    return imported.flatMap((one): WrittenImport[] => {
+      const specifier = readRelative(one);
+      const isRequire = text.startsWith("require", one.importStart);
+      return specifier === undefined ? [] : [{ specifier, kind: isRequire ? "commonjs" : "esm" }];
+    });
+  } catch {
+    return [];
   }
 }

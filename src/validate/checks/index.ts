@@ -8,6 +8,7 @@ import { checkLegacyContext } from "./legacy-context.ts";
 import { checkOrphanDefinitions } from "./orphan-definitions.ts";
 import { checkPackageManifest } from "./package-manifest.ts";
 import { checkPatterns } from "./patterns.ts";
+import { checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
 import { checkReservedParameters } from "./reserved-parameters.ts";
@@ -34,6 +35,7 @@ export const checks: readonly Check[] = [
   checkPatterns,
   checkReservedParameters,
   checkLegacyContext,
+  checkPromptArguments,
   checkReferences,
   checkToolsetCycles,
   checkExpressions,

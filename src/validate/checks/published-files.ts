@@ -1,18 +1,19 @@
-import { findNeededFiles } from "../../definitions/needed-files.ts";
 import { type Check, findInFile, findInItem } from "../finding.ts";
 
-/** That npm would publish what the items need: definition files, modules of handlers, programs of servers. */
-export const checkPublishedFiles: Check = function* ({ unpublished, inspected }) {
-  const reported = new Set<string>();
-  for (const { file, item, path } of findNeededFiles(inspected.items)) {
-    if (!unpublished.has(file) || reported.has(file)) continue;
-    reported.add(file);
+/**
+ * That npm would publish what the items need: definition files, modules of handlers, programs of servers, and what
+ * these import.
+ */
+export const checkPublishedFiles: Check = function* ({ unpublished }) {
+  for (const { file, item, path, importer } of unpublished) {
+    const args = { file, importer };
     if (path !== undefined) {
-      yield findInItem(item, "FileNotPublished", { file }, path);
+      yield findInItem(item, "FileNotPublished", args, path);
     } else {
       const { kind, name } = item.declaration;
-      const isCombined = item.base.length > 0;
-      yield findInFile(file, "FileNotPublished", { file }, isCombined ? { kind } : { kind, item: name });
+      const place = item.base.length > 0 ? { kind } : { kind, item: name };
+      // What a definition imports is reported where it is needed, as what it names is.
+      yield findInFile(importer === undefined ? file : (item.file ?? file), "FileNotPublished", args, place);
     }
   }
 };

@@ -1,0 +1,68 @@
+import { isRecord } from "../../data/parse-json.ts";
+import type { InspectedItem, Path } from "../../definitions/types.ts";
+import { quote } from "../../problems/index.ts";
+import { findNearestNames } from "../../qualified-names/index.ts";
+import { type Check, type Finding, findInItem } from "../finding.ts";
+
+/** A place for an argument; not `${{ … }}`, which other systems fill in. */
+const place = /(?<!\$)\{\{\s*([\w-]+)\s*\}\}/g;
+
+/** More places without an argument tell nobody more. */
+const maximumReported = 100;
+
+/** Every text in a prompt's content; the depth of definitions is bounded by their parser. */
+function* findTexts(value: unknown, path: Path): Generator<{ text: string; path: Path }> {
+  if (typeof value === "string") yield { text: value, path };
+  else if (typeof value === "object" && value !== null) {
+    for (const [key, entry] of Object.entries(value)) {
+      yield* findTexts(entry, [...path, Array.isArray(value) ? Number(key) : key]);
+    }
+  }
+}
+
+/** The names of declared arguments, each in its place; `undefined` where the shape is not that of arguments. */
+function readNames({ definition }: InspectedItem): string[] | undefined {
+  const list = definition?.arguments ?? [];
+  if (!Array.isArray(list)) return undefined;
+  const names = list.map((one: unknown) => (isRecord(one) ? one.name : undefined));
+  return names.every((name) => typeof name === "string") ? names : undefined;
+}
+
+function* checkDuplicates(item: InspectedItem, names: readonly string[]): Generator<Finding> {
+  const seen = new Set<string>();
+  for (const [index, name] of names.entries()) {
+    if (seen.has(name)) {
+      const reason = `the argument ${quote(name)} is declared twice`;
+      yield findInItem(item, "InvalidPromptDefinition", { reason }, ["arguments", index, "name"]);
+    }
+    seen.add(name);
+  }
+}
+
+function* checkPlaces(item: InspectedItem, names: readonly string[]): Generator<Finding> {
+  const known = new Set(names);
+  const reported = new Set<string>();
+  for (const { text, path } of findTexts(item.definition?.content, ["content"])) {
+    for (const [, name = ""] of text.matchAll(place)) {
+      if (known.has(name) || reported.has(name) || reported.size >= maximumReported) continue;
+      reported.add(name);
+      const [nearest] = findNearestNames(name, names);
+      const reason = `its content has a place for ${quote(name)}, which is not among its \`arguments\``;
+      const hint =
+        nearest === undefined
+          ? "Declare the argument, or take the place out of the content."
+          : `Did you mean {{${nearest}}}?`;
+      yield findInItem(item, "InvalidPromptDefinition", { reason, hint }, path);
+    }
+  }
+}
+
+/** That a prompt's content has places for declared arguments only, and that each argument is declared once. */
+export const checkPromptArguments: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    const names = item.shape === "prompt" ? readNames(item) : undefined;
+    if (names === undefined) continue;
+    yield* checkDuplicates(item, names);
+    yield* checkPlaces(item, names);
+  }
+};

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { checkDefinition } from "../../src/extension-schema/index.ts";
+
+const document = {
+  kind: "Mcp.StdioServer",
+  metadata: { name: "desk" },
+  tools: ["greetings"],
+};
+
+describe("a server that is a document", () => {
+  test("has the shape of one", () => {
+    expect(checkDefinition("server", document, "validation")).toMatchObject({
+      shape: "serverDocument",
+      problems: [],
+    });
+  });
+
+  test.each([
+    ["a command", { command: "node" }, "`command`"],
+    ["a script", { script: "./server.js" }, "`script`"],
+    ["toolsets", { toolsets: ["triage"] }, "`toolsets`"],
+    ["prompts", { prompts: ["hello"] }, "`prompts`"],
+    [
+      "all of them",
+      { prompts: [], toolsets: [], script: "a", command: "b" },
+      "`toolsets`, `prompts`, `command`, `script`",
+    ],
+  ])("mixed with %s has none", (_what, fields, named) => {
+    const { shape, definition, problems } = checkDefinition(
+      "server",
+      { ...document, ...fields },
+      "validation",
+    );
+    expect([shape, definition]).toEqual([undefined, undefined]);
+    expect(problems).toMatchObject([{ code: "InvalidServerDefinition", severity: "error", path: [] }]);
+    expect(problems[0]?.message).toContain(`mixes a document with another kind of server (${named})`);
+  });
+});
+
+describe("a definition that is a function", () => {
+  test.each([
+    ["server", "InvalidServerDefinition", "`defineServer`"],
+    ["tool", "InvalidToolDefinition", "`defineTool`"],
+    ["toolset", "InvalidToolsetDefinition", "`defineToolset`"],
+    ["prompt", "InvalidPromptDefinition", "`definePrompt`"],
+  ] as const)("of a %s is one fault that says so", (kind, code, helper) => {
+    const { definition, problems } = checkDefinition(kind, { $function: "greet" }, "validation");
+    expect(definition).toBeUndefined();
+    expect(problems).toMatchObject([
+      { code, path: [], message: expect.stringContaining("it is a function, not an object") },
+    ]);
+    expect(problems[0]?.hint).toContain(helper);
+  });
+
+  test("is told from one that has such a key besides others", () => {
+    const { problems } = checkDefinition("prompt", { $function: "a", name: "b", content: "c" }, "validation");
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const makeProject = () =>
+  makeTree({
+    "package.json": packManifest("app"),
+    "empty/readme.txt": "",
+    "esm/package.json": { type: "module" },
+    "esm/index.js": "",
+    "other/package.json": packManifest("other"),
+    "node_modules/empty-pack/package.json": packManifest("empty-pack"),
+  });
+
+describe("a folder without package.json", () => {
+  test.each(["./empty", "empty", "./empty/", "ABSOLUTE"])("is no project: %s", async (target) => {
+    const cwd = makeProject();
+    const folder = target.replace("ABSOLUTE", join(cwd, "empty"));
+    await expect(validateExtension(folder, { cwd })).rejects.toMatchObject({
+      code: "ProjectNotFound",
+      message: expect.stringContaining(join(cwd, "empty")),
+    });
+  });
+
+  test("ends the command with exit code 2", async () => {
+    const { stdout, stderr, exitCode } = await runCli(["validate", "./empty"], { cwd: makeProject() });
+    expect(stderr).toMatch(/^error ProjectNotFound/);
+    expect(stdout).toBe("");
+    expect(exitCode).toBe(2);
+  });
+
+  test("means the project around it only by a dot", async () => {
+    const cwd = join(makeProject(), "empty");
+    expect(await validateExtension(".", { cwd })).toMatchObject({ pack: "app", ok: true });
+    await expect(validateExtension("./", { cwd })).rejects.toMatchObject({ code: "ProjectNotFound" });
+  });
+
+  test("that is not there at all is said to be missing", async () => {
+    const cwd = makeProject();
+    await expect(validateExtension("./nothing", { cwd })).rejects.toMatchObject({
+      code: "ProjectNotFound",
+      message: `There is no folder "${join(cwd, "nothing")}".`,
+    });
+  });
+});
+
+describe("a folder whose package.json holds only `type`", () => {
+  test.each(["./esm", "esm"])("is no pack where it is meant: %s", async (target) => {
+    const report = await validateExtension(target, { cwd: makeProject() });
+    expect(report).toMatchObject({ ok: false, pack: null, version: null });
+    expect(report.problems).toMatchObject([{ code: "NoExtension", file: "package.json", line: 1 }]);
+    expect(report.problems[0]).not.toHaveProperty("pack");
+  });
+
+  test("is passed over on the way to the project", async () => {
+    const cwd = join(makeProject(), "esm");
+    expect(await validateExtension(".", { cwd })).toMatchObject({ pack: "app", ok: true });
+  });
+});
+
+test("a folder that is a pack is meant before an installed pack of that name", async () => {
+  const cwd = makeProject();
+  expect(await validateExtension("other", { cwd })).toMatchObject({ pack: "other" });
+  expect(await validateExtension("empty-pack", { cwd })).toMatchObject({ pack: "empty-pack" });
+});
