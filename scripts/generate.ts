@@ -7,13 +7,18 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import { z } from "zod";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { declarationMaps, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
+import { config } from "../src/session/config/config-schema.ts";
 import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
 
 type JsonSchema = Record<string, unknown>;
 
-/** Marks every object with named properties as closed, but for `x-` keys. */
+/** Marks every object with named properties as closed, but for `x-` keys, unless it says that it is open. */
 function closeObjects({ jsonSchema }: { jsonSchema: JsonSchema }): void {
-  if (jsonSchema.type === "object" && jsonSchema.properties !== undefined) {
+  if (
+    jsonSchema.type === "object" &&
+    jsonSchema.properties !== undefined &&
+    jsonSchema.additionalProperties === undefined
+  ) {
     jsonSchema.patternProperties = { "^x-": {} };
     jsonSchema.additionalProperties = false;
   }
@@ -46,11 +51,7 @@ function generateValidators(
     otherKeys = {},
   }: { allErrors: boolean; source: string; otherKeys?: Record<string, string[]> },
 ): string {
-  const ajv = new Ajv2020({
-    allErrors,
-    allowUnionTypes: true,
-    code: { esm: true, source: true, lines: true },
-  });
+  const ajv = createAjv({ allErrors });
   const names: Record<string, string> = {};
   const knownKeys: Record<string, string[]> = { ...otherKeys };
   for (const [name, schema] of Object.entries(schemas)) {
@@ -58,6 +59,24 @@ function generateValidators(
     names[name] = name;
     knownKeys[name] = Object.keys(schema.shape);
   }
+  return formatValidators(ajv, names, knownKeys, source);
+}
+
+function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
+  return new Ajv2020({
+    allErrors,
+    allowUnionTypes: true,
+    code: { esm: true, source: true, lines: true },
+  });
+}
+
+/** A module of validators, each exported by its name, and of the keys that they know. */
+function formatValidators(
+  ajv: Ajv2020,
+  names: Readonly<Record<string, string>>,
+  knownKeys: Readonly<Record<string, readonly string[]>>,
+  source: string,
+): string {
   const code = (standaloneCode as unknown as typeof standaloneCode.default)(ajv, names);
   if (code.includes("require("))
     throw new Error("A validator needs a run-time part of ajv: simplify its schema.");
@@ -66,6 +85,61 @@ function generateValidators(
     `export const knownKeys = ${JSON.stringify(knownKeys, null, 2)};`,
     `${code.replace('"use strict";', "").trim()}\n`,
   ].join("\n");
+}
+
+/** A schema that also takes the null of a key without a value, as YAML has it. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, ...rest } = schema;
+  if (Array.isArray(rest.enum)) return { ...rest, enum: [...rest.enum, null] };
+  if (Array.isArray(rest.anyOf)) return { ...rest, anyOf: [...rest.anyOf, { type: "null" }] };
+  return { ...rest, type: [type, "null"] };
+}
+
+/** Lets keys of closed objects that may be absent be there without a value. */
+function allowNulls(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(allowNulls);
+  if (typeof node !== "object" || node === null) return node;
+  const schema = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, allowNulls(value)]));
+  if (schema.additionalProperties !== false) return schema;
+  const required = (schema.required ?? []) as string[];
+  const properties = Object.entries(schema.properties as Record<string, JsonSchema>);
+  const optional = ([key, value]: [string, JsonSchema]) => [
+    key,
+    required.includes(key) ? value : orNull(value),
+  ];
+  return { ...schema, properties: Object.fromEntries(properties.map(optional)) };
+}
+
+function generateConfigSchema(): string {
+  return toJson(allowNulls(z.toJSONSchema(config, { io: "input", override: closeObjects })));
+}
+
+/** What the running validator of the config does without: words, names of keys, and parts with checks of their own. */
+function simplifyConfig(context: { jsonSchema: JsonSchema }): void {
+  closeObjects(context);
+  for (const key of ["description", "default", "examples", "propertyNames", "oneOf"]) {
+    delete context.jsonSchema[key];
+  }
+}
+
+/** The keys of every closed object in a schema, by the JSON pointer of the rule that closes it. */
+function* findKnownKeys(node: unknown, pointer: string): Generator<[string, string[]]> {
+  if (typeof node !== "object" || node === null) return;
+  const { properties, additionalProperties } = node as JsonSchema;
+  if (additionalProperties === false && typeof properties === "object" && properties !== null) {
+    yield [`${pointer}/additionalProperties`, Object.keys(properties)];
+  }
+  for (const [key, value] of Object.entries(node)) yield* findKnownKeys(value, `${pointer}/${key}`);
+}
+
+function generateConfigValidator(): string {
+  const { $schema, ...schema } = z.toJSONSchema(config, { io: "input", override: simplifyConfig });
+  const properties = { ...schema.properties, packs: {}, builtIns: { type: "array" } };
+  const simplified = { ...schema, properties, $id: "validateConfig" };
+  const ajv = createAjv({ allErrors: true });
+  ajv.addSchema(simplified);
+  const knownKeys = Object.fromEntries(findKnownKeys(simplified, "#"));
+  return formatValidators(ajv, { validateConfig: "validateConfig" }, knownKeys, "config-schema.ts");
 }
 
 /** Every generated file: its path below the root of the repo, and its content. */
@@ -82,6 +156,8 @@ export function generateFiles(): Record<string, string> {
       source: "definition-schema.ts",
     }),
     "src/extension-schema/generated/schema-keywords.js": generateSchemaKeywords(),
+    "schema/config.schema.json": generateConfigSchema(),
+    "src/session/config/generated/config-validator.js": generateConfigValidator(),
   };
 }
 

@@ -20,6 +20,11 @@ export interface DiscoveryOptions {
   global?: boolean;
 }
 
+export interface FindOptions extends DiscoveryOptions {
+  /** Which packs are let in; default: what the project's config says, which is not read where this is given. */
+  policy?: PacksPolicy | undefined;
+}
+
 /** Everything found, with what the levels above discovery need. */
 export interface FoundPacks {
   project: string;
@@ -110,10 +115,10 @@ function isTaken({ qualifiedName, origin, ...pack }: DiscoveredPack, policy: Pac
  */
 export async function findPacks(
   port: DiscoveryPort,
-  { cwd = process.cwd(), global: withGlobal = false }: DiscoveryOptions = {},
+  { cwd = process.cwd(), global: withGlobal = false, policy: given }: FindOptions = {},
 ): Promise<FoundPacks> {
   const project = findProject(port, cwd);
-  const policy = await readPacksPolicy(port, project.directory);
+  const policy = given ?? (await readPacksPolicy(port, project.directory));
   const workspace = await findWorkspace(port, project);
   const declared = declaredDependencies(project.manifest);
   const walk = await walkProject(port, project, workspace, declared);

@@ -1,8 +1,6 @@
-import { DataSyntaxError } from "../data/decode.ts";
-import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../io/discovery-port.ts";
-import { failure, quote, type TrailblazeError } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { configFailure, describeConfigFaults, readProjectConfig } from "./config-file.ts";
+import { readPacksConfig } from "./packs-config.ts";
 
 /** Which packs the user lets in: the part of the config's `packs` that discovery needs. */
 export interface PacksPolicy {
@@ -14,101 +12,24 @@ export interface PacksPolicy {
   transitive: readonly string[];
 }
 
-const everythingAllowed: PacksPolicy = { allow: undefined, deny: [], transitive: [] };
-const knownKeys = ["allow", "deny", "transitive", "onError", "memory", "autoInstall"];
-const files = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
-
-type Path = readonly (string | number)[];
-type Locate = (path: Path) => { line: number; column: number };
-
-interface ConfigText {
-  value: unknown;
-  locate: Locate;
-}
-
-async function parseConfig(file: (typeof files)[number], bytes: Uint8Array): Promise<ConfigText> {
-  if (file === "trailblaze.config.yaml") {
-    const { parseYaml } = await import("../data/parse-yaml.ts");
-    return parseYaml(bytes);
-  }
-  const { text, value } = parseJson(bytes);
-  const { createJsonLocator } = await import("../data/json-positions.ts");
-  return { value, locate: createJsonLocator(text) };
-}
-
-/** Where a text in the config file is at fault. */
-async function syntaxFailure(file: string, error: DataSyntaxError): Promise<TrailblazeError> {
-  const { describeSyntaxError } = await import("../data/json-positions.ts");
-  const { reason, ...position } = describeSyntaxError(error);
-  return failure("InvalidConfig", { reason }, { file, ...position });
-}
-
-function readPatterns(packs: Record<string, unknown>, key: string, fail: Fail): string[] | undefined {
-  const value = packs[key];
-  if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value))
-    fail(`\`packs.${key}\` must be a list of patterns, but is ${describeType(value)}`, [key]);
-  for (const [index, pattern] of value.entries()) {
-    if (typeof pattern !== "string" || pattern === "") {
-      fail(`a pattern must be a text such as acme/*, but this is ${describeType(pattern)}`, [key, index]);
-    }
-  }
-  return value as string[];
-}
-
-type Fail = (reason: string, path: Path, hint?: string) => never;
-
 /**
  * Reads what the project's config says of packs. An absent file allows everything; one that cannot be understood is
  * refused as a whole, since a misread `deny` would let in what the user shut out.
  * Throws `TrailblazeError` `InvalidConfig` with file, line and column.
  */
 export async function readPacksPolicy(port: DiscoveryPort, directory: string): Promise<PacksPolicy> {
-  // A link that leads nowhere counts as present: a `deny` that cannot be read is not the same as none.
-  const present = files.filter((file) => port.hasProjectFile(directory, file));
-  const [file, second] = present;
-  if (file === undefined) return everythingAllowed;
-  if (second !== undefined) {
-    throw failure("InvalidConfig", { reason: `both ${file} and ${second} are there` }, { file });
-  }
-  const bytes = port.readProjectFile(directory, file);
-  if (bytes === undefined) throw failure("InvalidConfig", { reason: "the file cannot be read" }, { file });
-
-  let config: ConfigText;
-  try {
-    config = await parseConfig(file, bytes);
-  } catch (error) {
-    if (error instanceof DataSyntaxError) throw await syntaxFailure(file, error);
-    throw error;
-  }
-  const fail = (reason: string, path: Path, hint?: string): never => {
-    const args = hint === undefined ? { reason } : { reason, hint };
-    throw failure("InvalidConfig", args, { file, path, ...config.locate(path) });
-  };
-  return readPolicy(config.value, fail);
+  const text = await readProjectConfig(port, directory);
+  const { packs, faults } = readPacksConfig(text?.value, { reportMisspelt: true });
+  const [first, ...others] = await describeConfigFaults(faults, text);
+  if (first !== undefined) throw configFailure([first, ...others]);
+  return packs;
 }
 
-function readPolicy(config: unknown, fail: Fail): PacksPolicy {
-  if (config === null || config === undefined) return everythingAllowed;
-  if (!isRecord(config)) return fail(`it holds ${describeType(config)}, not a map`, []);
-  const { packs } = config;
-  if (packs === undefined || packs === null) return everythingAllowed;
-  if (!isRecord(packs)) return fail(`\`packs\` must be a map, but is ${describeType(packs)}`, ["packs"]);
-  const failInPacks: Fail = (reason, path, hint) => fail(reason, ["packs", ...path], hint);
-  for (const key of Object.keys(packs)) {
-    if (knownKeys.includes(key)) continue;
-    const [nearest] = findNearestNames(key, knownKeys);
-    failInPacks(`\`packs\` has no key ${quote(key)}`, [key], nearest && `Did you mean "${nearest}"?`);
-  }
-  return {
-    allow: readPatterns(packs, "allow", failInPacks),
-    deny: readPatterns(packs, "deny", failInPacks) ?? [],
-    transitive: readPatterns(packs, "transitive", failInPacks) ?? [],
-  };
-}
-
-/** True if `publisher/pack` or `publisher/pack/item` fits a pattern; `*` never crosses a slash. */
-function matches(pattern: string, name: string): boolean {
+/**
+ * True if a qualified name of a pack (`acme/jira`) or of an item (`acme/jira/createIssue`) fits a pattern, which may
+ * begin with `@`. `*` never crosses a slash, so a pattern of a pack fits no item's name.
+ */
+export function matchesPattern(pattern: string, name: string): boolean {
   const wanted = pattern.replace(/^@/, "").split("/");
   const given = name.split("/");
   return (
@@ -125,21 +46,43 @@ function matchesSegment(pattern: string, segment: string): boolean {
 }
 
 const matchesAny = (patterns: readonly string[], names: readonly string[]) =>
-  patterns.some((pattern) => names.some((name) => matches(pattern, name)));
+  patterns.some((pattern) => names.some((name) => matchesPattern(pattern, name)));
 
-/**
- * Whether the policy lets in at least one of a pack's items, or the pack itself where it declares none. A pattern that
- * fits the pack covers all of its items. What only other packages name needs to be in `transitive` besides.
- */
-export function isAllowed(
+interface Circumstances {
+  /** What only other packages name needs to be in `transitive` besides. */
+  isTransitive: boolean;
+}
+
+/** Whether something is taken that goes by all of these names. */
+function isTaken(
   { allow, deny, transitive }: PacksPolicy,
-  pack: string,
-  items: readonly string[],
-  { isTransitive }: { isTransitive: boolean },
+  names: readonly string[],
+  { isTransitive }: Circumstances,
 ): boolean {
-  const isTaken = (names: string[]) =>
+  return (
     !matchesAny(deny, names) &&
     (allow === undefined || matchesAny(allow, names)) &&
-    (!isTransitive || matchesAny(transitive, names));
-  return items.length === 0 ? isTaken([pack]) : items.some((item) => isTaken([pack, item]));
+    (!isTransitive || matchesAny(transitive, names))
+  );
+}
+
+/** Whether the policy lets in an item of a pack, both by qualified name. A pattern of the pack covers its items. */
+export function isItemAllowed(
+  policy: PacksPolicy,
+  pack: string,
+  item: string,
+  circumstances: Circumstances,
+): boolean {
+  return isTaken(policy, [pack, item], circumstances);
+}
+
+/** Whether the policy lets in at least one of a pack's items, or the pack itself where it declares none. */
+export function isAllowed(
+  policy: PacksPolicy,
+  pack: string,
+  items: readonly string[],
+  circumstances: Circumstances,
+): boolean {
+  if (items.length === 0) return isTaken(policy, [pack], circumstances);
+  return items.some((item) => isItemAllowed(policy, pack, item, circumstances));
 }

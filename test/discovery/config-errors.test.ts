@@ -40,6 +40,16 @@ describe("a config that cannot be understood", () => {
     ["trailblaze.config.json", '{\n  "packs": }', 2, 12, /JSON/],
     ["trailblaze.config.json", "[]", 1, 1, /map/],
     ["trailblaze.config.json", "", 1, 1, /empty/],
+    ["trailblaze.config.json", '{"packs": {"deny": ["a"]},\n "packs": {}}', 2, 2, /twice/],
+    ["trailblaze.config.yaml", "packs:\n  onError: ignore\n", 2, 3, /skip or fail/],
+    ["trailblaze.config.yaml", "packs:\n  memory: some\n", 2, 3, /all, none, or a map/],
+    ["trailblaze.config.yaml", "packs:\n  memory: { 'acme/*': [] }\n", 2, 13, /no pack/],
+    ["trailblaze.config.yaml", "packs:\n  memory: { a: [], '@a': [] }\n", 2, 20, /twice/],
+    ["trailblaze.config.yaml", "packs:\n  memory: { a: token }\n", 2, 13, /list/],
+    ["trailblaze.config.yaml", "packs:\n  memory: { a: [1] }\n", 2, 17, /number/],
+    ["trailblaze.config.yaml", "packs:\n  autoInstall: x\n", 2, 3, /list/],
+    ["trailblaze.config.yaml", "pack:\n  deny: [a]\n", 1, 1, /"pack"/],
+    ["trailblaze.config.yaml", "Packs: {}\n", 1, 1, /"Packs"/],
   ])("%s: %j ends discovery, and the place is %i:%i", async (file, content, line, column, words) => {
     const problem = await failureOf(withConfig(file, content));
     expect(problem).toMatchObject({ code: "InvalidConfig", severity: "error", file, line, column });
@@ -50,6 +60,41 @@ describe("a config that cannot be understood", () => {
   test("of a slip suggests the key that was meant", async () => {
     const problem = await failureOf(withConfig("trailblaze.config.yaml", "packs: { alow: [a] }"));
     expect(problem.hint).toContain("allow");
+  });
+
+  // Each of these fits no pack: taken for a rule, it would let in what somebody believes shut out.
+  test.each([
+    "acme//jira",
+    "/jira",
+    "acme/",
+    "@",
+    "a/b/c/d",
+    "acme/(jira|shop)",
+    "acme/{jira,shop}",
+    "acme/jira$",
+    "acme\\/jira",
+    "!acme/jira",
+    "acme/jira@^1",
+    "acme/jira ",
+    "acme/j?ra",
+    "@@acme/jira",
+  ])("the pattern %j ends discovery, and its place is said", async (pattern) => {
+    const problem = await failureOf(
+      withConfig("trailblaze.config.json", { packs: { deny: ["a", pattern] } }),
+    );
+    expect(problem).toMatchObject({ code: "InvalidConfig", path: ["packs", "deny", 1], line: 5, column: 7 });
+    expect(problem.message).toContain("is no pattern");
+  });
+
+  test("of several faults says the first in the text, and how many others there are", async () => {
+    const config = "packs:\n  memory: 5\n  deny: 5\n  alow: [a]\n";
+    const problem = await failureOf(withConfig("trailblaze.config.yaml", config));
+    expect(problem).toMatchObject({ line: 2, hint: expect.stringContaining("There are 2 more faults") });
+  });
+
+  test("a file of more than 1 MiB ends discovery", async () => {
+    const content = `packs: {}\n${"#".repeat(1 << 20)}`;
+    expect((await failureOf(withConfig("trailblaze.config.yaml", content))).message).toMatch(/1048576/);
   });
 
   test.each([
@@ -98,6 +143,8 @@ describe("a config that can be used", () => {
     ["trailblaze.config.yaml", "packs:\n  allow:\n  deny:\n"],
     ["trailblaze.config.json", "{}"],
     ["trailblaze.config.json", '\uFEFF{"packs": null}'],
+    ["trailblaze.config.yaml", "x-packs: { deny: [notes] }\npacks: { x-mine: 1 }\n"],
+    ["trailblaze.config.yaml", "device: {}\ncrash: no such thing\nunheard: of\n"],
   ])("%s: %j rules nothing", async (file, content) => {
     const { packs } = await discoverPacks({ cwd: withConfig(file, content) });
     expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);

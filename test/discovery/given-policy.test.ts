@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { findPacks } from "../../src/discovery/find-packs.ts";
+import { isItemAllowed, matchesPattern, type PacksPolicy } from "../../src/discovery/packs-policy.ts";
+import { createNodeDiscoveryPort } from "../../src/io/node-discovery-port.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const policy: PacksPolicy = { allow: undefined, deny: [], transitive: [] };
+const isAllowed = (changes: Partial<PacksPolicy>, item: string, isTransitive = false) =>
+  isItemAllowed({ ...policy, ...changes }, "acme/jira", `acme/jira/${item}`, { isTransitive });
+
+describe("a policy that discovery is handed", () => {
+  test("counts instead of the project's file, which is not even looked at", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { notes: "*", text: "*" } },
+      "node_modules/notes/package.json": packManifest("notes"),
+      "node_modules/text/package.json": packManifest("text"),
+      "trailblaze.config.yaml": "packs: [broken",
+    });
+    const given = { ...policy, deny: ["notes"] };
+    const { packs } = await findPacks(createNodeDiscoveryPort(), { cwd: root, policy: given });
+    expect(packs.map(({ pack }) => [pack.name, pack.enabled])).toEqual([
+      ["notes", false],
+      ["text", true],
+    ]);
+    await expect(findPacks(createNodeDiscoveryPort(), { cwd: root })).rejects.toThrow(/YAML/);
+  });
+});
+
+describe("whether an item is allowed", () => {
+  test.each([
+    [{}, true],
+    [{ allow: [] }, false],
+    [{ allow: ["acme/jira"] }, true],
+    [{ allow: ["@acme/*"] }, true],
+    [{ allow: ["acme/jira/get*"] }, true],
+    [{ allow: ["acme/jira/create*"] }, false],
+    [{ allow: ["jira/getIssue"] }, false],
+    [{ deny: ["acme/jira"] }, false],
+    [{ deny: ["acme/jira/getIssue"] }, false],
+    [{ deny: ["acme/jira/createIssue"] }, true],
+    [{ allow: ["acme/jira"], deny: ["acme/jira/getIssue"] }, false],
+    [{ allow: ["acme/jira/getIssue"], deny: ["acme/jira"] }, false],
+    [{ allow: ["acme/jira/getIssue"], deny: ["*/*/getIssue"] }, false],
+  ])("by %j: %j", (changes, expected) => {
+    expect(isAllowed(changes, "getIssue")).toBe(expected);
+  });
+
+  test.each([
+    [{}, false],
+    [{ transitive: ["acme/jira"] }, true],
+    [{ transitive: ["acme/jira/getIssue"] }, true],
+    [{ transitive: ["acme/jira/createIssue"] }, false],
+    [{ transitive: ["acme/jira"], deny: ["acme/jira/getIssue"] }, false],
+  ])("if it is transitive, by %j: %j", (changes, expected) => {
+    expect(isAllowed(changes, "getIssue", true)).toBe(expected);
+  });
+});
+
+test.each([
+  ["acme/*", "acme/jira", true],
+  ["@acme/jira", "acme/jira", true],
+  ["*", "notes", true],
+  ["*", "acme/jira", false],
+  ["acme/*", "acme/jira/createIssue", false],
+  ["acme/jira", "acme/jira/createIssue", false],
+  ["acme/j.ra", "acme/jira", false],
+  ["a*e/j*a", "acme/jira", true],
+])("the pattern %s fits %s: %j", (pattern, name, expected) => {
+  expect(matchesPattern(pattern, name)).toBe(expected);
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { faultsIn, faultsOfObject, makeProject, readFrom, readObject } from "./configs.ts";
+
+const schema = { type: "object" };
+
+describe("built-ins of an object", () => {
+  test("may have functions, which stay", async () => {
+    const handler = () => "done";
+    const initialize = () => undefined;
+    const given = { name: "myapp_login", inputSchema: schema, handler, initialize };
+    const { builtIns } = await readObject({ builtIns: [given] });
+    expect(builtIns).toEqual([given]);
+    expect(builtIns[0]?.handler).toBe(handler);
+    expect(builtIns[0]?.initialize).toBe(initialize);
+  });
+
+  test("may name modules as in a file", async () => {
+    const given = { name: "a", inputSchema: schema, handler: "./a.js#run" };
+    expect((await readObject({ builtIns: [given] })).builtIns).toEqual([given]);
+  });
+
+  test("have their short form spelt out, functions kept", async () => {
+    const handler = () => 1;
+    const parameters = { user: { type: "string", required: true }, name: {} };
+    const { builtIns } = await readObject({ builtIns: [{ name: "a", parameters, handler }] });
+    expect(builtIns[0]).toMatchObject({
+      handler,
+      inputSchema: { type: "object", properties: { user: { type: "string" }, name: {} }, required: ["user"] },
+    });
+  });
+
+  test.each([
+    [{ name: "a", inputSchema: schema }, ["builtIns", 0]],
+    [{ name: "a", inputSchema: schema, handler: {} }, ["builtIns", 0, "handler"]],
+    [{ name: "a", inputSchema: schema, handler: { $function: "x" } }, ["builtIns", 0, "handler"]],
+    [{ name: "a", inputSchema: () => schema, handler: () => 1 }, ["builtIns", 0, "inputSchema"]],
+    [() => 1, ["builtIns", 0]],
+  ])("%o is no tool", async (definition, path) => {
+    expect(await faultsOfObject({ builtIns: [definition] })).toEqual([expect.objectContaining({ path })]);
+  });
+
+  test("anywhere else a function is no value", async () => {
+    const run = () => "x";
+    const paths = (await faultsOfObject({ crash: run, memory: { a: run }, device: run })).map(
+      ({ path }) => path,
+    );
+    expect(paths).toEqual(expect.arrayContaining([["crash"], ["memory", "a"], ["device"]]));
+    expect(paths).toHaveLength(3);
+  });
+});
+
+test("in a file the mark of a function is no function", async () => {
+  const root = makeProject({
+    "trailblaze.config.json": {
+      builtIns: [{ name: "a", inputSchema: schema, handler: { $function: "handler" } }],
+    },
+  });
+  const problems = await faultsIn(root);
+  expect(problems).toEqual([expect.objectContaining({ path: ["builtIns", 0, "handler"] })]);
+  expect(problems[0]?.message).toContain("must be ./module.js#export, but is an object");
+  await expect(readFrom(root)).rejects.toThrow("must be ./module.js#export");
+});

@@ -1,0 +1,56 @@
+/** Every key of a config, with a value that is not its default. */
+export const completeConfig = {
+  device: { platform: "web", widthPixels: 1280, heightPixels: 800, driverType: "playwright-native" },
+  preferHostAgent: false,
+  memory: { userId: "42", token: "secret" },
+  sensitiveMemory: ["token"],
+  packs: {
+    allow: ["acme/*", "@acme/shop/buy"],
+    deny: ["acme/jira"],
+    transitive: ["*"],
+    onError: "fail",
+    memory: { "@acme/jira": ["userId"], notes: [] },
+    autoInstall: ["acme/*"],
+  },
+  options: { "@acme/jira/createIssue": { maxResults: 10 }, myapp_login: { retries: null } },
+  toolsets: { auth: ["myapp_login", "acme/jira/createIssue", "@acme/jira@^1.2/getIssue"] },
+  servers: {
+    "my-server": {
+      tools: ["acme/jira/createIssue"],
+      toolsets: ["auth"],
+      prompts: ["notes/daily"],
+      transport: "http",
+      version: "2.0.0",
+      instructions: "Ask before you create.",
+      mcpServerName: "mine",
+    },
+    other: { prompts: [] },
+  },
+  builtIns: [
+    {
+      name: "myapp_login",
+      description: "Log in",
+      parameters: { user: { type: "string", required: true } },
+      handler: "./tools/login.js#login",
+      icons: [],
+    },
+  ],
+  nameCollisions: "suffix",
+  crash: "relaunch",
+  isolation: "process",
+  callback: { enabled: false, timeoutMs: 1, maxDepth: 2, maxBodyBytes: 3, bodyTimeoutMs: 4 },
+  timeouts: { handshakeMs: 5, listMs: 6, callMs: 7 },
+  logDir: "logs",
+  trailblazeSubprocessToolsets: [
+    {
+      name: "My API tools",
+      command: "node",
+      args: ["./my-mcp-server.js", ""],
+      cwd: "./tools",
+      env: { API_BASE_URL: "https://api.example.com", EMPTY: "" },
+      legacyContext: false,
+    },
+    { name: "plain", command: "plain" },
+  ],
+  "x-team": { anything: [1] },
+};

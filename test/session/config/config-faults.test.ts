@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import { parseDocument, stringify } from "yaml";
+import {
+  failureOf,
+  faultsIn,
+  faultsOfJson,
+  faultsOfObject,
+  faultsOfYaml,
+  makeProject,
+  readFrom,
+  readObject,
+} from "./configs.ts";
+import { type WrongValue, wrongByMeaning, wrongByShape } from "./wrong-values.ts";
+
+const wrong: readonly WrongValue[] = [...wrongByShape, ...wrongByMeaning];
+
+describe("a wrong value is one fault, said at its place", () => {
+  test.each(wrong)("in an object: %j at %j", async (config, path, words) => {
+    const problems = await faultsOfObject(config);
+    expect(problems).toEqual([expect.objectContaining({ code: "InvalidConfig", severity: "error", path })]);
+    expect(problems[0]?.message).toMatch(words);
+    expect(problems[0]?.message.length).toBeLessThan(300);
+    expect(problems[0]).not.toHaveProperty("file");
+  });
+
+  test.each(wrong)("in JSON: %j at %j", async (config, path) => {
+    const [problem, ...others] = await faultsOfJson(config);
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ file: "trailblaze.config.json", path, line: expect.any(Number) });
+    // The deeper the key, the further to the right `JSON.stringify` puts it.
+    expect(problem?.column).toBe(2 * path.length + 1);
+  });
+
+  test.each(wrong)("in YAML: %j at %j", async (config, path) => {
+    // Through JSON, which has no `undefined`.
+    const text = `# first line\n${stringify(JSON.parse(JSON.stringify(config)), { defaultStringType: "QUOTE_DOUBLE" })}`;
+    const [problem, ...others] = await faultsOfYaml(text);
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ file: "trailblaze.config.yaml", path });
+    expect(problem?.line).toBeGreaterThan(1);
+    const node = parseDocument(text).getIn(path, true) as { range: [number] } | undefined;
+    const lineOfValue = text.slice(0, node?.range[0] ?? 0).split("\n").length;
+    // A key stands on the line of its value, or on the one before.
+    expect(lineOfValue - (problem?.line ?? 0)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a hint says what to do", () => {
+  test.each([
+    [{ memmory: {} }, 'Did you mean "memory"?'],
+    [{ device: { widthPixel: 5 } }, 'Did you mean "widthPixels"?'],
+    [{ packs: { alow: [] } }, 'Did you mean "allow"?'],
+    [{ pakcs: {} }, 'Did you mean "packs"?'],
+    [{ crash: "Fail" }, 'Did you mean "fail"?'],
+    [{ device: { platform: "andriod" } }, 'Did you mean "ANDROID"?'],
+    [{ memory: { userId: 42 } }, "Put it in quotes."],
+    [{ memory: { on: true } }, "Put it in quotes."],
+    [
+      { trailblazeSubprocessToolsets: [{ name: "a", command: "b", env: { PORT: 8080 } }] },
+      "Put it in quotes.",
+    ],
+    [
+      { servers: { a: { tools: [], command: "x" } } },
+      "What is started as a process belongs into `trailblazeSubprocessToolsets`.",
+    ],
+    [{ sessions: {} }, undefined],
+    [{ memory: { a: null } }, undefined],
+  ])("%j: %s", async (config, hint) => {
+    expect((await faultsOfObject(config))[0]?.hint).toBe(hint);
+  });
+});
+
+test("a value that may be a secret is in no message", async () => {
+  const text =
+    "memory: { pin: 918273 }\nsensitiveMemory: [pin]\ntrailblazeSubprocessToolsets:\n  - { name: a, command: b, env: { PIN: 918273 }, args: [918273] }\n";
+  const problems = await faultsOfYaml(text);
+  expect(problems).toHaveLength(3);
+  expect(JSON.stringify(problems)).not.toContain("918273");
+});
+
+describe("all faults", () => {
+  const text = `timeouts: { callMs: 0 }
+memory:
+  a: 1
+  b: true
+packs: { alow: [], deny: [acme//x] }
+builtIns:
+  - { name: "a b", handler: x }
+unknown: 1
+servers: { a: {} }
+`;
+  test("are found at once, in the order of the text", async () => {
+    const problems = await faultsOfYaml(text);
+    expect(problems.map(({ line, column, path }) => [line, column, path?.join(".")])).toEqual([
+      [1, 13, "timeouts.callMs"],
+      [3, 3, "memory.a"],
+      [4, 3, "memory.b"],
+      [5, 10, "packs.alow"],
+      [5, 27, "packs.deny.0"],
+      [7, 5, "builtIns.0"],
+      [7, 7, "builtIns.0.name"],
+      [7, 20, "builtIns.0.handler"],
+      [8, 1, "unknown"],
+      [9, 12, "servers.a"],
+    ]);
+  });
+
+  test("are one error, which says the first and how many others there are", async () => {
+    const problem = await failureOf(readFrom(makeProject({ "trailblaze.config.yaml": text })));
+    expect(problem).toMatchObject({
+      code: "InvalidConfig",
+      file: "trailblaze.config.yaml",
+      line: 1,
+      column: 13,
+    });
+    expect(problem.hint).toBe("There are 9 more faults; `trailblaze doctor` shows all.");
+  });
+
+  test("that are two: the hint of the first stays", async () => {
+    const problem = await failureOf(readObject({ memory: { a: 1 }, crash: 5 }));
+    expect(problem.hint).toBe("Put it in quotes. There is 1 more fault; `trailblaze doctor` shows all.");
+  });
+
+  test("of one that is alone: nothing is added", async () => {
+    expect((await failureOf(readObject({ crash: "x" }))).hint).toBeUndefined();
+    expect((await failureOf(readObject({ memmory: {} }))).hint).toBe('Did you mean "memory"?');
+  });
+
+  test("of a config without any are none", async () => {
+    expect(await faultsOfYaml("crash: fail")).toEqual([]);
+    expect(await faultsIn(makeProject())).toEqual([]);
+  });
+
+  test("beyond a thousand are not listed, and finding so many takes no time", async () => {
+    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join("\n");
+    const started = performance.now();
+    expect(await faultsOfYaml(keys)).toHaveLength(1000);
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+});
+
+describe("hostile text", () => {
+  test.each([
+    ["trailblaze.config.yaml", "memory: {a: 1", /YAML/],
+    ["trailblaze.config.yaml", "memory: *a", /stands for nothing/],
+    ["trailblaze.config.yaml", "a: &a [*a]", /contains itself/],
+    ["trailblaze.config.yaml", "memory: {}\nmemory: {}", /twice/],
+    ["trailblaze.config.yaml", "memory: !!js/function 'x'", /YAML/],
+    ["trailblaze.config.yaml", "? [a]\n: b", /key is no text/],
+    ["trailblaze.config.yaml", `options: ${"[".repeat(201)}${"]".repeat(201)}`, /200 levels/],
+    ["trailblaze.config.yaml", `a: &a [1]\nb: &b [${"*a,".repeat(90)}]\nc: [${"*b,".repeat(90)}]\n`, /alias/],
+    ["trailblaze.config.yaml", `#${" ".repeat(1 << 20)}`, /1048576/],
+    ["trailblaze.config.yaml", "a\n---\nb", /several documents/],
+    ["trailblaze.config.yaml", Uint8Array.from([0x61, 0xff]), /UTF-8/],
+    ["trailblaze.config.json", '{ "memory": {}, "memory": {} }', /"memory" is there twice/],
+    ["trailblaze.config.json", "{ // comment\n}", /JSON/],
+    ["trailblaze.config.json", "", /empty/],
+    ["trailblaze.config.json", `${'{"a":'.repeat(201)}1${"}".repeat(201)}`, /200 levels/],
+    ["trailblaze.config.json", "[]", /an array, not a map/],
+    ["trailblaze.config.yaml", "just text", /a string, not a map/],
+  ])("%s %j is one fault", async (file, content, words) => {
+    const root = makeProject({ [file]: content });
+    const problems = await faultsIn(root);
+    expect(problems).toEqual([expect.objectContaining({ code: "InvalidConfig", file })]);
+    expect(problems[0]?.message).toMatch(words);
+    expect(await failureOf(readFrom(root))).toEqual(problems[0]);
+  });
+
+  test("aliases that are few are what they stand for", async () => {
+    const text = "toolsets: { a: &tools [acme/jira/x], b: *tools }";
+    const { toolsets } = await readFrom(makeProject({ "trailblaze.config.yaml": text }));
+    expect(toolsets.get("b")).toEqual(["acme/jira/x"]);
+  });
+
+  const prototype = '{"__proto__": {"crash": "isolate", "polluted": true}}';
+  test.each([
+    [prototype, ["__proto__"]],
+    [`{"device": ${prototype}}`, ["device", "__proto__"]],
+    [`{"packs": ${prototype}}`, ["packs", "__proto__"]],
+    [`{"callback": ${prototype}}`, ["callback", "__proto__"]],
+    ['{"servers": {"__proto__": {"tools": []}}}', ["servers", "__proto__"]],
+    ['{"toolsets": {"__proto__": []}}', ["toolsets", "__proto__"]],
+    ['{"packs": {"memory": {"__proto__": []}}}', ["packs", "memory", "__proto__"]],
+    ['{"constructor": {}, "hasOwnProperty": 1}', ["constructor"], ["hasOwnProperty"]],
+  ])("%s names keys like any other", async (text, ...paths) => {
+    for (const faults of [await faultsOfJson(text), await faultsOfYaml(text)]) {
+      expect(faults.map(({ path }) => path)).toEqual(paths);
+    }
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test("maps whose keys are the user's own may have any, but give nothing to objects", async () => {
+    const text =
+      '{"options": {"a": {"__proto__": {"polluted": true}}}, "trailblazeSubprocessToolsets": [{"name": "a", "command": "b", "env": {"__proto__": "x"}}]}';
+    const config = await readFrom(makeProject({ "trailblaze.config.json": text }));
+    expect(Object.keys(config.options.get("a") ?? {})).toEqual(["__proto__"]);
+    expect((config.options.get("a") as Record<string, unknown>).polluted).toBeUndefined();
+    expect(Object.keys(config.subprocessServers[0]?.env ?? {})).toEqual(["__proto__"]);
+  });
+
+  test("characters that act on a terminal are spelt out in messages", async () => {
+    const [problem] = await faultsOfJson({ "a\u001b[2J\u202e": 1 });
+    expect(problem?.message).toContain("\\u{001b}[2J\\u{202e}");
+  });
+});

@@ -1,0 +1,228 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { completeConfig } from "./complete-config.ts";
+import { failureOf, makeProject, readFrom, readObject, readYaml } from "./configs.ts";
+
+const packsByDefault = {
+  allow: undefined,
+  deny: [],
+  transitive: [],
+  onError: "skip",
+  memory: "all",
+  autoInstall: [],
+};
+
+const defaults = {
+  device: undefined,
+  preferHostAgent: true,
+  memory: new Map(),
+  sensitiveMemory: [],
+  packs: packsByDefault,
+  options: new Map(),
+  toolsets: new Map(),
+  servers: [],
+  builtIns: [],
+  nameCollisions: "error",
+  crash: "fail",
+  isolation: "in-process",
+  callback: {
+    enabled: true,
+    timeoutMs: 120_000,
+    maxDepth: 16,
+    maxBodyBytes: 1_048_576,
+    bodyTimeoutMs: 10_000,
+  },
+  timeouts: { handshakeMs: 60_000, listMs: 60_000, callMs: 120_000 },
+  logDir: undefined,
+  subprocessServers: [],
+};
+
+describe("a config that says nothing is that of the contract's defaults", () => {
+  test("no file", async () => {
+    const root = makeProject();
+    expect(await readFrom(root)).toEqual({ file: undefined, directory: root, ...defaults });
+  });
+
+  const nulls = Object.keys(completeConfig)
+    .filter((key) => !key.startsWith("x-"))
+    .map((key) => `${key}:\n`)
+    .join("");
+  test.each([
+    ["trailblaze.config.yaml", ""],
+    ["trailblaze.config.yaml", "# nothing yet\n"],
+    ["trailblaze.config.yaml", "\uFEFF---\n"],
+    ["trailblaze.config.yaml", nulls],
+    ["trailblaze.config.yaml", "packs: { allow: , memory: }\ncallback: { maxDepth: }\ntimeouts: {}\n"],
+    ["trailblaze.config.json", "{}"],
+    ["trailblaze.config.json", '\uFEFF{ "$schema": "node_modules/trailblaze/schema/config.schema.json" }'],
+  ])("%s: %j", async (file, text) => {
+    const root = makeProject({ [file]: text });
+    expect(await readFrom(root)).toEqual({ file: join(root, file), directory: root, ...defaults });
+  });
+
+  test("an object", async () => {
+    const config = { device: undefined, packs: null, logDir: undefined };
+    expect(await readObject(config)).toEqual({ file: undefined, directory: "/work", ...defaults });
+  });
+});
+
+/** What `completeConfig` becomes for a project in this folder. */
+const complete = (root: string) => ({
+  device: { platform: "WEB", widthPixels: 1280, heightPixels: 800, driverType: "playwright-native" },
+  preferHostAgent: false,
+  memory: new Map([
+    ["userId", "42"],
+    ["token", "secret"],
+  ]),
+  sensitiveMemory: ["token"],
+  packs: { ...completeConfig.packs, memory: { "acme/jira": ["userId"], notes: [] } },
+  options: new Map([
+    ["acme/jira/createIssue", { maxResults: 10 }],
+    ["myapp_login", { retries: null }],
+  ]),
+  toolsets: new Map([["auth", ["myapp_login", "acme/jira/createIssue", "@acme/jira@^1.2/getIssue"]]]),
+  servers: [
+    { name: "my-server", ...completeConfig.servers["my-server"] },
+    {
+      name: "other",
+      tools: [],
+      toolsets: [],
+      prompts: [],
+      transport: undefined,
+      version: undefined,
+      instructions: undefined,
+      mcpServerName: undefined,
+    },
+  ],
+  builtIns: [
+    {
+      ...completeConfig.builtIns[0],
+      inputSchema: { type: "object", properties: { user: { type: "string" } }, required: ["user"] },
+    },
+  ],
+  nameCollisions: "suffix",
+  crash: "relaunch",
+  isolation: "process",
+  callback: completeConfig.callback,
+  timeouts: completeConfig.timeouts,
+  logDir: join(root, "logs"),
+  subprocessServers: [
+    { ...completeConfig.trailblazeSubprocessToolsets[0], cwd: join(root, "tools") },
+    { name: "plain", command: "plain", args: [], cwd: root, env: {}, legacyContext: true },
+  ],
+});
+
+describe("every key is read", () => {
+  test.each([
+    ["trailblaze.config.yaml", stringify(completeConfig)],
+    ["trailblaze.config.json", completeConfig],
+  ])("from %s", async (file, content) => {
+    const root = makeProject({ [file]: content });
+    expect(await readFrom(root)).toEqual({ file: join(root, file), directory: root, ...complete(root) });
+  });
+
+  test("from an object, which is left as it was", async () => {
+    const given = structuredClone(completeConfig);
+    const config = await readObject(given);
+    expect(config).toEqual({ file: undefined, directory: "/work", ...complete("/work") });
+    expect(given).toEqual(completeConfig);
+    given.sensitiveMemory.push("userId");
+    given.toolsets.auth.push("more");
+    expect(config.sensitiveMemory).toEqual(["token"]);
+    expect(config.toolsets.get("auth")).toHaveLength(3);
+  });
+
+  test.each(["IOS", "ios", "iOS", "Android", "web"])("the platform %s, in capitals", async (platform) => {
+    const { device } = await readYaml(`device: { platform: ${platform} }`);
+    expect(device).toEqual({
+      platform: platform.toUpperCase(),
+      widthPixels: null,
+      heightPixels: null,
+      driverType: null,
+    });
+  });
+
+  test.each(["all", "none"])("packs.memory %s", async (memory) => {
+    expect((await readYaml(`packs: { memory: ${memory} }`)).packs.memory).toBe(memory);
+  });
+
+  test("packs.memory, of which nothing is inherited", async () => {
+    const { memory } = (await readYaml("packs: { memory: { constructor: [a] } }")).packs;
+    expect(memory).toEqual({ constructor: ["a"] });
+    expect((memory as Record<string, unknown>).toString).toBeUndefined();
+  });
+
+  test("absolute folders stay", async () => {
+    const config = await readYaml(
+      "logDir: /var/log/mine\ntrailblazeSubprocessToolsets: [{ name: a, command: b, cwd: /srv/../opt }]\n",
+    );
+    expect(config).toMatchObject({ logDir: "/var/log/mine", subprocessServers: [{ cwd: "/opt" }] });
+  });
+});
+
+describe("a config by its path", () => {
+  const files = {
+    "trailblaze.config.yaml": "crash: no such thing",
+    "configs/ci.yml": "crash: isolate\nlogDir: logs",
+    "configs/CI.JSON": '{ "crash": "isolate", "logDir": "logs" }',
+    "configs/other.yaml": "crash: isolate\nlogDir: logs",
+  };
+
+  test.each([
+    ["configs/ci.yml", undefined],
+    ["ci.yml", "configs"],
+    ["../configs/CI.JSON", "configs"],
+    ["./configs/other.yaml", "."],
+  ])("%s from %s: relative paths in it start from its folder", async (path, cwd) => {
+    const root = makeProject(files);
+    const config = await readFrom(root, path, cwd && join(root, cwd));
+    expect(config).toMatchObject({ crash: "isolate", directory: join(root, "configs") });
+    expect(config.logDir).toBe(join(root, "configs/logs"));
+  });
+
+  test("may be absolute, outside the project, and a link", async () => {
+    const real = makeProject({ "ci.yaml": "crash: isolate" });
+    const elsewhere = makeProject();
+    const link = join(elsewhere, "link.yaml");
+    symlinkSync(join(real, "ci.yaml"), link);
+    const config = await readFrom(makeProject(), link);
+    expect(config).toMatchObject({ crash: "isolate", file: link, directory: elsewhere });
+  });
+
+  test.each([
+    ["configs/none.yaml", /no such file/],
+    ["configs/ci.toml", /no name of a config/],
+    ["configs", /no name of a config/],
+    ["folder.yaml", /folder/],
+    ["large.json", /too much/],
+  ])("%s cannot be used", async (path, words) => {
+    const root = makeProject({ "folder.yaml/x": "", "large.json": `{}${" ".repeat(1 << 20)}` });
+    const problem = await failureOf(readFrom(root, path));
+    expect(problem).toMatchObject({ code: "InvalidConfig", file: path });
+    expect(problem.message).toMatch(words);
+  });
+
+  test("is named by its path from the project, or absolutely where it is outside", async () => {
+    const root = makeProject({ "configs/ci.yaml": "crash: 5" });
+    expect(await failureOf(readFrom(root, "configs/ci.yaml"))).toMatchObject({ file: "configs/ci.yaml" });
+    const file = join(root, "configs/ci.yaml");
+    expect(await failureOf(readFrom(makeProject(), file))).toMatchObject({ file, line: 1, column: 1 });
+  });
+
+  test.each([[5], [null], [[]], [true], [() => ({})]])("%j is neither path nor object", async (config) => {
+    expect((await failureOf(readObject(config))).message).toMatch(/a path or an object/);
+  });
+});
+
+describe("two files", () => {
+  test("are one too many, unless a path says which", async () => {
+    const root = makeProject({
+      "trailblaze.config.yaml": "crash: isolate",
+      "trailblaze.config.json": { crash: "fail" },
+    });
+    expect((await failureOf(readFrom(root))).message).toMatch(/both trailblaze.config.yaml and .*json/);
+    expect((await readFrom(root, "trailblaze.config.json")).crash).toBe("fail");
+  });
+});
