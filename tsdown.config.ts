@@ -12,16 +12,24 @@ const shared = {
   clean: true,
 } satisfies UserConfig;
 
+/** The programs of children, and what those import: run, not imported, so they stay files of their own beside each bundle. */
+const childPrograms = [
+  "src/io/confined-child.mjs",
+  "src/io/code-child.mjs",
+  "src/io/code-channel.mjs",
+  "src/io/module-loader.mjs",
+  "src/io/returned-value.mjs",
+];
+
 export default defineConfig([
   {
     ...shared,
     name: "library",
-    entry: { index: "src/index.ts" },
+    entry: { index: "src/index.ts", session: "src/api/session.ts" },
     outDir: "dist",
     format: "esm",
     dts: true,
-    // The program of the confined child is run, not imported, so it stays a file of its own beside each bundle.
-    copy: [{ from: "src/io/confined-child.mjs", to: "dist" }],
+    copy: childPrograms.map((from) => ({ from, to: "dist" })),
     plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {
@@ -43,7 +51,7 @@ export default defineConfig([
         ],
       },
     },
-    copy: [{ from: "src/io/confined-child.mjs", to: "dist/cli" }],
+    copy: childPrograms.map((from) => ({ from, to: "dist/cli" })),
     plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {

@@ -1,11 +1,15 @@
 import { defineConfig } from "vitest/config";
 
+// Node itself runs what loads packs' modules, so that these are loaded as they will be: not through Vite.
+const server = { deps: { external: [/\/src\/io\/module-loader\.mjs$/] } };
+
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
     projects: [
       {
         test: {
+          server,
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/integration/**"],
@@ -14,6 +18,7 @@ export default defineConfig({
       {
         // Real package managers against a registry on loopback: slow, so the limits are for hangs only.
         test: {
+          server,
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/support/registry-setup.ts"],

@@ -25,3 +25,9 @@ export {
   type ResolvedReference,
   resolveReference,
 } from "./qualified-names/index.ts";
+export {
+  type BuiltIn,
+  createRegistry,
+  type Registry,
+  type RegistryItem,
+} from "./registry/create-registry.ts";

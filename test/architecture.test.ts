@@ -34,7 +34,23 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // Pure again: facts are handed in.
   validate: ["kinds", "data", "problems", "qualified-names", "extension-schema", "discovery", "definitions"],
-  registry: ["kinds", "data", "problems", "qualified-names", "extension-schema", "discovery", "definitions"],
+  registry: ["kinds", "data", "problems", "qualified-names"],
+  // Running code: a pack's, or the host's own.
+  execution: ["data", "problems", "extension-schema", "io"],
+  session: [
+    "kinds",
+    "version",
+    "data",
+    "problems",
+    "qualified-names",
+    "extension-schema",
+    "io",
+    "discovery",
+    "definitions",
+    "validate",
+    "registry",
+    "execution",
+  ],
   // Where the public functions are handed their means; all that is pure stays without.
   api: [
     "kinds",
@@ -47,10 +63,23 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "definitions",
     "validate",
     "registry",
+    "execution",
+    "session",
   ],
   // The entry of trust levels 1 and 2.
   index: ["kinds", "problems", "qualified-names", "discovery", "definitions", "api", "registry"],
-  cli: ["kinds", "version", "data", "problems", "qualified-names", "discovery", "definitions", "api"],
+  cli: [
+    "kinds",
+    "version",
+    "data",
+    "problems",
+    "qualified-names",
+    "extension-schema",
+    "discovery",
+    "definitions",
+    "session",
+    "api",
+  ],
 };
 
 /** Folders whose code is a function of its arguments, and what such code has no use for. */
@@ -249,16 +278,24 @@ describe("pure folders", () => {
 });
 
 describe("means that only one place has", () => {
-  test("child_process is imported by one file at most", () => {
-    expect(importersOf(/^node:child_process$/).length).toBeLessThanOrEqual(1);
+  test("child_process is imported by one adapter for each thing that is run", () => {
+    expect(importersOf(/^node:child_process$/)).toEqual(["io/confined-process.ts", "io/server-process.ts"]);
+  });
+
+  test("the MCP SDK is imported behind one seam", () => {
+    for (const path of importersOf(/^@modelcontextprotocol\//)) expect(path).toMatch(/^session\/servers\//);
+    expect(importersOf(/^@modelcontextprotocol\//).length).toBeLessThanOrEqual(2);
   });
 
   test("npm-registry-fetch is imported by one file at most", () => {
     expect(importersOf(/^npm-registry-fetch$/).length).toBeLessThanOrEqual(1);
   });
 
-  test("code that only running tells, as a pack's, is imported by one file at most", () => {
-    expect(pathsThat(({ importsComputed }) => importsComputed).length).toBeLessThanOrEqual(1);
+  test("code that only running tells, as a pack's, is imported confined or at execution", () => {
+    expect(pathsThat(({ importsComputed }) => importsComputed)).toEqual([
+      "io/confined-child.mjs",
+      "io/module-loader.mjs",
+    ]);
   });
 
   test("built-in modules are imported as node:", () => {
@@ -280,7 +317,8 @@ describe("means that only one place has", () => {
   test("zod is imported only where schemas are written, and those are read at build time only", () => {
     const schemas = importersOf(/^zod($|\/)/);
     expect(schemas.length).toBeGreaterThan(0);
-    for (const path of schemas) expect(path).toMatch(/^extension-schema\/[a-z-]*schema\.ts$/);
+    for (const path of schemas)
+      expect(path).toMatch(/^(?:extension-schema|session\/config)\/[a-z-]*schema\.ts$/);
     const importers = pathsThat(
       ({ path, imports }) =>
         !schemas.includes(path) && imports.some(({ target }) => schemas.includes(target)),

@@ -1,4 +1,5 @@
 import type { CommandDescription, OptionDescription } from "./command.ts";
+import { sessionOptions } from "./session/session-options-table.ts";
 
 /** The options that every command has. */
 export const commonOptions: Readonly<Record<string, OptionDescription>> = {
@@ -34,6 +35,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     positionals: [0, 1],
     options: {
       global: { type: "boolean", short: "g", description: "Also list packs that are installed globally" },
+      "built-in": { type: "boolean", description: "Also list the tools and servers of the project's config" },
     },
     load: () => import("./commands/list.ts"),
   },
@@ -58,5 +60,49 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
       ...confinement,
     },
     load: () => import("./commands/validate.ts"),
+  },
+  tools: {
+    summary: "Show the tools of a session: what a model would see, and why not the rest",
+    usage: "",
+    positionals: [0, 0],
+    options: sessionOptions,
+    load: () => import("./commands/tools.ts"),
+  },
+  call: {
+    summary: "Call a tool by its advertised or its qualified name",
+    usage: "<tool> [key=value...]",
+    positionals: [1, Number.POSITIVE_INFINITY],
+    options: {
+      args: {
+        type: "string",
+        placeholder: "JSON",
+        description: "Arguments as a JSON object; - reads it from stdin",
+      },
+      timeout: { type: "string", placeholder: "MS", description: "Milliseconds the call may take" },
+      record: {
+        type: "string",
+        placeholder: "FILE",
+        description: "Append the call to a trail, if it succeeds",
+      },
+      ...sessionOptions,
+    },
+    load: () => import("./commands/call.ts"),
+  },
+  run: {
+    summary: "Replay a trail of recorded calls, and stop at the first that fails",
+    usage: "<trail>",
+    positionals: [1, 1],
+    options: {
+      "keep-going": { type: "boolean", description: "Go on after a step that failed" },
+      ...sessionOptions,
+    },
+    load: () => import("./commands/run.ts"),
+  },
+  doctor: {
+    summary: "Check Node, config, packs and servers, and say what stands in the way of a session",
+    usage: "",
+    positionals: [0, 0],
+    options: sessionOptions,
+    load: () => import("./commands/doctor.ts"),
   },
 };

@@ -7,6 +7,16 @@ export interface InvalidDefinition {
   hint?: string | undefined;
 }
 
+export interface MissingDefinition {
+  name: string;
+  /** The files of its own that it can have, with braces around their endings. */
+  own: string;
+  /** The file of its kind, or those that there can be. */
+  combined: string;
+  /** What is probably meant as its definition: a file, or a key of one; and what to rename it to, or where to move it. */
+  meant?: { file: string; key?: string } & ({ renameTo: string } | { moveTo: string });
+}
+
 const invalidDefinition = (kind: Kind) =>
   entry<InvalidDefinition>({
     title: `A ${kind}'s definition lacks what a ${kind} needs`,
@@ -23,11 +33,21 @@ const fileProblems = {
     message: ({ root }) => `Items are declared, but there is no folder ${quote(root)} in the package.`,
     hint: ({ root }) => `Make the folder ${quote(root)}, or name another one with "root".`,
   }),
-  MissingDefinitionFile: entry<{ name: string; looked: readonly string[] }>({
+  MissingDefinitionFile: entry<MissingDefinition>({
     title: "A declared item has no definition file",
     severity: "error",
     message: ({ name }) => `${quote(name)} is declared, but there is no definition file for it.`,
-    hint: ({ looked }) => `Make one of ${listOf(looked)}, or remove the declaration.`,
+    hint({ name, own, combined, meant }) {
+      if (meant === undefined)
+        return `Make ${quote(own, 200)}, or the key ${quote(name)} in ${quote(combined, 200)}; or remove the declaration.`;
+      const { file, key } = meant;
+      const found = key === undefined ? quote(file, 200) : `the key ${quote(key)} in ${quote(file, 200)}`;
+      const then =
+        "renameTo" in meant
+          ? `Rename it to ${quote(meant.renameTo)}`
+          : `Move it to ${quote(meant.moveTo, 200)}`;
+      return `Did you mean ${found}? ${then}.`;
+    },
   }),
   DuplicateDefinitionFiles: entry<{ used: string; others: readonly string[] }>({
     title: "An item has definition files in several formats",
@@ -36,7 +56,7 @@ const fileProblems = {
       `${quote(used)} counts, but ${listOf(
         others.map((one) => quote(one)),
         "and",
-      )} define the same.`,
+      )} ${others.length === 1 ? "defines" : "define"} the same.`,
     hint: ({ others }) =>
       `Delete ${listOf(
         others.map((one) => quote(one)),
@@ -182,6 +202,12 @@ const contentProblems = {
     message: ({ what }) =>
       `${what} has no description, so neither people nor models can tell what it is for.`,
     hint: () => "Add a `description` of one or two sentences.",
+  }),
+  UnknownDefinitionKey: entry<{ key: string; suggestion: string }>({
+    title: "A definition has a key that is probably misspelt",
+    severity: "warning",
+    message: ({ key }) => `The key ${quote(key)} means nothing here, so what it says has no effect.`,
+    hint: ({ suggestion }) => `Did you mean \`${suggestion}\`? A key of your own begins with "x-".`,
   }),
   UnknownMetaKey: entry<{ key: string; suggestion: string | undefined; known: readonly string[] }>({
     title: "A trailblaze/ key of _meta means nothing",

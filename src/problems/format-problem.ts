@@ -1,4 +1,4 @@
-import type { Problem } from "./problem.ts";
+import { fileOfPosition, type Problem } from "./problem.ts";
 import { printable } from "./text.ts";
 
 /** Escape sequences that begin and end a style. */
@@ -15,9 +15,10 @@ function formatPlace(problem: Problem): string {
   const parts: string[] = [];
   if (problem.pack !== undefined) parts.push(problem.pack);
   if (problem.kind !== undefined && problem.item !== undefined) parts.push(`${problem.kind} ${problem.item}`);
-  if (problem.file !== undefined) {
+  const file = fileOfPosition(problem);
+  if (file !== undefined) {
     const position = problem.line === undefined ? "" : `:${problem.line}:${problem.column ?? 1}`;
-    parts.push(`${problem.file}${position}`);
+    parts.push(`${file}${position}`);
   }
   return printable(parts.join(" › "));
 }

@@ -1,6 +1,6 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
-import { listOf, quote } from "./text.ts";
+import { listOf, printable, quote } from "./text.ts";
 
 export interface ItemNotFound {
   name: string;
@@ -8,22 +8,28 @@ export interface ItemNotFound {
   otherKind: Kind | undefined;
   /** Names that are near, best first. */
   nearest: readonly string[];
+  /** Why one that is installed is not to be had. */
+  reason?: string;
 }
 
 const itemNotFound = (kind: Kind) =>
   entry<ItemNotFound>({
     title: `There is no such ${kind}`,
     severity: "error",
-    message: ({ name, otherKind }) =>
-      otherKind === undefined
-        ? `There is no ${kind} ${quote(name)}.`
-        : `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`,
-    hint: ({ nearest, otherKind }) =>
+    message: ({ name, otherKind, reason }) =>
+      otherKind !== undefined
+        ? `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`
+        : reason !== undefined
+          ? `The ${kind} ${quote(name)} is installed, but not to be had here: ${printable(reason)}`
+          : `There is no ${kind} ${quote(name)}.`,
+    hint: ({ nearest, otherKind, reason }) =>
       otherKind !== undefined
         ? `Ask for it as a ${otherKind}.`
-        : nearest.length > 0
-          ? `Did you mean ${listOf(nearest)}?`
-          : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
+        : reason !== undefined
+          ? "`trailblaze tools` shows what a session has, and why not the rest."
+          : nearest.length > 0
+            ? `Did you mean ${listOf(nearest)}?`
+            : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
   });
 
 /** Faults met while a command or a library function does its work. */
@@ -72,6 +78,45 @@ export const operationProblems = {
     severity: "error",
     message: ({ name, kinds }) => `${quote(name)} is the name of a ${listOf(kinds, "and")}.`,
     hint: ({ kinds }) => `Say which one: ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
+  }),
+  NameCollision: entry<{ collisions: readonly { name: string; sources: readonly string[] }[] }>({
+    title: "Several tools claim one name",
+    severity: "error",
+    message: ({ collisions }) => {
+      const claims = collisions.map(
+        ({ name, sources }) => `${quote(name)} by ${listOf(sources.map(printable), "and")}`,
+      );
+      return `Names must be unique in a session, but these are claimed more than once: ${claims.join("; ")}.`;
+    },
+    hint: () =>
+      "Shut one out with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions: suffix` to number them.",
+  }),
+  ServerDied: entry<{ label: string; why: string }>({
+    title: "A server ended during a session",
+    severity: "error",
+    message: ({ label, why }) => `${quote(label, 200)} is gone: ${printable(why)}`,
+    hint: () => "`crash` in trailblaze.config.yaml says what a session does then: fail, isolate or relaunch.",
+  }),
+  SessionClosed: entry<{ reason: string | undefined }>({
+    title: "The session is over",
+    severity: "error",
+    message: ({ reason }) =>
+      reason === undefined ? "The session was closed." : `The session is over: ${printable(reason)}`,
+    hint: () => "Open another one.",
+  }),
+  StdoutNoise: entry<{ label: string; line: string }>({
+    title: "A server writes to stdout what is no protocol",
+    severity: "warning",
+    message: ({ label, line }) =>
+      `${quote(label, 200)} wrote to stdout what is no MCP message: ${quote(line)}.`,
+    hint: () => "stdout is for the protocol: its author should log to stderr.",
+  }),
+  ToolListChanged: entry<{ label: string }>({
+    title: "A server's tools changed during a session",
+    severity: "warning",
+    message: ({ label }) =>
+      `${quote(label, 200)} announced that its tools changed; the session keeps those it began with.`,
+    hint: () => "Open another session to get the new ones.",
   }),
   InvalidConfig: entry<{ reason: string; hint?: string }>({
     title: "The config file is not usable",
@@ -122,6 +167,27 @@ export const operationProblems = {
     severity: (_context, { required }) => (required ? "error" : "warning"),
     message: () => "This system offers no way to confine a pack's code while its definitions are read.",
     hint: () => "--data-only reads definitions that are data and refuses those that are code.",
+  }),
+  ServerStartFailed: entry<{
+    label: string;
+    /** Goes on from "it", without a full stop. */
+    reason: string;
+    /** The end of what it wrote to stderr. */
+    stderrTail?: string;
+  }>({
+    title: "An MCP server does not start",
+    severity: "error",
+    message: ({ label, reason }) => `The server ${quote(label)} does not start: ${printable(reason)}.`,
+    hint: ({ stderrTail }) =>
+      stderrTail === undefined
+        ? "Run its command by hand to see what it says."
+        : `The last it wrote to stderr: ${quote(stderrTail.trim().slice(-300), 300)}`,
+  }),
+  NodeUnsupported: entry<{ version: string; range: string }>({
+    title: "This version of Node is not supported",
+    severity: "error",
+    message: ({ version, range }) => `Node ${version} is not in ${range}.`,
+    hint: () => "Install a current version: https://nodejs.org",
   }),
   InvalidArguments: entry<{ reason: string; hint?: string }>({
     title: "The command line cannot be understood",

@@ -49,3 +49,15 @@ export function createProblem<Code extends ProblemCode>(
 export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(({ severity }) => severity === "error");
 }
+
+/**
+ * The file that `line` and `column` are of, which is what to show and to open. It is `file`, but for a definition that
+ * is missing: `file` is then the one to make, and the position that of its declaration.
+ */
+export function fileOfPosition({
+  code,
+  file,
+  line,
+}: Pick<Problem, "code" | "file" | "line">): string | undefined {
+  return code === "MissingDefinitionFile" && line !== undefined ? "package.json" : file;
+}

@@ -87,5 +87,15 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
 /** Operational codes that validation reports as well. */
 export const alsoInValidation: readonly string[] = ["PackNotInstalled", "PackVersionMismatch"];
 
+/** Warnings of validation that the contract does not name: what it gives no code, and what would be lost in silence. */
+export const ownValidationCodes: readonly string[] = ["UnknownDefinitionKey"];
+
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
-export const ownCodes: readonly string[] = ["InvalidArguments", "InternalError"];
+export const ownCodes: readonly string[] = [
+  "InvalidArguments",
+  "InternalError",
+  "NodeUnsupported",
+  "ServerDied",
+  "SessionClosed",
+  "ToolListChanged",
+];

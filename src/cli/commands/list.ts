@@ -10,8 +10,8 @@ interface ListedItem {
   qualifiedName: string;
   name: string;
   description: string | null;
-  /** The npm name. */
-  pack: string;
+  /** The npm name; `null` for what the project's config brings. */
+  pack: string | null;
   version: string | null;
 }
 
@@ -59,6 +59,13 @@ function formatItems(items: readonly ListedItem[], kind: Kind, style: TextStyle)
   return formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style);
 }
 
+function formatBuiltIns(items: readonly ListedItem[] | undefined, style: TextStyle): string[] {
+  if (items === undefined) return [];
+  if (items.length === 0) return ["The project's config has no tools or servers of its own."];
+  const rows = items.map(({ kind, name, description }) => [name, kind, description ?? ""]);
+  return [formatTable(["BUILT-IN", "KIND", "DESCRIPTION"], rows, style)];
+}
+
 /** The items of one kind; a shadowed copy has none of its own, since its names mean another copy's. */
 function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
   return packs
@@ -75,13 +82,25 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
     );
 }
 
+/** The tools and servers of the project's own config. */
+async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
+  const { listBuiltIns } = await import("../../api/list-built-ins.ts");
+  const found = await listBuiltIns({ cwd });
+  return found.map((item) => ({ ...item, pack: null, version: null }));
+}
+
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const kind = readKind(positionals[0]);
+  const builtIns = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
   const discovery = await discoverPacks({ cwd, global: options.global === true });
   const problems: Problem[] = [...discovery.problems, ...discovery.packs.flatMap((pack) => pack.problems)];
   if (kind === undefined) {
-    return { json: discovery, formatText: (style) => formatPacks(discovery, style), problems };
+    const json = builtIns === undefined ? discovery : { ...discovery, builtIns };
+    const formatText = (style: TextStyle) =>
+      [formatPacks(discovery, style), ...formatBuiltIns(builtIns, style)].join("\n\n");
+    return { json, formatText, problems };
   }
-  const items = listItems(discovery.packs, kind);
+  const own = (builtIns ?? []).filter((item) => item.kind === kind);
+  const items = [...own, ...listItems(discovery.packs, kind)];
   return { json: { items, problems }, formatText: (style) => formatItems(items, kind, style), problems };
 }

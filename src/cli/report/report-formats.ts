@@ -1,7 +1,7 @@
 import { join, relative, sep } from "node:path";
 import type { DetailedReport } from "../../api/validate-with.ts";
 import type { Problem } from "../../problems/index.ts";
-import { formatProblem } from "../../problems/index.ts";
+import { fileOfPosition, formatProblem } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
 import type { TextStyle } from "../command.ts";
 import { formatCodeFrame } from "./code-frame.ts";
@@ -20,7 +20,8 @@ export function formatPretty({ report, texts }: DetailedReport, { color }: TextS
   const { ok, pack, version, problems } = report;
   const blocks = problems.map((problem) => {
     const { pack: _, ...place } = problem;
-    const text = problem.file === undefined ? undefined : texts.get(problem.file);
+    const file = fileOfPosition(problem);
+    const text = file === undefined ? undefined : texts.get(file);
     const frame =
       text === undefined || problem.line === undefined
         ? ""
@@ -43,7 +44,9 @@ export function formatGithub({ report, location }: DetailedReport, cwd: string):
   const escapeData = (text: string) => printable(text).replaceAll("%", "%25");
   const escapeProperty = (text: string) => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
   return report.problems
-    .map(({ code, severity, message, hint, file, line, column }) => {
+    .map((problem) => {
+      const { code, severity, message, hint, line, column } = problem;
+      const file = fileOfPosition(problem);
       const properties: [string, string | number | undefined][] = [
         ["file", file === undefined ? undefined : escapeProperty(pathFrom(cwd, location, file))],
         ["line", line],
@@ -68,7 +71,9 @@ export async function formatSarif(
   const { catalogue } = await import("../../problems/catalogue.ts");
   const levels = { error: "error", warning: "warning", info: "note" } as const;
   const codes = [...new Set(report.problems.map(({ code }) => code))].sort();
-  const results = report.problems.map(({ code, severity, message, hint, file, line, column }) => {
+  const results = report.problems.map((problem) => {
+    const { code, severity, message, hint, line, column } = problem;
+    const file = fileOfPosition(problem);
     const region = line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
     const physicalLocation =
       file === undefined

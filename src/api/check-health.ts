@@ -1,0 +1,119 @@
+import { findPacks } from "../discovery/find-packs.ts";
+import { findProject } from "../discovery/project.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import { findConfigFaults } from "../session/config/read-config.ts";
+import { openSessionWith } from "../session/open-session.ts";
+import type { SessionOptions } from "../session/session-options.ts";
+import { createSessionMeans } from "./session-means.ts";
+
+/** What was looked at, and how it is. */
+export interface HealthCheck {
+  name: "node" | "project" | "config" | "packs" | "servers" | "session";
+  ok: boolean;
+  /** One line for people. */
+  summary: string;
+}
+
+export interface Health {
+  /** Absolute path of the project's folder; `null` where there is none. */
+  project: string | null;
+  checks: HealthCheck[];
+  problems: Problem[];
+}
+
+const supportedNode = "^20.19.0 || >=22.12.0";
+
+async function checkNode(): Promise<{ check: HealthCheck; problems: Problem[] }> {
+  const { default: satisfies } = await import("semver/functions/satisfies.js");
+  const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
+  const summary = `Node ${process.versions.node}${ok ? "" : `, which is not in ${supportedNode}`}`;
+  const args = { version: process.versions.node, range: supportedNode };
+  return {
+    check: { name: "node", ok, summary },
+    problems: ok ? [] : [createProblem("NodeUnsupported", args)],
+  };
+}
+
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
+  const broken = packs.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
+  const enabled = packs.filter(({ enabled: isEnabled, shadowed }) => isEnabled && !shadowed);
+  const names = broken.map(({ name }) => name).join(", ");
+  const summary = `${count(packs.length, "pack")}, ${enabled.length} of them for sessions`;
+  return {
+    name: "packs",
+    ok: broken.length === 0,
+    summary: names === "" ? summary : `${summary}; broken: ${names}`,
+  };
+}
+
+/**
+ * Looks at everything a session needs, and goes on after each fault. Trust level: execution, since whether servers
+ * start is found out by starting them; all of them are ended again.
+ */
+export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
+  const means = createSessionMeans();
+  const { port } = means.inspection;
+  const cwd = options.cwd ?? process.cwd();
+  const node = await checkNode();
+  const health: Health = { project: null, checks: [node.check], problems: node.problems };
+  const add = (check: HealthCheck, problems: readonly Problem[] = []) => {
+    health.checks.push(check);
+    health.problems.push(...problems);
+  };
+
+  let directory: string;
+  try {
+    ({ directory } = findProject(port, cwd));
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    add({ name: "project", ok: false, summary: error.message }, [error.problem]);
+    return health;
+  }
+  health.project = directory;
+  add({ name: "project", ok: true, summary: directory });
+
+  const faults = await findConfigFaults(port, { directory, config: options.config, cwd });
+  const described = faults.length === 0 ? "no faults" : count(faults.length, "fault");
+  add({ name: "config", ok: faults.length === 0, summary: described }, faults);
+
+  const found = await findPacks(port, { cwd, policy: { allow: undefined, deny: [], transitive: [] } });
+  const packs = found.packs.map(({ pack }) => pack);
+  add(checkPacks(packs));
+  if (faults.length > 0) {
+    add({ name: "session", ok: false, summary: "not tried: the config cannot be used" }, [
+      ...found.problems,
+      ...packs.flatMap(({ problems }) => problems),
+    ]);
+    return health;
+  }
+  const started: string[] = [];
+  try {
+    const onCommand: SessionOptions["onCommand"] = (command) => {
+      started.push(command.label);
+      options.onCommand?.(command);
+    };
+    const session = await openSessionWith(means, { ...options, onCommand }, { userServers: "reported" });
+    try {
+      const failed = session.skipped
+        .filter(({ reason }) => reason === "ServerFailed")
+        .map(({ name }) => name);
+      const servers =
+        started.length === 0
+          ? "none to start"
+          : `${started.length - failed.length} of ${started.length} started`;
+      const rest = failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`;
+      add({ name: "servers", ok: failed.length === 0, summary: `${servers}${rest}` });
+      const summary = `${count(session.tools.length, "tool")}, ${session.skipped.length} left out`;
+      add({ name: "session", ok: true, summary }, session.problems);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    add({ name: "session", ok: false, summary: error.message }, [error.problem]);
+  }
+  return health;
+}

@@ -1,0 +1,25 @@
+import { checkHealth, type Health } from "../../api/check-health.ts";
+import { printable } from "../../problems/index.ts";
+import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { readSessionOptions } from "../session/session-command.ts";
+
+function formatHealth({ checks }: Health, { color }: TextStyle): string {
+  const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);
+  return checks
+    .map(({ name, ok, summary }) => {
+      const sign = ok ? paint(32, "ok  ") : paint(31, "FAIL");
+      return `${sign}  ${name.padEnd(8)} ${printable(summary)}`;
+    })
+    .join("\n");
+}
+
+/** Whether sessions can be had here, and what stands in their way. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const health = await checkHealth(readSessionOptions(input));
+  return {
+    json: health,
+    formatText: (style) => formatHealth(health, style),
+    problems: health.problems,
+    failed: health.checks.some(({ ok }) => !ok),
+  };
+}

@@ -1,0 +1,56 @@
+import { resolve } from "node:path";
+import { printable } from "../../problems/index.ts";
+import type { ToolResult, Variant } from "../../session/tool-result.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { output } from "../output.ts";
+import { printableLines } from "../session/format-result.ts";
+import { readTrail } from "../session/read-trail.ts";
+import { withSession } from "../session/session-command.ts";
+
+interface StepAnswer {
+  tool: string;
+  variant: Variant;
+  message: string;
+  elapsedMs: number;
+}
+
+const formatStep = ({ tool, variant, message, elapsedMs }: StepAnswer) => {
+  const sign = variant === "Success" ? "ok  " : "FAIL";
+  const rest = variant === "Success" ? "" : `\n     ${variant}: ${printableLines(message)}`;
+  return `${sign} ${printable(tool)} (${elapsedMs} ms)${rest}`;
+};
+
+/** Replays a recording, a step after the other. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
+  const trail = readTrail(resolve(cwd, positionals[0] ?? ""));
+  const keepsGoing = options["keep-going"] === true;
+  return withSession(input, async (session, signal) => {
+    // A trail that names what is not there has not begun: nothing is run of it.
+    for (const { tool } of trail) session.findTool(tool);
+    const steps: StepAnswer[] = [];
+    let stopped = false;
+    for (const step of trail) {
+      const begun = performance.now();
+      const result: ToolResult = await session.callTool(step.tool, step.arguments, { signal });
+      const { variant, message } = result;
+      const elapsedMs = Math.round(performance.now() - begun);
+      const answer = { tool: step.tool, variant, message, elapsedMs };
+      steps.push(answer);
+      if (output.stderrStyle().width !== undefined) output.note(formatStep(answer));
+      // Nothing after a FatalError can succeed, whatever was asked for.
+      stopped = variant === "FatalError" || (variant !== "Success" && !keepsGoing);
+      if (stopped) break;
+    }
+    const failed = steps.filter(({ variant }) => variant !== "Success").length;
+    const rest = trail.length - steps.length;
+    const summary = `${steps.length - failed} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
+    return {
+      json: { steps, stopped },
+      formatText: () => [...steps.map(formatStep), summary].join("\n"),
+      problems: session.problems,
+      problemsAreAside: true,
+      failed: failed > 0 || stopped,
+    };
+  });
+}

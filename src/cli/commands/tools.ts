@@ -1,0 +1,64 @@
+import { printable } from "../../problems/index.ts";
+import type { Session } from "../../session/session.ts";
+import type { SessionTool, SkippedTool } from "../../session/session-tool.ts";
+import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { formatTable } from "../format-table.ts";
+import { withSession } from "../session/session-command.ts";
+
+function formatSource({ source }: SessionTool | SkippedTool): string {
+  const { type, pack, server } = source;
+  if (type === "pack") return server === undefined ? (pack ?? "") : `${pack} (server ${server})`;
+  return type === "config" ? `config (server ${server})` : "built-in";
+}
+
+function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session, style: TextStyle): string {
+  const parts: string[] = [];
+  if (tools.length === 0) parts.push("The session has no tools.");
+  else if (shown.length === 0) parts.push("A model would see no tools.");
+  else {
+    const rows = shown.map((tool) => [tool.name, formatSource(tool), tool.description ?? ""]);
+    parts.push(formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, style));
+  }
+  const hidden = tools.filter((tool) => !shown.includes(tool));
+  if (hidden.length > 0) {
+    const names = hidden.map(({ name }) => printable(name)).join(", ");
+    parts.push(`Callable, but not shown to models: ${names}`);
+  }
+  if (skipped.length > 0) {
+    const rows = skipped.map((tool) => [tool.name, formatSource(tool), tool.reason, tool.message]);
+    parts.push(`Left out:\n${formatTable(["TOOL", "FROM", "REASON", "WHY"], rows, style)}`);
+  }
+  return parts.join("\n\n");
+}
+
+function describeTool({
+  name,
+  qualifiedName,
+  source,
+  description,
+  inputSchema,
+  isForLlm,
+  isRecordable,
+  toolsets,
+}: SessionTool) {
+  return { name, qualifiedName, source, description, inputSchema, isForLlm, isRecordable, toolsets };
+}
+
+/** What a model would see, and why not the rest. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  return withSession(input, async (session) => {
+    const shown = session.toolsForLlm();
+    const wanted = input.options.toolset === undefined ? session.tools : shown;
+    return {
+      json: {
+        sessionId: session.id,
+        tools: wanted.map(describeTool),
+        toolsets: session.toolsets,
+        skipped: session.skipped,
+        problems: session.problems,
+      },
+      formatText: (style) => formatTools(shown, session, style),
+      problems: session.problems,
+    };
+  });
+}

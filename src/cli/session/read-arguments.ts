@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { DataSyntaxError } from "../../data/decode.ts";
+import { isRecord, parseJson } from "../../data/parse-json.ts";
+import { failure, quote } from "../../problems/index.ts";
+import { splitPair } from "./session-command.ts";
+
+const hint = `Write --args '{"key": "value"}', or key=value, or --args - to read JSON from stdin.`;
+
+function parseText(text: Uint8Array, from: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    ({ value } = parseJson(text));
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    throw failure("InvalidArguments", { reason: `${from} is not JSON: ${error.message}`, hint });
+  }
+  if (isRecord(value)) return value;
+  throw failure("InvalidArguments", { reason: `${from} must be a JSON object`, hint });
+}
+
+/** Whether a property takes a text, and nothing else that a command line could mean. */
+function takesText(schema: unknown): boolean {
+  if (!isRecord(schema)) return false;
+  return schema.type === "string" || (Array.isArray(schema.type) && schema.type.includes("string"));
+}
+
+/** What a word stands for: text where the tool wants text, else JSON if it is some. */
+function readValue(word: string, schema: unknown): unknown {
+  if (takesText(schema)) return word;
+  try {
+    return parseJson(Buffer.from(word)).value;
+  } catch {
+    return word;
+  }
+}
+
+/**
+ * The arguments of a call: JSON from `--args` (`-` for stdin), with `key=value` words over it. A word is read as the
+ * tool's schema says. Throws `TrailblazeError` `InvalidArguments`.
+ */
+export function readArguments(
+  args: unknown,
+  words: readonly string[],
+  { properties }: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const base =
+    args === undefined
+      ? {}
+      : args === "-"
+        ? parseText(readFileSync(0), "What stdin holds")
+        : parseText(Buffer.from(String(args)), `--args ${quote(String(args))}`);
+  const pairs = words.map((word) => {
+    const [key, value] = splitPair(word, "An argument");
+    const schema = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    return [key, readValue(value, schema)] as const;
+  });
+  return Object.fromEntries([...Object.entries(base), ...pairs]);
+}

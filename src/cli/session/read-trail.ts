@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { DataSyntaxError } from "../../data/decode.ts";
+import { describeType, isRecord } from "../../data/parse-json.ts";
+import { parseYaml } from "../../data/parse-yaml.ts";
+import { failure, quote } from "../../problems/index.ts";
+
+/** One call of a trail. */
+export interface TrailStep {
+  tool: string;
+  arguments: Record<string, unknown>;
+}
+
+const hint = "A trail is a YAML list of calls: `- tool_name: { argument: value }`.";
+
+/** Reads a recording. Throws `TrailblazeError` `InvalidArguments` with line and column. */
+export function readTrail(file: string): TrailStep[] {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    const reason = `The trail ${quote(file, 400)} cannot be read: ${(error as NodeJS.ErrnoException).code}`;
+    throw failure("InvalidArguments", { reason });
+  }
+  let data: ReturnType<typeof parseYaml>;
+  try {
+    data = parseYaml(bytes);
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    throw failure("InvalidArguments", { reason: `The trail is not YAML: ${error.message}`, hint }, { file });
+  }
+  const fail = (reason: string, path: readonly (string | number)[]): never => {
+    throw failure("InvalidArguments", { reason, hint }, { file, path, ...data.locate(path) });
+  };
+  const { value } = data;
+  if (value === null || value === undefined) return [];
+  if (!Array.isArray(value)) return fail(`A trail is a list, but this is ${describeType(value)}`, []);
+  return value.map((step: unknown, index): TrailStep => {
+    const entries = isRecord(step) ? Object.entries(step) : [];
+    const [first] = entries;
+    if (first === undefined || entries.length > 1) {
+      return fail(`Step ${index + 1} is not one tool with its arguments`, [index]);
+    }
+    const [tool, args] = first;
+    if (args !== null && !isRecord(args)) {
+      return fail(`The arguments of ${quote(tool)} must be a map, but are ${describeType(args)}`, [
+        index,
+        tool,
+      ]);
+    }
+    return { tool, arguments: args ?? {} };
+  });
+}

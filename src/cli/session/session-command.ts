@@ -1,0 +1,77 @@
+import { platforms } from "../../extension-schema/meta-keys.ts";
+import { failure, printable } from "../../problems/index.ts";
+import type { Session } from "../../session/session.ts";
+import type { SessionOptions, StartedCommand } from "../../session/session-options.ts";
+import type { CommandInput } from "../command.ts";
+import { output } from "../output.ts";
+
+const textsOf = (value: CommandInput["options"][string]): string[] =>
+  Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
+
+/** Splits `key=value`; throws `InvalidArguments` for a text without `=`. */
+export function splitPair(text: string, what: string): [key: string, value: string] {
+  const index = text.indexOf("=");
+  if (index > 0) return [text.slice(0, index), text.slice(index + 1)];
+  throw failure("InvalidArguments", {
+    reason: `${what} is written key=value, but this is "${printable(text)}"`,
+  });
+}
+
+function readPlatform(value: string | undefined): string | undefined {
+  const platform = value?.toUpperCase();
+  if (platform === undefined || platforms.some((one) => one === platform)) return platform;
+  const hint = `Platforms are ${platforms.join(", ")}.`;
+  throw failure("InvalidArguments", { reason: `--platform "${value}" is no platform`, hint });
+}
+
+/** How a command line is shown before it is started: one line, quoted where a shell would need it. */
+export function formatCommand({ command, args }: Pick<StartedCommand, "command" | "args">): string {
+  const quoted = [command, ...args].map((word) =>
+    /^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word),
+  );
+  return printable(quoted.join(" "));
+}
+
+/** What the options that `tools`, `call` and `run` share ask of a session. */
+export function readSessionOptions({ options, cwd }: CommandInput): SessionOptions {
+  const platform = readPlatform(options.platform as string | undefined);
+  const driver = options.driver as string | undefined;
+  const device = {
+    ...(platform === undefined ? {} : { platform }),
+    ...(driver === undefined ? {} : { driverType: driver }),
+  };
+  const memory = textsOf(options.memory).map((text) => splitPair(text, "--memory"));
+  const toolsets = textsOf(options.toolset);
+  return {
+    cwd,
+    ...(options.config === undefined ? {} : { config: String(options.config) }),
+    ...(Object.keys(device).length === 0 ? {} : { device }),
+    ...(options["on-device"] === true ? { preferHostAgent: false } : {}),
+    ...(memory.length === 0 ? {} : { memory }),
+    ...(toolsets.length === 0 ? {} : { toolsets }),
+    onCommand: (started) => output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
+  };
+}
+
+/** Opens a session for a command, and closes it whatever happens; Ctrl-C ends it as well. */
+export async function withSession<Answer>(
+  input: CommandInput,
+  use: (session: Session, signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const options = readSessionOptions(input);
+  const interruption = new AbortController();
+  const interrupt = (signal: NodeJS.Signals) =>
+    interruption.abort(failure("SessionClosed", { reason: `it was interrupted by ${signal}` }));
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  try {
+    const { openSession } = await import("../../api/session.ts");
+    const session = await openSession({ ...options, signal: interruption.signal });
+    try {
+      return await use(session, interruption.signal);
+    } finally {
+      await session.close();
+    }
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+}

@@ -1,0 +1,32 @@
+import type { CallToolResult } from "./call-tool-result.ts";
+import type { HandlerContext } from "./handler-context.ts";
+
+/** Where the code of a tool or a server is found: all that a fresh process needs to run it. */
+export interface CodePlace {
+  /** Absolute path of the package, symbolic links followed; modules outside it are refused. */
+  root: string;
+  /**
+   * `module`: `./module.js#export` of a definition. `definition`: a function in a definition file that is code, at
+   * `path` from the module's default export (`["handler"]`, or `["createIssue", "handler"]` in a combined file).
+   * `function`: one that the host was handed; only in this process.
+   */
+  source:
+    | { from: "module"; handler: string }
+    | { from: "definition"; file: string; path: readonly string[] }
+    | { from: "function"; run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
+}
+
+/** Runs the code of one origin (a pack, or the host itself), in this process or in a child. */
+export interface CodeRunner {
+  /**
+   * Runs an `initialize` function once a runner, however often it is asked for; rejects with what it threw, each time.
+   */
+  initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
+  /**
+   * Runs a handler and converts what it returns (CONTRACT 4). Resolves with `isError` for whatever it throws, message
+   * only; rejects only with the reason of `context.signal`, or with a `CodeDiedError` when a child process dies.
+   * A handler that ignores the signal is left behind, its result dropped.
+   */
+  call(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<CallToolResult>;
+  close(): Promise<void>;
+}

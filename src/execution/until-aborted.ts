@@ -1,0 +1,15 @@
+/** What the work comes to, or at once the reason of the signal; the work is then left behind, its end dropped. */
+export function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = () => reject(signal.reason);
+    // Before anything of the pack's listens, so that this is what comes first.
+    signal.addEventListener("abort", onAbort, { once: true });
+    start()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

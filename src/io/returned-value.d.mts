@@ -1,0 +1,21 @@
+/** What a handler returned, read once: none of its code runs any more. */
+export type Returned =
+  | { kind: "nothing" }
+  | { kind: "text"; text: string }
+  /** JSON text of anything else that JSON can hold. */
+  | { kind: "json"; json: string }
+  | { kind: "refused"; message: string };
+
+/** What a handler threw. `data` is JSON text. */
+export interface Thrown {
+  message: string;
+  code?: string | number;
+  data?: string;
+}
+
+export function toJson(value: unknown): { json: string; refusal?: never } | { refusal: string; json?: never };
+export function describeReturned(value: unknown): Returned;
+export function describeThrown(thrown: unknown): Thrown;
+export function toLogData(value: unknown): unknown;
+export function toArgumentsJson(args: unknown): string;
+export function checkProgress(progress: unknown, total: unknown, message: unknown): void;

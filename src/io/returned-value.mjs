@@ -1,0 +1,134 @@
+// What a handler returned or threw, as data. Plain JavaScript, because the host and the child of `isolation: process`
+// (code-child.mjs, which Node runs as it is) both use it, so that a tool answers the same in either.
+import { types } from "node:util";
+
+/** Objects of these say nothing in JSON, or nonsense. */
+function nameLost(value) {
+  if (types.isProxy(value)) return undefined;
+  if (types.isMap(value)) return "a Map";
+  if (types.isSet(value)) return "a Set";
+  if (types.isNativeError(value)) return "an Error";
+  if (types.isPromise(value)) return "a Promise";
+  if (types.isRegExp(value)) return "a RegExp";
+  if (types.isWeakMap(value) || types.isWeakSet(value)) return "a weak collection";
+  if (types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value)) return "binary data";
+  return undefined;
+}
+
+class Refusal extends Error {}
+
+function refuseWhatJsonLoses(_key, value) {
+  if (typeof value === "bigint") throw new Refusal("a BigInt");
+  if (typeof value !== "object" || value === null) return value;
+  const name = nameLost(value);
+  if (name !== undefined) throw new Refusal(name);
+  return value;
+}
+
+const messageOf = (thrown) => {
+  try {
+    return thrown instanceof Error && typeof thrown.message === "string" ? thrown.message : "";
+  } catch {
+    return "";
+  }
+};
+
+/** Why JSON cannot hold a value, as the end of a sentence. */
+function describeRefusal(thrown) {
+  if (thrown instanceof Refusal) return `holds ${thrown.message}`;
+  const message = messageOf(thrown);
+  if (message.includes("circular structure")) return "contains itself";
+  if (thrown instanceof RangeError) return "is too large or nests too deep";
+  return "throws when it is read";
+}
+
+/**
+ * A value as JSON text, as `JSON.stringify` writes it, except that what would silently become `{}` is refused. Gives
+ * `{ json }` or `{ refusal }`; never throws.
+ */
+export function toJson(value) {
+  try {
+    const json = JSON.stringify(value, refuseWhatJsonLoses);
+    return json === undefined ? { refusal: `is a ${typeof value}` } : { json };
+  } catch (thrown) {
+    return { refusal: describeRefusal(thrown) };
+  }
+}
+
+/** What a handler returned, as `Returned` of the types says. Never throws. */
+export function describeReturned(value) {
+  if (value === undefined) return { kind: "nothing" };
+  if (typeof value === "string") return { kind: "text", text: value };
+  const { json, refusal } = toJson(value);
+  if (json !== undefined) return { kind: "json", json };
+  return { kind: "refused", message: `The handler returned something that JSON cannot hold: it ${refusal}.` };
+}
+
+/** Longer messages are cut, and say so. In characters. */
+const longestMessage = 20_000;
+
+function cut(text) {
+  if (text.length <= longestMessage) return text;
+  return `${text.slice(0, longestMessage)}… (${text.length - longestMessage} more characters)`;
+}
+
+/** A property of something hostile; `undefined` where reading it throws. */
+function read(object, key) {
+  try {
+    return object[key];
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was thrown, as `Thrown` of the types says: never a stack. Never throws. */
+export function describeThrown(thrown) {
+  if (typeof thrown === "string") return { message: cut(thrown) };
+  if (typeof thrown !== "object" || thrown === null) {
+    return { message: `The handler threw ${thrown === null ? "null" : `a value of type ${typeof thrown}`}.` };
+  }
+  const message = read(thrown, "message");
+  const name = read(thrown, "name");
+  const isTold = typeof message === "string" && message !== "";
+  const described = {
+    message: isTold
+      ? cut(message)
+      : typeof name === "string" && name !== ""
+        ? cut(name)
+        : "The handler failed.",
+  };
+  const code = read(thrown, "code");
+  if (typeof code === "string" || (typeof code === "number" && Number.isFinite(code))) described.code = code;
+  const data = read(thrown, "data");
+  const { json } = data === undefined ? {} : toJson(data);
+  if (json !== undefined) described.data = json;
+  return described;
+}
+
+/** What a handler logs, as data: of an error its message, of what JSON cannot hold that it cannot. */
+export function toLogData(value) {
+  const json = value === undefined ? "null" : toJson(value).json;
+  if (json !== undefined) return JSON.parse(json);
+  if (types.isNativeError(value)) return describeThrown(value).message;
+  return "(something that JSON cannot hold)";
+}
+
+/** The arguments of a handler's call of another tool, as JSON text; throws what the handler then sees. */
+export function toArgumentsJson(args) {
+  const { json, refusal } = toJson(args ?? {});
+  if (json === undefined) throw new TypeError(`Arguments must be JSON, but what was given ${refusal}.`);
+  if (!json.startsWith("{")) throw new TypeError("Arguments must be an object.");
+  return json;
+}
+
+/** Throws what a handler then sees if it tells its progress in something else than numbers. */
+export function checkProgress(progress, total, message) {
+  const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+  if (
+    isNumber(progress) &&
+    (total === undefined || isNumber(total)) &&
+    ["undefined", "string"].includes(typeof message)
+  )
+    return;
+  throw new TypeError("Progress is told as progress(number, number?, string?).");
+}

@@ -1,0 +1,212 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { statSync } from "node:fs";
+import { PassThrough } from "node:stream";
+import { quote } from "../problems/index.ts";
+import type {
+  EndDurations,
+  ProcessEnd,
+  ProcessLaunch,
+  ProcessPort,
+  SupervisedProcess,
+} from "./process-port.ts";
+import { createPosixGroup, createWindowsTree, type ProcessGroup } from "./server-group.ts";
+import { createLifeline, type Lifeline, lifelineScript, type Watcher } from "./server-lifeline.ts";
+import { openServerLog } from "./server-log.ts";
+
+export interface ProcessPortOptions {
+  platform?: NodeJS.Platform;
+  /** How long what is left of a group, after its leader has ended by itself, may take from SIGTERM to SIGKILL. */
+  leftoverMs?: number;
+  /** Runs taskkill on Windows. */
+  taskkill?: (args: readonly string[]) => void;
+}
+
+/** After SIGKILL, how long to wait for a process that the kernel does not let go. */
+const killMs = 1000;
+const pollMs = 20;
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+function runTaskkill(args: readonly string[]): void {
+  execFile("taskkill", [...args], { windowsHide: true }, () => {});
+}
+
+/** The shell costs a millisecond and a megabyte; a Node process for the same would cost forty of each. */
+function startWatcher(): Watcher | undefined {
+  let child: ChildProcess;
+  try {
+    child = spawn("/bin/sh", ["-c", lifelineScript], {
+      cwd: "/",
+      env: {},
+      // Its own session: what a terminal sends to the host does not reach it.
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+  } catch {
+    return undefined;
+  }
+  const { stdin } = child;
+  if (stdin === null) return undefined;
+  // Neither keeps the host running.
+  child.unref();
+  (stdin as unknown as { unref(): void }).unref();
+  const onEnd = (listener: () => void) => {
+    child.on("error", listener);
+    child.on("exit", listener);
+  };
+  return { input: stdin, onEnd };
+}
+
+const kindOf = (path: string): "folder" | "file" | "nothing" => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return "nothing";
+  return stats.isDirectory() ? "folder" : "file";
+};
+
+/** What Node reports of a program that could not be started names the wrong thing as often as not. */
+function describeSpawnFault(error: NodeJS.ErrnoException, { command, cwd }: ProcessLaunch): string {
+  const path = quote(cwd, 400);
+  try {
+    const kind = kindOf(cwd);
+    if (kind === "nothing") return `its folder ${path} does not exist`;
+    if (kind === "file") return `${path} is no folder`;
+  } catch {
+    return `its folder ${path} cannot be read`;
+  }
+  const name = quote(command, 400);
+  switch (error.code) {
+    case "ENOENT":
+      return command.includes("/") && kindOf(command) === "file"
+        ? `the interpreter that ${name} names was not found`
+        : `the command ${name} was not found`;
+    case "EACCES":
+      return `the command ${name} is not executable`;
+    default:
+      return `the command ${name} cannot be started (${error.code ?? error.message})`;
+  }
+}
+
+function failedProcess(reason: string): SupervisedProcess {
+  const started = Promise.reject(new Error(reason));
+  started.catch(() => {});
+  const stdin = new PassThrough().destroy();
+  const [stdout, stderr] = [new PassThrough().destroy(), new PassThrough().destroy()];
+  return {
+    ...{ pid: undefined, stdin, stdout, stderr, started },
+    exited: new Promise(() => {}),
+    end: async () => {},
+  };
+}
+
+interface GroupMeans {
+  group: ProcessGroup;
+  exited: Promise<ProcessEnd>;
+  closeInput(): void;
+  onGone(): void;
+}
+
+/** The steps of ending a group. Each call may shorten what is left of the step that is under way, never lengthen it. */
+function createEnding({ group, exited, closeInput, onGone }: GroupMeans): (d: EndDurations) => Promise<void> {
+  let termAt = Number.POSITIVE_INFINITY;
+  let killAt = Number.POSITIVE_INFINITY;
+  let termMs = Number.POSITIVE_INFINITY;
+  let hasExited = false;
+  let isRunning: Promise<void> | undefined;
+
+  const run = async () => {
+    let wasTold = false;
+    let giveUpAt: number | undefined;
+    while (group.isAlive()) {
+      const now = performance.now();
+      if (giveUpAt !== undefined) {
+        if (now >= giveUpAt) break;
+      } else if (wasTold) {
+        if (now >= killAt) {
+          giveUpAt = now + killMs;
+          group.signal("SIGKILL");
+        }
+      } else if (now >= termAt || hasExited) {
+        wasTold = true;
+        killAt = now + termMs;
+        group.signal("SIGTERM");
+      }
+      await (hasExited ? sleep(pollMs) : Promise.race([exited, sleep(pollMs)]));
+    }
+    onGone();
+  };
+  return (durations) => {
+    termMs = Math.min(termMs, durations.termMs);
+    termAt = Math.min(termAt, performance.now() + durations.inputMs);
+    killAt = Math.min(killAt, termAt + termMs);
+    if (isRunning === undefined) {
+      closeInput();
+      void exited.then(() => {
+        hasExited = true;
+      });
+      isRunning = run();
+    }
+    return isRunning;
+  };
+}
+
+function supervise(
+  child: ChildProcess,
+  launch: ProcessLaunch,
+  lifeline: Lifeline | undefined,
+  options: Required<ProcessPortOptions>,
+): SupervisedProcess {
+  const { stdin, stdout, stderr, pid } = child;
+  const started = new Promise<void>((resolve, reject) => {
+    child.on("spawn", resolve);
+    child.on("error", (error) => reject(new Error(describeSpawnFault(error, launch))));
+  });
+  started.catch(() => {});
+  if (stdin === null || stdout === null || stderr === null || pid === undefined) {
+    return { ...failedProcess(""), started };
+  }
+  // A server that is gone, or has closed its input, is noticed otherwise.
+  for (const stream of [stdin, stdout, stderr]) stream.on("error", () => {});
+  const exited = new Promise<ProcessEnd>((resolve) => {
+    child.on("exit", (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  const isLeaderAlive = () => child.exitCode === null && child.signalCode === null;
+  const group =
+    options.platform === "win32"
+      ? createWindowsTree(pid, isLeaderAlive, options.taskkill)
+      : createPosixGroup(pid, isLeaderAlive);
+  // no hold
+  const end = createEnding({
+    group,
+    exited,
+    closeInput: () => stdin.end(),
+    onGone: () => lifeline?.release(pid),
+  });
+  // At once, while the number of the group cannot be another's.
+  child.on("exit", () => void end({ inputMs: 0, termMs: options.leftoverMs }));
+  return { pid, stdin, stdout, stderr, started, exited, end };
+}
+
+/** Starts programs as leaders of process groups. One watcher, a tiny shell, ends what outlives this process. */
+export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
+  const options = { platform: process.platform, leftoverMs: 2000, taskkill: runTaskkill, ...given };
+  const isWindows = options.platform === "win32";
+  // On Windows, the job that Node puts its children into ends them with it.
+  const lifeline = isWindows ? undefined : createLifeline(startWatcher);
+  return {
+    start(launch) {
+      try {
+        const child = spawn(launch.command, [...launch.args], {
+          cwd: launch.cwd,
+          env: { ...launch.env },
+          detached: !isWindows,
+          windowsHide: true,
+          stdio: ["pipe", "pipe", "pipe"],
+        });
+        return supervise(child, launch, lifeline, options);
+      } catch (error) {
+        return failedProcess(describeSpawnFault(error as NodeJS.ErrnoException, launch));
+      }
+    },
+    openLog: openServerLog,
+  };
+}

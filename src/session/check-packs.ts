@@ -1,0 +1,65 @@
+import { gatherModules } from "../definitions/modules/gather-modules.ts";
+import { ModuleFiles } from "../definitions/modules/module-files.ts";
+import type { PackFacts } from "../definitions/pack-facts.ts";
+import { findNeededPaths } from "../definitions/programs.ts";
+import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
+import type { InspectionPort } from "../io/inspection-port.ts";
+import type { Problem } from "../problems/index.ts";
+import { checkHandlers } from "../validate/checks/handlers.ts";
+import { checkReservedParameters } from "../validate/checks/reserved-parameters.ts";
+import { checkSchemas } from "../validate/checks/schemas.ts";
+import { checkServerPrograms } from "../validate/checks/server-programs.ts";
+import { checkToolMeta } from "../validate/checks/tool-meta.ts";
+import { runChecks } from "../validate/validate-pack.ts";
+
+/** The checks of validation whose errors make an item unusable, or change what it means. */
+const sessionChecks = [
+  checkToolMeta,
+  checkSchemas,
+  checkReservedParameters,
+  checkHandlers,
+  checkServerPrograms,
+];
+
+/** A pack of a session, with what is wrong with it. */
+export interface CheckedPack {
+  inspected: InspectedPack;
+  problems: Problem[];
+  /** The first error of each item that cannot be used. */
+  unusable: ReadonlyMap<InspectedItem, Problem>;
+}
+
+/** Errors that leave an item usable: the value counts as absent, the first of its files is taken. */
+const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
+
+/** Finds the items of a pack that a session cannot use. Opens modules to parse them; runs nothing. */
+export async function checkPack(port: InspectionPort, inspected: InspectedPack): Promise<CheckedPack> {
+  const { pack, items } = inspected;
+  const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
+  const facts: PackFacts = {
+    inspected,
+    installed: [],
+    otherPackages: new Set(),
+    dependencies: new Set(),
+    builtIns: [],
+    unpublished: [],
+    modules: await gatherModules(new ModuleFiles(port, pack.location), inspected),
+    expressionFaults: [],
+    paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
+  };
+  const found = (await runChecks(facts, sessionChecks)).filter(({ problem }) => problem.severity !== "info");
+  const unusable = new Map<InspectedItem, Problem>();
+  const note = (item: InspectedItem | undefined, problem: Problem) => {
+    if (item === undefined || problem.severity !== "error" || harmless.has(problem.code)) return;
+    if (!unusable.has(item)) unusable.set(item, problem);
+  };
+  for (const { item, problem } of found) note(item, problem);
+  for (const problem of inspected.problems) {
+    const item = items.find(
+      ({ declaration }) => declaration.kind === problem.kind && declaration.name === problem.item,
+    );
+    note(item, problem);
+  }
+  const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];
+  return { inspected, problems, unusable };
+}

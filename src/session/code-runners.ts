@@ -1,0 +1,26 @@
+import type { CodeRunner } from "../execution/tool-code.ts";
+import type { CodeOwner } from "./session-tool.ts";
+
+/** The runners of a session's code: one for each pack, one for the host's own tools; each made on first use. */
+export class CodeRunners {
+  readonly #create: (owner: CodeOwner) => Promise<CodeRunner>;
+  readonly #runners = new Map<string, Promise<CodeRunner>>();
+
+  constructor(create: (owner: CodeOwner) => Promise<CodeRunner>) {
+    this.#create = create;
+  }
+
+  get(owner: CodeOwner): Promise<CodeRunner> {
+    const key = owner.pack?.location ?? "";
+    let runner = this.#runners.get(key);
+    if (runner === undefined) {
+      runner = this.#create(owner);
+      this.#runners.set(key, runner);
+    }
+    return runner;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#runners.values()].map(async (runner) => (await runner).close()));
+  }
+}

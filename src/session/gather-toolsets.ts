@@ -1,0 +1,103 @@
+import { findReferences } from "../definitions/references.ts";
+import type { InspectedItem } from "../definitions/types.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import type { Registry } from "../registry/create-registry.ts";
+import type { CheckedPack } from "./check-packs.ts";
+import type { SessionConfig } from "./config/session-config.ts";
+import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
+import { mergeToolsets, type ToolsetContribution } from "./session-toolsets.ts";
+
+/** What finding the members of toolsets needs to know. */
+export interface ToolsetSources {
+  config: SessionConfig;
+  packs: readonly CheckedPack[];
+  registered: readonly ToolCandidate[];
+  /** Every installed pack, and the host's own tools. */
+  registry: Registry;
+}
+
+/** Finds the members of every toolset: of the config, of packs, and of tools that name one themselves. */
+export function gatherToolsets(sources: ToolsetSources): { toolsets: SessionToolset[]; problems: Problem[] } {
+  const { config, packs, registered } = sources;
+  const problems: Problem[] = [];
+  const names = new Map<string, string>();
+  for (const { tool } of registered) {
+    names.set(tool.name, tool.name);
+    if (tool.qualifiedName !== null) names.set(tool.qualifiedName, tool.name);
+  }
+  const toolsetItems = new Map<string, { item: InspectedItem; pack: DiscoveredPack }>();
+  for (const { inspected } of packs) {
+    for (const item of inspected.items) {
+      if (item.declaration.kind === "toolset")
+        toolsetItems.set(item.qualifiedName, { item, pack: inspected.pack });
+    }
+  }
+
+  /** The advertised name that a reference leads to; none where its tool is installed but not in the session. */
+  const findTool = (reference: string, from: "user" | DiscoveredPack): string[] => {
+    // A tool of a server is no item: its advertised name is all that it can be referred to by.
+    try {
+      const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool" });
+      const name = names.get(qualifiedName);
+      return name === undefined ? [] : [name];
+    } catch (error) {
+      const advertised = names.get(reference);
+      if (advertised !== undefined) return [advertised];
+      throw error;
+    }
+  };
+
+  const contributions: ToolsetContribution[] = [];
+  for (const [name, references] of config.toolsets) {
+    const tools = references.flatMap((reference, index) => {
+      try {
+        return findTool(reference, "user");
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        const place = { ...(config.file === undefined ? {} : { file: config.file }) };
+        problems.push({ ...error.problem, ...place, path: ["toolsets", name, index] });
+        return [];
+      }
+    });
+    contributions.push({ name, tools });
+  }
+
+  const findMembers = (item: InspectedItem, pack: DiscoveredPack, seen: Set<string>): string[] => {
+    if (seen.has(item.qualifiedName)) return [];
+    seen.add(item.qualifiedName);
+    return findReferences(item).flatMap(({ reference, kind, path }) => {
+      if (kind !== "tool" && kind !== "toolset") return [];
+      try {
+        if (kind === "tool") return findTool(reference, pack);
+        const { qualifiedName } = sources.registry.resolve(reference, { from: pack, kind });
+        const inner = toolsetItems.get(qualifiedName);
+        return inner === undefined ? [] : findMembers(inner.item, inner.pack, seen);
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        const place = {
+          pack: pack.name,
+          kind: item.declaration.kind,
+          item: item.declaration.name,
+          ...(item.file === null ? {} : { file: item.file }),
+          path,
+        };
+        const isShort = !reference.includes("/");
+        problems.push(
+          isShort && kind === "tool"
+            ? createProblem("UnknownBuiltIn", { reference, nearest: [] }, place)
+            : { ...error.problem, ...place },
+        );
+        return [];
+      }
+    });
+  };
+  for (const { item, pack } of toolsetItems.values()) {
+    if (item.shape !== "toolsetList") continue;
+    contributions.push({ name: item.declaration.name, tools: findMembers(item, pack, new Set()) });
+  }
+  for (const { tool, meta } of registered) {
+    if (meta.toolset !== undefined) contributions.push({ name: meta.toolset, tools: [tool.name] });
+  }
+  return { toolsets: mergeToolsets(contributions), problems };
+}

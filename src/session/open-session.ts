@@ -1,0 +1,362 @@
+import { randomUUID } from "node:crypto";
+import { join, resolve } from "node:path";
+import { loadDefinitions } from "../definitions/load-definitions.ts";
+import { configFailure, describeConfigFaults } from "../discovery/config-file.ts";
+import { findPacks } from "../discovery/find-packs.ts";
+import { findProject } from "../discovery/project.ts";
+import type { CodeRunner } from "../execution/tool-code.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
+import type { Registry } from "../registry/create-registry.ts";
+import { createRegistry } from "../registry/create-registry.ts";
+import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
+import { type CheckedPack, checkPack } from "./check-packs.ts";
+import { CodeRunners } from "./code-runners.ts";
+import { findBuiltInFaults, readBuiltIns } from "./config/built-ins.ts";
+import { readConfig } from "./config/read-config.ts";
+import type { BuiltInDefinition, SessionConfig } from "./config/session-config.ts";
+import { gatherToolsets } from "./gather-toolsets.ts";
+import type { RecordedCall } from "./recording.ts";
+import { registerTools } from "./register-tools.ts";
+import { createPackEnvironment } from "./server-environment.ts";
+import { describeSource, planPackServer, planUserServer, type ServerPlan } from "./server-launches.ts";
+import { Session } from "./session.ts";
+import type { SessionMeans } from "./session-means.ts";
+import { SessionMemory } from "./session-memory.ts";
+import { applyOptions, type SessionOptions } from "./session-options.ts";
+import { SessionServer } from "./session-servers.ts";
+import type { CodeOwner, SessionToolset, SkippedTool, ToolSource } from "./session-tool.ts";
+import { type LeftOut, takePacks } from "./take-packs.ts";
+import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
+import { type Contribution, gatherBuiltIns, gatherPackTools, gatherServerTools } from "./tool-candidates.ts";
+
+const logFileOf = (label: string) => `${label.replace(/[^A-Za-z0-9._-]+/g, "-")}.log`;
+
+/** Whether a session can do without a server of the user's own; who looks for faults wants to see them all. */
+export interface OpeningRules {
+  userServers: "needed" | "reported";
+}
+
+/** Opens one session; holds what it has started so far, so that a start that fails leaves nothing behind. */
+class Opening {
+  readonly #means: SessionMeans;
+  readonly #options: SessionOptions;
+  readonly #rules: OpeningRules;
+  readonly #config: SessionConfig;
+  readonly #id = randomUUID();
+  readonly #closing = new AbortController();
+  readonly #problems: Problem[] = [];
+  readonly #recording: RecordedCall[] = [];
+  readonly #memory: SessionMemory;
+  readonly #logDir: string;
+  readonly #servers: SessionServer[] = [];
+  readonly #runners: CodeRunners;
+  #callback: CallbackEndpoint | undefined;
+  #calls: ToolCalls | undefined;
+
+  constructor(means: SessionMeans, config: SessionConfig, options: SessionOptions, rules: OpeningRules) {
+    this.#means = means;
+    this.#rules = rules;
+    this.#options = options;
+    this.#config = config;
+    this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
+    this.#logDir = means.openLogFolder(this.#id, config.logDir);
+    this.#runners = new CodeRunners((owner) => this.#createRunner(owner));
+  }
+
+  async open(cwd: string): Promise<Session> {
+    const { signal } = this.#options;
+    const onAbort = () => this.#closing.abort(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const aborted = new Promise<never>((_resolve, reject) => {
+      this.#closing.signal.addEventListener("abort", () => reject(this.#closing.signal.reason), {
+        once: true,
+      });
+    });
+    aborted.catch(() => {});
+    try {
+      signal?.throwIfAborted();
+      return await Promise.race([this.#open(cwd), aborted]);
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#closing.abort(error);
+      signal?.removeEventListener("abort", onAbort);
+      await this.#end();
+      throw error;
+    }
+  }
+
+  async #open(cwd: string): Promise<Session> {
+    const config = this.#config;
+    if (config.callback.enabled) {
+      this.#callback = await this.#means.openCallbackEndpoint({
+        sessionId: this.#id,
+        limits: config.callback,
+        dispatch: async (call) =>
+          this.#calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
+      });
+    }
+    // The user's own servers boot while packs are looked for.
+    const own = config.subprocessServers.map((server) => this.#start(planUserServer(server, config)));
+    const ownReady = Promise.all(
+      own.map(({ ready }) => (this.#rules.userServers === "needed" ? ready : ready.catch(() => undefined))),
+    );
+    ownReady.catch(() => {});
+
+    const { inspection } = this.#means;
+    const found = await findPacks(inspection.port, { cwd, policy: config.packs });
+    this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
+    const references = [
+      ...[...config.toolsets.values()].flat(),
+      ...config.servers.flatMap(({ tools, toolsets, prompts }) => [...tools, ...toolsets, ...prompts]),
+    ];
+    const taking = await takePacks(found.packs, config.packs, references, (pack) =>
+      loadDefinitions(inspection.port, pack.found, {
+        only: pack.taken,
+        createEvaluator: () => inspection.createEvaluator({}),
+      }),
+    );
+    const packs: CheckedPack[] = [];
+    for (const inspected of taking.taken) {
+      const checked = await checkPack(inspection.port, inspected);
+      this.#problems.push(...checked.problems);
+      const [broken] = checked.unusable.values();
+      if (broken !== undefined && config.packs.onError === "fail") throw new TrailblazeError(broken);
+      packs.push(checked);
+    }
+    const packServers = packs.map((pack) => this.#startPackServers(pack));
+    // A user's server that does not start fails the session at once; the rest need not be waited for.
+    await Promise.all([ownReady, ...packServers.flat().map(({ ready }) => this.#unlessFatal(ready))]);
+
+    const builtIns = [...config.builtIns, ...(await checkBuiltIns(this.#options.builtIns ?? []))];
+    const contributions: Contribution[] = [gatherBuiltIns(builtIns, config)];
+    for (const server of own) contributions.push(await this.#gather(server));
+    for (const [index, pack] of packs.entries()) {
+      contributions.push(gatherPackTools(pack, config), gatherUnusableServers(pack));
+      for (const server of packServers[index] ?? []) contributions.push(await this.#gather(server));
+    }
+    const leftOut: Contribution = {
+      candidates: [],
+      skipped: taking.leftOut.filter(isCallable).map(describeLeftOut),
+      problems: [],
+    };
+    const registry = createRegistry(
+      found.packs.map(({ pack }) => pack),
+      { builtIns: builtIns.map(({ name }) => String(name)) },
+    );
+    return this.#register([...contributions, leftOut], packs, registry);
+  }
+
+  #start(plan: ServerPlan): SessionServer {
+    const { label, command, args, cwd } = plan;
+    const { config, callback } = { config: this.#config, callback: this.#callback };
+    const server = new SessionServer(plan, {
+      callback,
+      relaunches: config.crash === "relaunch" ? 1 : 0,
+      start: (_plan, token, events) => {
+        this.#options.onCommand?.({ label, command, args, cwd });
+        const env = plan.createEnvironment(this.#environmentFacts(token));
+        const logFile = join(this.#logDir, logFileOf(label));
+        const secrets = [...(token === undefined ? [] : [token]), ...this.#memory.secrets()];
+        return this.#means.startServer(
+          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts },
+          { ...events, onLog: (entry) => this.#log({ tool: label, level: entry.level, data: entry.data }) },
+        );
+      },
+      report: (problem) => this.#problems.push(problem),
+      onDeath: (_server, why) => {
+        if (config.crash === "isolate") return;
+        this.#closing.abort(failure("SessionClosed", { reason: why }));
+        void this.#end();
+      },
+    });
+    this.#servers.push(server);
+    return server;
+  }
+
+  #environmentFacts(token: string | undefined) {
+    const callback = this.#callback;
+    const { timeoutMs } = this.#config.callback;
+    return {
+      hostEnvironment: this.#means.hostEnvironment,
+      platform: this.#means.platform,
+      device: this.#config.device,
+      sessionId: this.#id,
+      callback:
+        callback === undefined || token === undefined
+          ? undefined
+          : { baseUrl: callback.baseUrl, port: callback.port, token, timeoutMs },
+    };
+  }
+
+  #startPackServers({ inspected, unusable }: CheckedPack): SessionServer[] {
+    return inspected.items
+      .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
+      .map((item) => this.#start(planPackServer(inspected, item)));
+  }
+
+  /** A pack's server that does not start is left out, unless the config says that this fails the session. */
+  async #unlessFatal(ready: Promise<unknown>): Promise<void> {
+    await ready.catch((error: unknown) => {
+      if (this.#config.packs.onError === "fail") throw error;
+    });
+  }
+
+  async #gather(server: SessionServer): Promise<Contribution> {
+    try {
+      return gatherServerTools(server, (await server.ready).tools);
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      const { source } = server.plan;
+      const { pack, item } = source;
+      const place = pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
+      const { message } = error.problem;
+      const skipped: SkippedTool = { name: server.plan.label, source, reason: "ServerFailed", message };
+      return { candidates: [], skipped: [skipped], problems: [{ ...error.problem, ...place }] };
+    }
+  }
+
+  #register(
+    contributions: readonly Contribution[],
+    packs: readonly CheckedPack[],
+    registry: Registry,
+  ): Session {
+    const config = this.#config;
+    this.#problems.push(...contributions.flatMap(({ problems }) => problems));
+    const candidates = contributions.flatMap((one) => one.candidates);
+    const { registered, skipped } = registerTools(candidates, config, config.nameCollisions);
+    const gathered = gatherToolsets({ config, packs, registered, registry });
+    this.#problems.push(...gathered.problems);
+    const { toolsets } = gathered;
+    for (const { tool } of registered) {
+      tool.toolsets = toolsets.filter(({ tools }) => tools.includes(tool.name)).map(({ name }) => name);
+    }
+    return new Session({
+      id: this.#id,
+      logDir: this.#logDir,
+      candidates: registered,
+      toolsets,
+      shownToolsets: findShownToolsets(this.#options.toolsets, toolsets),
+      skipped: [...contributions.flatMap((one) => one.skipped), ...skipped],
+      problems: this.#problems,
+      memory: this.#memory,
+      registry,
+      recording: this.#recording,
+      closing: this.#closing,
+      createCalls: (find) => this.#createCalls(find),
+      end: () => this.#end(),
+    });
+  }
+
+  #createCalls(find: CallMeans["resolve"]): ToolCalls {
+    this.#calls = new ToolCalls({
+      sessionId: this.#id,
+      config: this.#config,
+      memory: this.#memory,
+      runners: this.#runners,
+      callback: this.#callback,
+      validator: once(() => this.#means.createSchemaValidator()),
+      closing: this.#closing.signal,
+      resolve: find,
+      record: (name, args) => this.#recording.push({ [name]: this.#memory.redact(args) }),
+      log: (entry) => this.#log(entry),
+    });
+    return this.#calls;
+  }
+
+  #log(entry: ToolLog): void {
+    this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) });
+  }
+
+  async #createRunner({ pack, root }: CodeOwner): Promise<CodeRunner> {
+    const inChild = pack !== undefined && this.#config.isolation === "process";
+    const label = pack?.qualifiedName ?? "the host";
+    const onLateError = (message: string) => this.#log({ tool: label, level: "error", data: message });
+    if (!inChild)
+      return this.#means.createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
+    const toolsetFile = join(root, "package.json");
+    const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
+    const child = { env, logFile: join(this.#logDir, logFileOf(label)) };
+    return this.#means.createRunner({ root, trusted: false, child, onLateError });
+  }
+
+  /** Ends everything that was started; idempotent, as each of its parts is. */
+  async #end(): Promise<void> {
+    await Promise.all([
+      ...this.#servers.map((server) => server.close()),
+      this.#runners.close(),
+      this.#callback?.close(),
+    ]);
+  }
+}
+
+/** The host's own tools as the caller defines them. Throws `TrailblazeError` `InvalidConfig` for the first fault. */
+async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): Promise<BuiltInDefinition[]> {
+  const faults = [...findBuiltInFaults(definitions, { mayBeFunction: true })];
+  const [first, ...others] = await describeConfigFaults(faults, undefined);
+  if (first !== undefined) throw configFailure([first, ...others]);
+  return readBuiltIns(definitions);
+}
+
+function once<Value>(create: () => Promise<Value>): () => Promise<Value> {
+  let created: Promise<Value> | undefined;
+  return () => {
+    created ??= create();
+    return created;
+  };
+}
+
+/** Only tools and servers are missed in a session; toolsets and prompts offer nothing by themselves. */
+const isCallable = ({ declaration }: LeftOut) => declaration.kind === "tool" || declaration.kind === "server";
+
+function describeLeftOut({ found: { pack }, declaration, reason, message }: LeftOut): SkippedTool {
+  const { name, kind } = declaration;
+  const source: ToolSource = {
+    type: "pack",
+    pack: pack.name,
+    ...(pack.version === null ? {} : { version: pack.version }),
+    item: name,
+    ...(kind === "server" ? { server: name } : {}),
+  };
+  return { name, source, reason, message };
+}
+
+/** Subprocess servers, or what may be some, that have an error. */
+function gatherUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
+  const skipped = inspected.items
+    .filter((item) => item.declaration.kind === "server" && unusable.has(item))
+    .map((item): SkippedTool => {
+      const message = unusable.get(item)?.message ?? "Its definition cannot be used.";
+      const source = describeSource(inspected, item);
+      return { name: item.declaration.name, source, reason: "Invalid", message };
+    });
+  return { candidates: [], skipped, problems: [] };
+}
+
+/** Throws `TrailblazeError` `ToolsetNotFound` for one that is not there: to show nothing would be no answer. */
+function findShownToolsets(
+  wanted: readonly string[] | undefined,
+  toolsets: readonly SessionToolset[],
+): string[] | undefined {
+  const known = toolsets.map(({ name }) => name);
+  return wanted?.map((reference) => {
+    // A qualified name of a toolset stands for the group of that short name, into which it was merged.
+    const name = reference.slice(reference.lastIndexOf("/") + 1);
+    if (known.includes(name)) return name;
+    const nearest = findNearestNames(name, known);
+    throw failure("ToolsetNotFound", { name: reference, otherKind: undefined, nearest });
+  });
+}
+
+/** Opens a session: discovers, loads, starts every server at once, filters, and registers in one step. */
+export async function openSessionWith(
+  means: SessionMeans,
+  options: SessionOptions = {},
+  rules: OpeningRules = { userServers: "needed" },
+): Promise<Session> {
+  const cwd = resolve(options.cwd ?? process.cwd());
+  options.signal?.throwIfAborted();
+  const { port } = means.inspection;
+  const { directory } = findProject(port, cwd);
+  const config = await readConfig(port, { directory, config: options.config, cwd });
+  return new Opening(means, applyOptions(config, options), options, rules).open(cwd);
+}

@@ -1,0 +1,43 @@
+import { findCollisions, numberNames } from "../registry/advertised-names.ts";
+import { type Surroundings, whyUnfit } from "./filter-tools.ts";
+import type { SkippedTool, ToolCandidate, ToolSource } from "./session-tool.ts";
+
+/** A source in words: what a collision has to name. */
+export function formatSource({ type, pack, version, server, file }: ToolSource): string {
+  const owner =
+    type === "pack"
+      ? `${pack}@${version ?? "(no version)"}`
+      : type === "config"
+        ? "the config"
+        : "a built-in";
+  const via = server === undefined ? "" : `, server ${server}`;
+  return `${owner}${via}${file === undefined ? "" : ` (${file})`}`;
+}
+
+/**
+ * The tools that fit the session, in order and under names that are all different. Throws `TrailblazeError`
+ * `NameCollision` for names that are not, unless they are to be numbered.
+ */
+export function registerTools(
+  candidates: readonly ToolCandidate[],
+  surroundings: Surroundings,
+  nameCollisions: "error" | "suffix",
+): { registered: ToolCandidate[]; skipped: SkippedTool[] } {
+  const registered: ToolCandidate[] = [];
+  const skipped: SkippedTool[] = [];
+  for (const candidate of candidates) {
+    const { name, source } = candidate.tool;
+    const unfit = whyUnfit(candidate.meta, surroundings);
+    if (unfit === undefined) registered.push(candidate);
+    else skipped.push({ name, source, ...unfit });
+  }
+  if (nameCollisions === "suffix") {
+    const names = numberNames(registered.map(({ tool }) => tool.name));
+    for (const [index, { tool }] of registered.entries()) tool.name = names[index] ?? tool.name;
+    return { registered, skipped };
+  }
+  const claims = registered.map(({ tool }) => ({ name: tool.name, source: formatSource(tool.source) }));
+  const collision = findCollisions(claims);
+  if (collision !== undefined) throw collision;
+  return { registered, skipped };
+}

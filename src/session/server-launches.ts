@@ -1,0 +1,115 @@
+import { isAbsolute, join, resolve } from "node:path";
+import { findNeededPaths } from "../definitions/programs.ts";
+import type { InspectedItem } from "../definitions/types.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import type { SessionConfig, UserServer } from "./config/session-config.ts";
+import {
+  createPackEnvironment,
+  createUserServerEnvironment,
+  type EnvironmentFacts,
+} from "./server-environment.ts";
+import type { ToolSource } from "./session-tool.ts";
+
+/** A server that a session starts. Its environment is made when it starts, as it may hold a token. */
+export interface ServerPlan {
+  /** The user's name of it, or its qualified name. */
+  label: string;
+  /** As the label, but different for a server of the user's that is called like one of a pack. */
+  key: string;
+  /** Qualified name of the pack; `undefined` for the user's own. */
+  pack: string | undefined;
+  source: ToolSource;
+  command: string;
+  args: readonly string[];
+  /** Absolute. */
+  cwd: string;
+  legacyContext: boolean;
+  /** Absolute path of its script where one is named, else of the file that declares it. */
+  toolsetFile: string;
+  createEnvironment(facts: Omit<EnvironmentFacts, "toolsetFile">): Record<string, string>;
+}
+
+/** True for what a shell would take as a path and not look up. */
+const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
+
+/** The script that a command runs: itself, if it is a path, or the first argument of `node`. */
+function findScript({
+  command,
+  args,
+  cwd,
+}: Pick<UserServer, "command" | "args" | "cwd">): string | undefined {
+  if (!/^(?:.*[/\\])?node(?:\.exe)?$/i.test(command))
+    return isPath(command) ? resolve(cwd, command) : undefined;
+  const first = args.find((argument) => !argument.startsWith("-"));
+  return first === undefined ? undefined : resolve(cwd, first);
+}
+
+/** A server of the user's own (seed 004). */
+export function planUserServer(server: UserServer, config: SessionConfig): ServerPlan {
+  const { name, command, args, cwd, env, legacyContext } = server;
+  const file = config.file ?? join(config.directory, "package.json");
+  const toolsetFile = findScript(server) ?? file;
+  return {
+    label: name,
+    key: `config ${name}`,
+    pack: undefined,
+    source: { type: "config", server: name, ...(config.file === undefined ? {} : { file: config.file }) },
+    command: isPath(command) ? resolve(cwd, command) : command,
+    args,
+    cwd,
+    legacyContext,
+    toolsetFile,
+    createEnvironment: (facts) => createUserServerEnvironment({ ...facts, toolsetFile }, env),
+  };
+}
+
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
+
+/** The source of what an item of a pack brings. */
+export function describeSource({ pack }: FoundPack, { declaration, file }: InspectedItem): ToolSource {
+  return {
+    type: "pack",
+    pack: pack.name,
+    ...(pack.version === null ? {} : { version: pack.version }),
+    item: declaration.name,
+    ...(declaration.kind === "server" ? { server: declaration.name } : {}),
+    ...(file === null ? {} : { file }),
+  };
+}
+
+/** A pack's subprocess server; its definition is checked. */
+export function planPackServer(found: FoundPack, item: InspectedItem): ServerPlan {
+  const { location, qualifiedName } = found.pack;
+  const definition = item.definition ?? {};
+  const { script, command, env, legacyContext } = definition;
+  const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
+  const args = textsOf(definition.args);
+  const named = findNeededPaths(item).find(({ wanted }) => wanted === "file");
+  const file = join(location, named?.location ?? item.file ?? "package.json");
+  const program =
+    typeof script === "string"
+      ? { command: process.execPath, args: [join(location, script), ...args] }
+      : {
+          command: typeof command === "string" && isPath(command) ? resolve(cwd, command) : String(command),
+          args,
+        };
+  return {
+    label: item.qualifiedName,
+    key: `pack ${item.qualifiedName}`,
+    pack: qualifiedName,
+    source: describeSource(found, item),
+    ...program,
+    cwd,
+    legacyContext: legacyContext !== false,
+    toolsetFile: file,
+    createEnvironment: (facts) =>
+      createPackEnvironment(
+        { ...facts, toolsetFile: file },
+        {
+          env: (env ?? {}) as Record<string, string>,
+          envPassthrough: textsOf(definition.envPassthrough),
+        },
+      ),
+  };
+}

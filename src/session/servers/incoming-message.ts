@@ -1,0 +1,68 @@
+/** A JSON object of somebody else. */
+export type JsonObject = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value of an own key. */
+export const own = (object: JsonObject, key: string): unknown =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
+
+/** How a request of ours was answered. */
+export type Reply =
+  | { result: JsonObject }
+  | { error: { code: number; message: string; data?: unknown } }
+  | { fault: string };
+
+/** What a value that the server wrote on a line is to us. */
+export type Incoming =
+  | { kind: "reply"; id: number; reply: Reply }
+  | { kind: "request"; id: string | number; method: string; params: JsonObject | undefined }
+  | { kind: "notification"; method: string; params: JsonObject }
+  /** Protocol, but an answer to nothing (any more), or of no shape that says to what. */
+  | { kind: "stray" }
+  | { kind: "noise" };
+
+function readReply(message: JsonObject): Reply {
+  const result = own(message, "result");
+  const error = own(message, "error");
+  if (isObject(result) && error === undefined) return { result };
+  if (!isObject(error)) return { fault: "its answer has neither an object as `result` nor an `error`" };
+  const code = own(error, "code");
+  const text = own(error, "message");
+  if (!Number.isSafeInteger(code) || typeof text !== "string") {
+    return { fault: "the error in its answer lacks a code or a message" };
+  }
+  const data = own(error, "data");
+  return { error: { code: code as number, message: text, ...(data === undefined ? {} : { data }) } };
+}
+
+/** Ours are numbers; some servers give them back as text. */
+function readId(id: unknown): number | undefined {
+  if (typeof id === "number") return id;
+  return typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+}
+
+/** `isAwaited` tells which requests of ours are open. */
+export function readIncoming(value: unknown, isAwaited: (id: number) => boolean): Incoming {
+  if (!isObject(value)) return { kind: "noise" };
+  const id = own(value, "id");
+  const method = own(value, "method");
+  const isProtocol = own(value, "jsonrpc") === "2.0";
+  if (typeof method === "string" && isProtocol) {
+    const given = own(value, "params");
+    const params = isObject(given) ? given : undefined;
+    if (id === undefined) return { kind: "notification", method, params: params ?? {} };
+    if (typeof id === "string" || Number.isSafeInteger(id)) {
+      return { kind: "request", id: id as string | number, method, params };
+    }
+    return { kind: "stray" };
+  }
+  const isAnswer = method === undefined && (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"));
+  const number = readId(id);
+  if (number !== undefined && method === undefined && (isProtocol || isAnswer) && isAwaited(number)) {
+    if (!isProtocol) return { kind: "reply", id: number, reply: { fault: "its answer is not JSON-RPC 2.0" } };
+    return { kind: "reply", id: number, reply: readReply(value) };
+  }
+  return { kind: isProtocol ? "stray" : "noise" };
+}

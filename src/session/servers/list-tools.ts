@@ -1,0 +1,67 @@
+import type { AdvertisedTool } from "./connected-server.ts";
+import { isObject, type JsonObject, own } from "./incoming-message.ts";
+
+export interface ListLimits {
+  pages: number;
+  tools: number;
+  /** Bytes of all pages together. */
+  bytes: number;
+}
+
+/** Why a list cannot be had, in words that go on from the server's name. */
+export class ListFault extends Error {
+  override readonly name = "ListFault";
+}
+
+const optionalObjects = ["outputSchema", "annotations", "_meta"] as const;
+const optionalTexts = ["title", "description"] as const;
+
+/** The tool with all its keys, those of the wrong type left out; or why it is none. */
+function readTool(value: unknown): AdvertisedTool | { name: string; reason: string } {
+  if (!isObject(value)) return { name: "", reason: "it is no object" };
+  const name = own(value, "name");
+  if (typeof name !== "string" || name === "") return { name: "", reason: "it has no name" };
+  if (!isObject(own(value, "inputSchema")))
+    return { name, reason: "it has no `inputSchema` that is an object" };
+  const tool = { ...value };
+  for (const key of optionalObjects) if (!isObject(own(tool, key))) delete tool[key];
+  for (const key of optionalTexts) if (typeof own(tool, key) !== "string") delete tool[key];
+  return tool as unknown as AdvertisedTool;
+}
+
+export interface ListMeans {
+  request(params: JsonObject): Promise<JsonObject>;
+  bytesRead(): number;
+  onInvalidTool(name: string, reason: string): void;
+}
+
+/** Every page of `tools/list`. Rejects with `ListFault`, or as `request` does. */
+export async function listTools(means: ListMeans, limits: ListLimits): Promise<AdvertisedTool[]> {
+  const tools: AdvertisedTool[] = [];
+  const cursors = new Set<string>();
+  const bytesBefore = means.bytesRead();
+  let listed = 0;
+  let cursor: string | undefined;
+  for (let page = 1; ; page++) {
+    const result = await means.request(cursor === undefined ? {} : { cursor });
+    const members = own(result, "tools");
+    if (!Array.isArray(members)) throw new ListFault("its answer to `tools/list` holds no list of tools");
+    listed += members.length;
+    if (listed > limits.tools) throw new ListFault(`it lists more than ${limits.tools} tools`);
+    if (means.bytesRead() - bytesBefore > limits.bytes) {
+      throw new ListFault(`its list of tools has more than ${limits.bytes} bytes`);
+    }
+    for (const member of members) {
+      const tool = readTool(member);
+      if ("inputSchema" in tool) tools.push(tool);
+      else means.onInvalidTool(tool.name, tool.reason);
+    }
+    const next = own(result, "nextCursor");
+    if (typeof next !== "string") return tools;
+    if (cursors.has(next))
+      throw new ListFault("its list of tools goes round in circles: a cursor comes twice");
+    if (page >= limits.pages) throw new ListFault(`its list of tools has more than ${limits.pages} pages`);
+    cursors.add(next);
+    cursor = next;
+  }
+}

@@ -1,0 +1,74 @@
+import { describeType, isRecord } from "../data/parse-json.ts";
+import { platforms } from "../extension-schema/meta-keys.ts";
+import { failure } from "../problems/index.ts";
+import type { BuiltInDefinition, Device, SessionConfig } from "./config/session-config.ts";
+import type { ToolLog } from "./tool-calls.ts";
+
+/** A command that a session is about to start. */
+export interface StartedCommand {
+  /** The user's name of the server, or its qualified name. */
+  label: string;
+  command: string;
+  args: readonly string[];
+  /** Absolute. */
+  cwd: string;
+}
+
+export interface SessionOptions {
+  /** Folder whose project the session is for; default: the process's. */
+  cwd?: string;
+  /** Keys that are missing are unknown to tools. Default: the config's; without one there is no device. */
+  device?: { [Key in keyof Device]?: Device[Key] };
+  /** Whether the agent runs on the host. Default: the config's, else true. */
+  preferHostAgent?: boolean;
+  /** Texts by key; over those of the config. */
+  memory?: Iterable<readonly [string, string]> | Readonly<Record<string, string>>;
+  /** Path of a config file, or the parsed config. Default: trailblaze.config.yaml or .json beside package.json. */
+  config?: string | Readonly<Record<string, unknown>>;
+  /** Definitions of the host's own tools, besides the config's; handlers may be functions. */
+  builtIns?: readonly BuiltInDefinition[];
+  /** Toolsets that `toolsForLlm` is limited to. */
+  toolsets?: readonly string[];
+  /** Ends the start, or the session. */
+  signal?: AbortSignal;
+  /** Told of each command before it is started. */
+  onCommand?: (command: StartedCommand) => void;
+  /** Told what tools log while they run. */
+  onLog?: (entry: ToolLog) => void;
+}
+
+const wrong = (reason: string, hint?: string) =>
+  failure("InvalidArguments", hint === undefined ? { reason } : { reason, hint });
+
+function readDevice(given: SessionOptions["device"]): Device {
+  if (!isRecord(given)) throw wrong(`The device must be an object, but is ${describeType(given)}`);
+  const { platform = null, driverType = null, widthPixels = null, heightPixels = null } = given;
+  const known = typeof platform === "string" ? platforms.find((one) => one === platform.toUpperCase()) : null;
+  if (known === undefined || (platform !== null && typeof platform !== "string")) {
+    throw wrong(`The device's platform is none of ${platforms.join(", ")}`);
+  }
+  return { platform: known, widthPixels, heightPixels, driverType };
+}
+
+function readMemory(given: NonNullable<SessionOptions["memory"]>): [string, string][] {
+  const isIterable = typeof given === "object" && given !== null && Symbol.iterator in given;
+  const entries = isIterable ? [...given] : Object.entries(given as Record<string, string>);
+  for (const [key, value] of entries) {
+    if (typeof key !== "string" || typeof value !== "string") {
+      throw wrong(`Memory holds texts, but ${JSON.stringify(String(key))} is ${describeType(value)}`);
+    }
+  }
+  return entries.map(([key, value]) => [key, value]);
+}
+
+/** The config with what the caller says over it. */
+export function applyOptions(config: SessionConfig, options: SessionOptions): SessionConfig {
+  const { device, preferHostAgent, memory } = options;
+  const read = device === undefined ? undefined : readDevice(device);
+  return {
+    ...config,
+    device: read ?? config.device,
+    preferHostAgent: preferHostAgent ?? config.preferHostAgent,
+    memory: new Map([...config.memory, ...(memory === undefined ? [] : readMemory(memory))]),
+  };
+}

@@ -1,0 +1,110 @@
+import { createProblem, type Problem } from "../problems/index.ts";
+import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
+import type { ServerPlan } from "./server-launches.ts";
+import type { ConnectedServer, ServerDeath } from "./servers/connected-server.ts";
+import type { StartingServer } from "./servers/start-server.ts";
+
+/** What starting servers needs of the session. */
+export interface ServerMeans {
+  callback: CallbackEndpoint | undefined;
+  /** Spawns the process at once. */
+  start(plan: ServerPlan, token: string | undefined, events: ServerReports): StartingServer;
+  report(problem: Problem): void;
+  /** What happens to the session when a server dies that is not started again. */
+  onDeath(server: SessionServer, why: string): void;
+  /** How often a server that dies is started again. */
+  relaunches: number;
+}
+
+export interface ServerReports {
+  onStdoutNoise(line: string): void;
+  onToolListChanged(): void;
+  onInvalidTool(name: string, reason: string): void;
+}
+
+/** What a death means in words, with the end of what the server wrote to stderr. */
+export function describeDeath(label: string, { exitCode, signal, stderrTail }: ServerDeath): string {
+  const how = signal === null ? `with exit code ${exitCode}` : `by ${signal}`;
+  const tail = stderrTail.trim();
+  return `The server "${label}" ended ${how}.${tail === "" ? "" : `\n${tail}`}`;
+}
+
+/** A server of a session, from its start to its end; started again after a death where that is wanted. */
+export class SessionServer {
+  readonly plan: ServerPlan;
+  readonly #means: ServerMeans;
+  #starting: StartingServer;
+  #connected: Promise<ConnectedServer>;
+  #token: string | undefined;
+  #relaunchesLeft: number;
+  #closing = false;
+  /** How it ended for good, where it did. */
+  death: ServerDeath | undefined;
+  /** Tools that its `tools/list` gave and that are none. */
+  readonly invalidTools: { name: string; reason: string }[] = [];
+
+  /** Starts the process. */
+  constructor(plan: ServerPlan, means: ServerMeans) {
+    this.plan = plan;
+    this.#means = means;
+    this.#relaunchesLeft = means.relaunches;
+    [this.#starting, this.#connected] = this.#start();
+  }
+
+  #start(): [StartingServer, Promise<ConnectedServer>] {
+    const { label, key } = this.plan;
+    this.#token = this.#means.callback?.issueToken(key);
+    let isNoisy = false;
+    const starting = this.#means.start(this.plan, this.#token, {
+      onStdoutNoise: (line) => {
+        if (!isNoisy) this.#means.report(createProblem("StdoutNoise", { label, line }, this.#place()));
+        isNoisy = true;
+      },
+      onToolListChanged: () => this.#means.report(createProblem("ToolListChanged", { label }, this.#place())),
+      onInvalidTool: (name, reason) => this.invalidTools.push({ name, reason }),
+    });
+    const connected = starting.ready.then((server) => {
+      void server.death.then((death) => this.#onDeath(death));
+      return server;
+    });
+    // Whoever needs it sees the failure; nobody may.
+    connected.catch(() => {});
+    return [starting, connected];
+  }
+
+  #place() {
+    const { pack, item } = this.plan.source;
+    return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
+  }
+
+  #onDeath(death: ServerDeath): void {
+    if (this.#closing) return;
+    if (this.#token !== undefined) this.#means.callback?.revokeToken(this.#token);
+    if (this.#relaunchesLeft > 0) {
+      this.#relaunchesLeft -= 1;
+      [this.#starting, this.#connected] = this.#start();
+      this.#connected.catch((error: Error) => this.#lose(death, error.message));
+      return;
+    }
+    this.#lose(death, describeDeath(this.plan.label, death));
+  }
+
+  #lose(death: ServerDeath, why: string): void {
+    if (this.#closing) return;
+    this.death = death;
+    this.#means.report(createProblem("ServerDied", { label: this.plan.label, why }, this.#place()));
+    this.#means.onDeath(this, why);
+  }
+
+  /** The server when it is ready to be called. Rejects with `TrailblazeError` `ServerStartFailed`. */
+  get ready(): Promise<ConnectedServer> {
+    return this.#connected;
+  }
+
+  /** Ends it. Idempotent; never rejects. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    if (this.#token !== undefined) this.#means.callback?.revokeToken(this.#token);
+    await this.#starting.close().catch(() => {});
+  }
+}

@@ -1,0 +1,96 @@
+import type { DiscoveredPack } from "../discovery/types.ts";
+import type { CodePlace } from "../execution/tool-code.ts";
+import type { SessionServer } from "./session-servers.ts";
+import type { ToolMeta } from "./tool-meta.ts";
+
+/** Where a tool comes from. */
+export interface ToolSource {
+  type: "pack" | "config" | "builtIn";
+  /** npm name. */
+  pack?: string;
+  version?: string;
+  /** The item's own name. */
+  item?: string;
+  /** The server that advertises it: an item's name, or the user's name for it. */
+  server?: string;
+  /** Where it is declared: inside the pack, with `/`; absolute for the user's own. */
+  file?: string;
+}
+
+/** A tool of a session, as its users see it. Texts are the author's own and not to be trusted. */
+export interface SessionTool {
+  /** The advertised name, by which it is called. */
+  name: string;
+  /** A built-in's is its name; `null` for tools of subprocess servers. */
+  qualifiedName: string | null;
+  source: ToolSource;
+  title?: string;
+  description: string | null;
+  inputSchema: Record<string, unknown>;
+  outputSchema?: Record<string, unknown>;
+  annotations?: Record<string, unknown>;
+  isForLlm: boolean;
+  isRecordable: boolean;
+  /** Short names of the toolsets it belongs to. */
+  toolsets: string[];
+}
+
+/** Why a tool, or a server with its tools, is not in a session. */
+export type SkipReason =
+  /** It needs an agent that runs on the host. */
+  | "RequiresHost"
+  | "DriverUnsupported"
+  | "PlatformUnsupported"
+  /** Its pack is for other versions of Trailblaze. */
+  | "HostVersionUnsupported"
+  /** The config's `packs` shuts it out. */
+  | "Denied"
+  /** Only other packages name its pack, and nothing taken refers to it. */
+  | "NotTaken"
+  /** Its definition has an error. */
+  | "Invalid"
+  /** Its server did not start. */
+  | "ServerFailed";
+
+export interface SkippedTool {
+  /** The advertised name where it is known, else the item's or the server's. */
+  name: string;
+  source: ToolSource;
+  reason: SkipReason;
+  message: string;
+}
+
+/** A named group of a session's tools. */
+export interface SessionToolset {
+  /** Short name. */
+  name: string;
+  /** Advertised names. */
+  tools: string[];
+}
+
+/** Whose code a tool is: a pack, or the host itself. */
+export interface CodeOwner {
+  /** `undefined` for the host's own tools. */
+  pack: DiscoveredPack | undefined;
+  /** Absolute path that its modules must lie in. */
+  root: string;
+}
+
+/** What carries out the calls of a tool. */
+export type ToolRoute =
+  | {
+      by: "code";
+      owner: CodeOwner;
+      handler: CodePlace;
+      initialize: CodePlace | undefined;
+      /** Values of its options: its defaults, and the user's over them. */
+      options: Readonly<Record<string, unknown>>;
+    }
+  | { by: "server"; server: SessionServer; advertisedName: string };
+
+/** A tool with what registration and calls need. */
+export interface ToolCandidate {
+  tool: SessionTool;
+  meta: ToolMeta;
+  route: ToolRoute;
+}

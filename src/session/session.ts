@@ -1,0 +1,149 @@
+import { failure, type Problem } from "../problems/index.ts";
+import { findNearestNames, type ReferenceContext } from "../qualified-names/index.ts";
+import { qualifyPackageName } from "../qualified-names/package-name.ts";
+import type { Registry } from "../registry/create-registry.ts";
+import type { RecordedCall } from "./recording.ts";
+import type { SessionMemory } from "./session-memory.ts";
+import type { SessionTool, SessionToolset, SkippedTool, ToolCandidate } from "./session-tool.ts";
+import type { CallOptions, ToolCalls } from "./tool-calls.ts";
+import type { ToolResult } from "./tool-result.ts";
+
+/** Everything that opening a session came to. */
+export interface SessionParts {
+  id: string;
+  /** Absolute path of the folder with the servers' stderr. */
+  logDir: string;
+  candidates: readonly ToolCandidate[];
+  toolsets: readonly SessionToolset[];
+  /** Short names of toolsets; `undefined` shows every tool. */
+  shownToolsets: readonly string[] | undefined;
+  skipped: readonly SkippedTool[];
+  problems: Problem[];
+  memory: SessionMemory;
+  registry: Registry;
+  recording: RecordedCall[];
+  closing: AbortController;
+  createCalls(resolve: (name: string, caller: ToolCandidate | undefined) => ToolCandidate): ToolCalls;
+  /** Ends everything that was started. */
+  end(): Promise<void>;
+}
+
+/** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
+export class Session implements AsyncDisposable {
+  /** A UUID. */
+  readonly id: string;
+  readonly logDir: string;
+  /** Every registered tool: built-ins, the user's servers', packs' by name; each in its declared order. */
+  readonly tools: readonly SessionTool[];
+  readonly toolsets: readonly SessionToolset[];
+  /** Every tool that is installed and not registered, and why. */
+  readonly skipped: readonly SkippedTool[];
+  /** What was wrong at the start, and what happened since. */
+  readonly problems: readonly Problem[];
+  /** Like a `Map` of texts. */
+  readonly memory: Map<string, string>;
+  /** The calls so far that succeeded and may be replayed; sensitive values are not in it. */
+  readonly recording: readonly RecordedCall[];
+  readonly #parts: SessionParts;
+  readonly #byName = new Map<string, ToolCandidate>();
+  readonly #calls: ToolCalls;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.id = parts.id;
+    this.logDir = parts.logDir;
+    this.tools = parts.candidates.map(({ tool }) => tool);
+    this.toolsets = parts.toolsets;
+    this.skipped = parts.skipped;
+    this.problems = parts.problems;
+    this.memory = parts.memory;
+    this.recording = parts.recording;
+    for (const candidate of parts.candidates) {
+      const { name, qualifiedName } = candidate.tool;
+      this.#byName.set(name, candidate);
+      if (qualifiedName?.includes("/")) this.#byName.set(qualifiedName, candidate);
+    }
+    this.#calls = parts.createCalls((name, caller) => this.#resolve(name, caller));
+  }
+
+  /** The tools that a model is to see: those of the chosen toolsets, or all, without those that are not for models. */
+  toolsForLlm(): SessionTool[] {
+    const { shownToolsets } = this.#parts;
+    const isShown = ({ toolsets }: SessionTool) =>
+      shownToolsets === undefined || toolsets.some((name) => shownToolsets.includes(name));
+    return this.tools.filter((tool) => tool.isForLlm && isShown(tool));
+  }
+
+  /**
+   * Calls a tool by its advertised or its qualified name. Trust level: execution.
+   *
+   * Resolves for everything that a tool can do wrong: `variant` says how it went. Rejects with a `TrailblazeError`
+   * `ToolNotFound` or `SessionClosed`, or with the reason of `signal`.
+   */
+  async callTool(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    options: CallOptions = {},
+  ): Promise<ToolResult> {
+    this.#parts.closing.signal.throwIfAborted();
+    return this.#calls.callFromHost(this.#resolve(name, undefined), args, options);
+  }
+
+  /** The tool of an advertised or a qualified name. Throws `TrailblazeError` `ToolNotFound` with near names. */
+  findTool(name: string): SessionTool {
+    return this.#resolve(name, undefined).tool;
+  }
+
+  #resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate {
+    const direct = this.#byName.get(name);
+    if (direct !== undefined) return direct;
+    const known = [...this.#byName.keys()];
+    if (typeof name === "string" && (name.includes("/") || caller !== undefined)) {
+      const owner = caller?.route.by === "code" ? caller.route.owner.pack : undefined;
+      const from: ReferenceContext["from"] = owner ?? "user";
+      const isReference = name.includes("/") || owner?.tools.some((tool) => tool.name === name);
+      if (isReference) {
+        const { qualifiedName } = this.#parts.registry.resolve(name, { from, kind: "tool" });
+        const found = this.#byName.get(qualifiedName);
+        if (found !== undefined) return found;
+        // It is installed, but not in the session, and whoever asks should learn why.
+        const skipped = this.skipped.find(
+          ({ source: { pack, item } }) =>
+            pack !== undefined && qualifiedName === `${qualifyPackageName(pack)}/${item}`,
+        );
+        throw failure("ToolNotFound", {
+          name,
+          otherKind: undefined,
+          nearest: [],
+          ...(skipped === undefined ? {} : { reason: skipped.message }),
+        });
+      }
+    }
+    const skipped = this.skipped.find((tool) => tool.name === name);
+    const endingInIt = known.filter((one) => one.endsWith(`/${name}`));
+    const nearest = endingInIt.length > 0 ? endingInIt : findNearestNames(String(name), known);
+    throw failure("ToolNotFound", {
+      name: String(name),
+      otherKind: undefined,
+      nearest,
+      ...(skipped === undefined ? {} : { reason: skipped.message }),
+    });
+  }
+
+  /** Ends the session: its servers are told, then made to stop; calls under way reject. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { closing, end } = this.#parts;
+    if (!closing.signal.aborted) closing.abort(failure("SessionClosed", { reason: undefined }));
+    await end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

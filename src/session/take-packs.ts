@@ -1,0 +1,108 @@
+import { findReferences } from "../definitions/references.ts";
+import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
+import { isItemAllowed, type PacksPolicy } from "../discovery/packs-policy.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import type { Declaration } from "../extension-schema/index.ts";
+import { type Kind, keyOfKind } from "../kinds.ts";
+import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import type { SkipReason } from "./session-tool.ts";
+
+/** An item that a session leaves out, and why. */
+export interface LeftOut {
+  found: FoundPack;
+  declaration: Declaration;
+  reason: SkipReason;
+  message: string;
+}
+
+/** What a session takes of a pack. */
+export interface TakenPack {
+  found: FoundPack;
+  /** The items it takes, in declared order. */
+  taken: readonly Declaration[];
+}
+
+export interface Taking {
+  taken: InspectedPack[];
+  leftOut: LeftOut[];
+}
+
+/** The order in which a pack's items count, and in which they are reported. */
+const order: readonly Kind[] = ["tool", "server", "toolset", "prompt"];
+
+export function declarationsOf({ extension }: FoundPack): Declaration[] {
+  return order.flatMap((kind) => extension[keyOfKind[kind]]);
+}
+
+function findReferredPacks(items: readonly InspectedItem[], references: readonly string[]): Set<string> {
+  const written = items.flatMap((item) => findReferences(item).map(({ reference }) => reference));
+  const names = [...written, ...references].filter((reference) => isQualifiedName(reference));
+  return new Set(names.map((reference) => parseQualifiedName(reference).packageName));
+}
+
+/**
+ * Chooses the packs and items of a session: the project's own, its workspace's and its dependencies', as far as the
+ * policy allows; a transitive one where the policy names it, or where something that is taken refers to it.
+ * `load` reads the definitions of what is taken; references may lead to more.
+ */
+export async function takePacks(
+  packs: readonly FoundPack[],
+  policy: PacksPolicy,
+  references: readonly string[],
+  load: (pack: TakenPack) => Promise<InspectedPack>,
+): Promise<Taking> {
+  const candidates = packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
+  const usable = candidates.filter(({ pack }) => !isForOtherHosts(pack.problems));
+  const loaded = new Map<FoundPack, InspectedPack>();
+  const choose = (found: FoundPack, isTransitive: boolean): TakenPack => ({
+    found,
+    taken: declarationsOf(found).filter(({ name }) => {
+      const { qualifiedName } = found.pack;
+      return isItemAllowed(policy, qualifiedName, `${qualifiedName}/${name}`, { isTransitive });
+    }),
+  });
+  let pending = usable.map((found) => choose(found, found.pack.origin === "transitive"));
+  while (pending.length > 0) {
+    const wanted = pending.filter(({ taken }) => taken.length > 0);
+    const inspected = await Promise.all(wanted.map(load));
+    for (const [index, { found }] of wanted.entries()) {
+      const pack = inspected[index];
+      if (pack !== undefined) loaded.set(found, pack);
+    }
+    const items = [...loaded.values()].flatMap((pack) => pack.items);
+    const referred = findReferredPacks(items, references);
+    // What is referred to counts as wanted by the user; the policy's `transitive` is for the rest.
+    pending = usable
+      .filter((found) => !loaded.has(found) && found.pack.origin === "transitive")
+      .filter(({ pack }) => referred.has(pack.name))
+      .map((found) => choose(found, false))
+      .filter(({ taken }) => taken.length > 0);
+  }
+
+  const leftOut = candidates.flatMap((found) => {
+    const taken = new Set(loaded.get(found)?.items.map(({ declaration }) => declaration));
+    return declarationsOf(found)
+      .filter((declaration) => !taken.has(declaration))
+      .map((declaration) => ({ found, declaration, ...explain(found, declaration, policy) }));
+  });
+  return { taken: usable.flatMap((found) => loaded.get(found) ?? []), leftOut };
+}
+
+const isForOtherHosts = (problems: readonly { code: string }[]) =>
+  problems.some(({ code }) => code === "HostVersionUnsupported");
+
+function explain({ pack }: FoundPack, { name }: Declaration, policy: PacksPolicy) {
+  if (isForOtherHosts(pack.problems)) {
+    const message = "Its pack is for other versions of Trailblaze.";
+    return { reason: "HostVersionUnsupported", message } as const;
+  }
+  const isAllowed = isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, {
+    isTransitive: false,
+  });
+  return isAllowed
+    ? ({
+        reason: "NotTaken",
+        message: "The project does not depend on its pack; add it to `packs.transitive` to take it.",
+      } as const)
+    : ({ reason: "Denied", message: "The config's `packs` does not allow it." } as const);
+}

@@ -1,0 +1,319 @@
+import { randomUUID } from "node:crypto";
+import { describeType, isRecord } from "../data/parse-json.ts";
+import { CodeDiedError } from "../execution/code-died-error.ts";
+import { checkStructuredContent } from "../execution/convert-result.ts";
+import type { HandlerContext } from "../execution/handler-context.ts";
+import type { SchemaCheck, SchemaValidator } from "../execution/schema-validator.ts";
+import type { CallbackCall, CallbackOutcome } from "./callback/callback-call.ts";
+import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
+import type { CodeRunners } from "./code-runners.ts";
+import type { SessionConfig } from "./config/session-config.ts";
+import { createCallMeta, createLegacyContext, legacyContextKey } from "./envelope.ts";
+import { ServerCallError } from "./servers/connected-server.ts";
+import { CallMemory, type SessionMemory } from "./session-memory.ts";
+import { describeDeath } from "./session-servers.ts";
+import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
+import { failedResult, readToolResult, type ToolResult } from "./tool-result.ts";
+
+/** A message of a tool while it runs. */
+export interface ToolLog {
+  /** Advertised name, or a server's name where it does not say which call it belongs to. */
+  tool: string;
+  level: string;
+  data: unknown;
+}
+
+export interface ToolProgress {
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+export interface CallOptions {
+  /** Ends the call: it rejects with the signal's reason, after the server was told. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds; default: the config's `timeouts.callMs`. */
+  timeoutMs?: number | undefined;
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** Everything that calls need of their session. */
+export interface CallMeans {
+  sessionId: string;
+  config: SessionConfig;
+  memory: SessionMemory;
+  runners: CodeRunners;
+  callback: CallbackEndpoint | undefined;
+  validator: () => Promise<SchemaValidator>;
+  /** Aborted, with the error of a closed session, when the session ends. */
+  closing: AbortSignal;
+  /** The tool that a name means for whoever calls. Throws `TrailblazeError` for an unknown one. */
+  resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate;
+  record(name: string, args: Readonly<Record<string, unknown>>): void;
+  log(entry: ToolLog): void;
+}
+
+/** One call under way. */
+interface Invocation {
+  id: string;
+  candidate: ToolCandidate;
+  /** 0 for a call of the host, one more for each call inside another. */
+  depth: number;
+  /** Whether the call, if it succeeds, belongs into the recording. */
+  recorded: boolean;
+  signal: AbortSignal;
+}
+
+type Given = CallOptions & { depth: number; recorded: boolean };
+
+/** Carries out calls: of the host, of tools in this process, and of servers through the callback. */
+export class ToolCalls {
+  readonly #means: CallMeans;
+  readonly #running = new Map<string, Invocation>();
+
+  constructor(means: CallMeans) {
+    this.#means = means;
+  }
+
+  /** A call of the host. */
+  async callFromHost(candidate: ToolCandidate, args: unknown, options: CallOptions): Promise<ToolResult> {
+    return this.#call(candidate, args, { ...options, depth: 0, recorded: true });
+  }
+
+  /** A call of a server while it carries one out itself. */
+  async callFromServer({ invocationId, depth, toolName, ...call }: CallbackCall): Promise<CallbackOutcome> {
+    const outer = this.#running.get(invocationId);
+    if (outer === undefined)
+      return { success: false, errorMessage: "The call that this belongs to is over." };
+    let candidate: ToolCandidate;
+    try {
+      candidate = this.#means.resolve(toolName, outer.candidate);
+    } catch (error) {
+      return { success: false, errorMessage: (error as Error).message };
+    }
+    // The server of a tool checks what it is sent, but here the schema is the only thing the caller was promised.
+    if (candidate.route.by === "server") {
+      const validator = await this.#means.validator();
+      const checked = await validator.check(candidate.tool.inputSchema, call.arguments);
+      // A schema that cannot be used is between the host and the server's author, who checks all the same.
+      if (!checked.ok && checked.schemaFault === undefined) {
+        return { success: false, errorMessage: `The arguments break the schema: ${checked.message}` };
+      }
+    }
+    const recorded = outer.recorded && !outer.candidate.meta.isRecordable;
+    const { signal } = call;
+    const timeoutMs = this.#means.config.callback.timeoutMs;
+    const result = await this.#call(candidate, call.arguments, { signal, timeoutMs, depth, recorded });
+    if (result.variant !== "Success") return { success: false, errorMessage: result.message };
+    const { structuredContent } = result;
+    return { success: true, text: result.message, ...(structuredContent ? { structuredContent } : {}) };
+  }
+
+  async #call(candidate: ToolCandidate, args: unknown, given: Given): Promise<ToolResult> {
+    const { closing, config } = this.#means;
+    const { signal, timeoutMs = config.timeouts.callMs } = given;
+    closing.throwIfAborted();
+    signal?.throwIfAborted();
+    if (args !== undefined && !isRecord(args)) {
+      return failedResult(`The arguments must be an object, but are ${describeType(args)}.`);
+    }
+    let own: Record<string, unknown>;
+    try {
+      // What JSON cannot hold reaches no tool, wherever it runs; and nobody changes the caller's object.
+      own = JSON.parse(JSON.stringify(args ?? {}));
+    } catch (error) {
+      return failedResult(`The arguments cannot be written as JSON: ${(error as Error).message}`);
+    }
+    delete own[legacyContextKey];
+
+    const stop = new AbortController();
+    const onAbort = () => stop.abort(signal?.reason);
+    const onClosing = () => stop.abort(closing.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    closing.addEventListener("abort", onClosing, { once: true });
+    const invocation: Invocation = {
+      id: randomUUID(),
+      candidate,
+      depth: given.depth,
+      recorded: given.recorded,
+      signal: stop.signal,
+    };
+    this.#running.set(invocation.id, invocation);
+    try {
+      const { route } = candidate;
+      const call = { args: own, timeoutMs, onProgress: given.onProgress, stop };
+      const result =
+        route.by === "server"
+          ? await this.#callServer(invocation, route, call)
+          : await this.#callCode(invocation, route, call);
+      if (result.variant === "Success" && invocation.recorded && candidate.meta.isRecordable) {
+        this.#means.record(candidate.tool.name, own);
+      }
+      return result;
+    } finally {
+      this.#running.delete(invocation.id);
+      signal?.removeEventListener("abort", onAbort);
+      closing.removeEventListener("abort", onClosing);
+    }
+  }
+
+  /** The keys of the memory that a tool's pack may see; `undefined` for all. */
+  #visibleMemory(pack: string | undefined): readonly string[] | undefined {
+    const policy = this.#means.config.packs.memory;
+    if (pack === undefined || policy === "all") return undefined;
+    if (policy === "none") return [];
+    return Object.hasOwn(policy, pack) ? policy[pack] : [];
+  }
+
+  async #callServer(
+    { id, depth, signal }: Invocation,
+    { server, advertisedName }: Extract<ToolRoute, { by: "server" }>,
+    { args, timeoutMs, onProgress }: RunningCall,
+  ): Promise<ToolResult> {
+    const { sessionId, callback, config, memory } = this.#means;
+    const { label, key, pack, legacyContext } = server.plan;
+    if (server.death !== undefined) return failedResult(describeDeath(label, server.death), "FatalError");
+    const facts = {
+      sessionId,
+      invocationId: id,
+      baseUrl: callback?.baseUrl,
+      device: config.device,
+      memory: memory.snapshot(this.#visibleMemory(pack)),
+    };
+    const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
+    callback?.beginInvocation(id, key, depth, signal);
+    try {
+      const connected = await server.ready;
+      const answer = await connected.callTool(
+        { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
+        { signal, timeoutMs, onProgress },
+      );
+      const { result, memory: changes } = readToolResult(answer);
+      for (const key of changes?.deletions ?? []) memory.delete(key);
+      for (const [key, value] of changes?.delta ?? []) memory.set(key, value);
+      return result;
+    } catch (error) {
+      // The end of a server may end the session, and the calls that it carried out are to learn which came first.
+      const isByCaller = signal.aborted && !this.#means.closing.aborted;
+      const death = error instanceof ServerCallError ? error.death : isByCaller ? undefined : server.death;
+      if (death !== undefined) {
+        const { exitCode, signal: by, stderrTail } = death;
+        const details = { exitCode, signal: by, stderr: stderrTail };
+        return failedResult(describeDeath(label, death), "FatalError", details);
+      }
+      if (signal.aborted) throw signal.reason;
+      return failedResult((error as Error).message);
+    } finally {
+      callback?.endInvocation(id);
+    }
+  }
+
+  async #callCode(
+    invocation: Invocation,
+    route: Extract<ToolRoute, { by: "code" }>,
+    { args, timeoutMs, onProgress, stop }: RunningCall,
+  ): Promise<ToolResult> {
+    const { tool } = invocation.candidate;
+    const { memory, config } = this.#means;
+    const validator = await this.#means.validator();
+    const checked = await validator.check(tool.inputSchema, args);
+    if (!checked.ok) return failedResult(describeRefusal(checked));
+
+    const visible = this.#visibleMemory(route.owner.pack?.qualifiedName);
+    const callMemory = new CallMemory(memory, visible);
+    const context = this.#createContext(invocation, route, callMemory, onProgress);
+    const prepared = checked.value;
+    Object.defineProperty(prepared, legacyContextKey, {
+      value: createLegacyContext({ memory: memory.snapshot(visible), device: config.device }),
+      enumerable: false,
+      configurable: true,
+    });
+    const timedOut = new DOMException(`It gave no answer within ${timeoutMs} ms.`, "TimeoutError");
+    const timer = setTimeout(() => stop.abort(timedOut), timeoutMs);
+    try {
+      const runner = await this.#means.runners.get(route.owner);
+      if (route.initialize !== undefined) {
+        await runner.initialize(route.initialize, { options: route.options });
+      }
+      const answer = await runner.call(route.handler, prepared, context);
+      const { result, memory: changes } = readToolResult(
+        await checkStructuredContent(answer, tool.outputSchema, validator),
+      );
+      if (result.variant === "Success") {
+        callMemory.commit();
+        for (const key of changes?.deletions ?? []) memory.delete(key);
+        for (const [key, value] of changes?.delta ?? []) memory.set(key, value);
+      }
+      return result;
+    } catch (error) {
+      if (error === timedOut) return failedResult(timedOut.message);
+      if (stop.signal.aborted) {
+        if (stop.signal.reason === timedOut) return failedResult(timedOut.message);
+        throw stop.signal.reason;
+      }
+      return failedResult(
+        messageOf(error),
+        error instanceof CodeDiedError ? "FatalError" : "ExceptionThrown",
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #createContext(
+    { id, candidate, depth, signal, recorded }: Invocation,
+    { options }: Extract<ToolRoute, { by: "code" }>,
+    memory: CallMemory,
+    onProgress: CallOptions["onProgress"],
+  ): HandlerContext {
+    const { sessionId, config, log } = this.#means;
+    const { device } = createLegacyContext({ memory: {}, device: config.device });
+    return {
+      signal,
+      options,
+      sessionId,
+      invocationId: id,
+      device,
+      memory,
+      log: (level, data) => log({ tool: candidate.tool.name, level, data }),
+      progress: (progress, total, message) =>
+        onProgress?.({
+          progress,
+          ...(total === undefined ? {} : { total }),
+          ...(message === undefined ? {} : { message }),
+        }),
+      callTool: async (name, args) => {
+        const result = await this.#callFromCode(name, args, { candidate, depth, signal, recorded });
+        return { ...result, isError: result.variant !== "Success" };
+      },
+    };
+  }
+
+  async #callFromCode(
+    name: string,
+    args: unknown,
+    outer: Pick<Invocation, "candidate" | "depth" | "signal" | "recorded">,
+  ): Promise<ToolResult> {
+    const depth = outer.depth + 1;
+    const { maxDepth } = this.#means.config.callback;
+    if (depth > maxDepth) return failedResult(`Calls are nested deeper than ${maxDepth}.`);
+    const candidate = this.#means.resolve(name, outer.candidate);
+    const recorded = outer.recorded && !outer.candidate.meta.isRecordable;
+    return this.#call(candidate, args, { signal: outer.signal, depth, recorded });
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+function describeRefusal({ message, schemaFault }: Extract<SchemaCheck, { ok: false }>): string {
+  return schemaFault === undefined
+    ? `The arguments break the schema: ${message}`
+    : `The tool's inputSchema cannot be used: ${schemaFault}`;
+}
+
+interface RunningCall {
+  args: Record<string, unknown>;
+  timeoutMs: number;
+  onProgress: CallOptions["onProgress"];
+  stop: AbortController;
+}

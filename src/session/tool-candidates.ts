@@ -1,0 +1,210 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
+import type { CodePlace } from "../execution/tool-code.ts";
+import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
+import type { CheckedPack } from "./check-packs.ts";
+import type { BuiltInDefinition, SessionConfig } from "./config/session-config.ts";
+import { describeSource } from "./server-launches.ts";
+import type { AdvertisedTool } from "./servers/connected-server.ts";
+import type { SessionServer } from "./session-servers.ts";
+import type { CodeOwner, SessionTool, SkippedTool, ToolCandidate, ToolSource } from "./session-tool.ts";
+import { readToolMeta } from "./tool-meta.ts";
+
+/** What one source brings. */
+export interface Contribution {
+  candidates: ToolCandidate[];
+  skipped: SkippedTool[];
+  problems: Problem[];
+}
+
+const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
+
+type ToolTexts = Omit<AdvertisedTool, "name" | "inputSchema"> & { inputSchema?: unknown };
+
+/** The tool as users of the session see it. */
+function describeTool(
+  name: string,
+  qualifiedName: string | null,
+  source: ToolSource,
+  definition: Readonly<Record<string, unknown>> | ToolTexts,
+  { isForLlm, isRecordable }: { isForLlm: boolean; isRecordable: boolean },
+): SessionTool {
+  const { title, description, inputSchema, outputSchema, annotations } = definition as Record<
+    string,
+    unknown
+  >;
+  return {
+    name,
+    qualifiedName,
+    source,
+    ...(typeof title === "string" ? { title } : {}),
+    description: textOrNull(description),
+    inputSchema: isRecord(inputSchema) ? inputSchema : { type: "object" },
+    ...(isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? { outputSchema } : {}),
+    ...(isRecord(annotations) ? { annotations } : {}),
+    isForLlm,
+    isRecordable,
+    toolsets: [],
+  };
+}
+
+/** The values of a tool's options: the definition's defaults with the user's over them. */
+export function readOptions(
+  declared: unknown,
+  given: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const defaults = Object.entries(isRecord(declared) ? declared : {}).flatMap(([name, option]) =>
+    isRecord(option) && option.default !== undefined ? [[name, option.default] as const] : [],
+  );
+  return Object.fromEntries([...defaults, ...Object.entries(given)]);
+}
+
+/** Options that the user sets and the tool does not have. */
+function findUnknownOptions(
+  name: string,
+  declared: unknown,
+  given: Readonly<Record<string, unknown>> | undefined,
+  { file }: SessionConfig,
+): Problem[] {
+  return Object.keys(given ?? {})
+    .filter((key) => !(isRecord(declared) && Object.hasOwn(declared, key)))
+    .map((key) => {
+      const place = { ...(file === undefined ? {} : { file }), path: ["options", name, key] };
+      return createProblem("InvalidConfig", { reason: `the tool "${name}" has no option "${key}"` }, place);
+    });
+}
+
+function placeOfCode(
+  value: unknown,
+  root: string,
+  key: string,
+  item?: Pick<InspectedItem, "file" | "base">,
+): CodePlace | undefined {
+  if (typeof value === "string") return { root, source: { from: "module", handler: value } };
+  if (typeof value === "function") {
+    type Run = Extract<CodePlace["source"], { from: "function" }>["run"];
+    return { root, source: { from: "function", run: value as Run } };
+  }
+  if (!isRecord(value) || item?.file == null) return undefined;
+  return { root, source: { from: "definition", file: item.file, path: [...item.base.map(String), key] } };
+}
+
+/** The host's own tools, whose modules lie in `root`. */
+export function gatherBuiltIns(
+  definitions: readonly BuiltInDefinition[],
+  config: SessionConfig,
+): Contribution {
+  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
+  const owner: CodeOwner = { pack: undefined, root: config.directory };
+  for (const definition of definitions) {
+    const name = String(definition.name);
+    const { meta, problems } = readToolMeta(definition._meta);
+    const given = config.options.get(name);
+    const handler = placeOfCode(definition.handler, owner.root, "handler");
+    if (handler === undefined) continue;
+    contribution.problems.push(...problems, ...findUnknownOptions(name, definition.options, given, config));
+    contribution.candidates.push({
+      tool: describeTool(name, name, { type: "builtIn", item: name }, definition, meta),
+      meta,
+      route: {
+        by: "code",
+        owner,
+        handler,
+        initialize: placeOfCode(definition.initialize, owner.root, "initialize"),
+        options: readOptions(definition.options, given),
+      },
+    });
+  }
+  return contribution;
+}
+
+/** The tools that a pack defines and the host runs. */
+export function gatherPackTools({ inspected, unusable }: CheckedPack, config: SessionConfig): Contribution {
+  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
+  const { pack } = inspected;
+  const owner: CodeOwner = { pack, root: pack.location };
+  for (const item of inspected.items) {
+    if (item.declaration.kind !== "tool") continue;
+    const { definition, qualifiedName } = item;
+    const source = describeSource(inspected, item);
+    const name = textOrNull(definition?.name) ?? item.declaration.name;
+    const problem = unusable.get(item) ?? findNameFault(inspected, item, name);
+    const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
+    if (definition === null || problem !== undefined || handler === undefined) {
+      const message = problem?.message ?? "Its definition cannot be used.";
+      if (problem?.code === "InvalidAdvertisedName") contribution.problems.push(problem);
+      contribution.skipped.push({ name, source, reason: "Invalid", message });
+      continue;
+    }
+    const given = config.options.get(qualifiedName);
+    contribution.problems.push(...findUnknownOptions(qualifiedName, definition.options, given, config));
+    const { meta } = readToolMeta(definition._meta);
+    contribution.candidates.push({
+      tool: describeTool(name, qualifiedName, source, definition, meta),
+      meta,
+      route: {
+        by: "code",
+        owner,
+        handler,
+        initialize: placeOfCode(definition.initialize, owner.root, "initialize", item),
+        options: readOptions(definition.options, given),
+      },
+    });
+  }
+  return contribution;
+}
+
+/** What clients and models take of names that the host itself advertises. */
+function findNameFault({ pack }: InspectedPack, { declaration, file }: InspectedItem, name: string) {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined;
+  const { kind, name: item } = declaration;
+  const place = { pack: pack.name, kind, item, ...(file === null ? {} : { file }), path: ["name"] };
+  return createProblem("InvalidAdvertisedName", { name }, place);
+}
+
+/** What MCP allows; `/` would make a name a qualified one. */
+const allowedName = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** The tools that a running server advertises, in its order. */
+export function gatherServerTools(server: SessionServer, tools: readonly AdvertisedTool[]): Contribution {
+  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
+  const { source, legacyContext } = server.plan;
+  const { pack, item } = source;
+  const place: ProblemPlace = pack === undefined || item === undefined ? {} : { pack, kind: "server", item };
+  for (const { name, reason } of server.invalidTools) {
+    contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
+  }
+  for (const advertised of tools) {
+    const { name, inputSchema, _meta } = advertised;
+    const fault = allowedName.test(name)
+      ? findReservedParameter(inputSchema, place)
+      : createProblem("InvalidAdvertisedName", { name }, place);
+    if (fault !== undefined) {
+      contribution.problems.push(fault);
+      contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
+      continue;
+    }
+    const { meta, problems } = readToolMeta(_meta);
+    contribution.problems.push(...problems.map((problem) => ({ ...problem, ...place })));
+    if (legacyContext && inputSchema.additionalProperties === false) {
+      contribution.problems.push(createProblem("LegacyContextRejected", { tool: name }, place));
+    }
+    contribution.candidates.push({
+      tool: describeTool(name, null, source, advertised, meta),
+      meta,
+      route: { by: "server", server, advertisedName: name },
+    });
+  }
+  return contribution;
+}
+
+function findReservedParameter(
+  { properties, required }: Record<string, unknown>,
+  place: ProblemPlace,
+): Problem | undefined {
+  const reserved = "_trailblazeContext";
+  const declares =
+    (isRecord(properties) && Object.hasOwn(properties, reserved)) ||
+    (Array.isArray(required) && required.includes(reserved));
+  return declares ? createProblem("ReservedParameter", { name: reserved }, place) : undefined;
+}

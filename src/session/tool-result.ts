@@ -1,0 +1,71 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { CallToolResult, ContentBlock } from "../execution/call-tool-result.ts";
+
+/** How a call ended. */
+export const variants = [
+  "Success",
+  "ExceptionThrown",
+  "MissingRequiredArgs",
+  "MaestroValidationError",
+  "FatalError",
+] as const;
+export type Variant = (typeof variants)[number];
+
+/** The answer to a call, whatever carried it out. */
+export interface ToolResult {
+  variant: Variant;
+  /** The first text block, else "". */
+  message: string;
+  content: ContentBlock[];
+  structuredContent?: Record<string, unknown>;
+  /** What `_meta.trailblaze` of a failure says besides its variant. */
+  details?: Record<string, unknown>;
+}
+
+/** Changes that a tool asks for in the session's memory. */
+export interface MemoryChanges {
+  delta: ReadonlyMap<string, string>;
+  deletions: readonly string[];
+}
+
+const isFailureVariant = (name: unknown): name is Variant =>
+  name !== "Success" && variants.some((one) => one === name);
+
+function firstText(content: readonly ContentBlock[]): string {
+  const block = content.find(({ type, text }) => type === "text" && typeof text === "string");
+  return typeof block?.text === "string" ? block.text : "";
+}
+
+/** What a tool's answer means to a session. Memory counts only on success. */
+export function readToolResult({ content, structuredContent, isError, _meta }: CallToolResult): {
+  result: ToolResult;
+  memory: MemoryChanges | undefined;
+} {
+  const said = isRecord(_meta?.trailblaze) ? _meta.trailblaze : {};
+  const result: ToolResult = { variant: "Success", message: firstText(content), content };
+  if (structuredContent !== undefined) result.structuredContent = structuredContent;
+  if (isError !== true) return { result, memory: readMemoryChanges(said) };
+  const { variant, ...details } = said;
+  result.variant = isFailureVariant(variant) ? variant : "ExceptionThrown";
+  if (Object.keys(details).length > 0) result.details = details;
+  return { result, memory: undefined };
+}
+
+function readMemoryChanges({ memoryDelta, memoryDeletions }: Record<string, unknown>): MemoryChanges {
+  const entries = Object.entries(isRecord(memoryDelta) ? memoryDelta : {});
+  const isText = (value: unknown): value is string => typeof value === "string";
+  return {
+    delta: new Map(entries.filter((entry): entry is [string, string] => isText(entry[1]))),
+    deletions: Array.isArray(memoryDeletions) ? memoryDeletions.filter(isText) : [],
+  };
+}
+
+/** The result of a call that failed without an answer of the tool. */
+export function failedResult(
+  message: string,
+  variant: Exclude<Variant, "Success"> = "ExceptionThrown",
+  details?: Record<string, unknown>,
+): ToolResult {
+  const content = [{ type: "text", text: message }];
+  return { variant, message, content, ...(details === undefined ? {} : { details }) };
+}

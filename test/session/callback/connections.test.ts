@@ -1,0 +1,237 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import { createRequest, openEndpoint, post } from "./open-endpoint.ts";
+import { formatHead, formatRequest, openConnection } from "./raw-connection.ts";
+
+const calling = (tool: string) => createRequest({}, { tool_name: tool });
+const statusesOf = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
+
+describe("a body", () => {
+  test("may come in chunks that cut characters in two", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    await connection.send(formatHead(opened, { "Transfer-Encoding": "chunked" }));
+    const bytes = Buffer.from(JSON.stringify(calling("grüß_😀")));
+    for (const byte of bytes) {
+      await connection.send(Buffer.concat([Buffer.from("1\r\n"), Buffer.from([byte]), Buffer.from("\r\n")]));
+    }
+    await connection.send("0\r\n\r\n");
+    expect(statusesOf(await connection.answers(1))).toEqual([200]);
+    expect(opened.calls.map(({ toolName }) => toolName)).toEqual(["grüß_😀"]);
+  });
+
+  test("is counted while it streams, and reading stops at the limit", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    await connection.send(formatHead(opened, { "Transfer-Encoding": "chunked" }));
+    const chunk = `1000\r\n${"x".repeat(0x1000)}\r\n`;
+    await connection.send(chunk);
+    expect(connection.received).toBe("");
+    await connection.send(chunk);
+    expect(statusesOf(await connection.answers(1))).toEqual([413]);
+  });
+
+  test("that is slow is 408, counted from the headers on, however it trickles", async () => {
+    const opened = await openEndpoint({ limits: { bodyTimeoutMs: 150 } });
+    const connection = await openConnection(opened);
+    await connection.send(formatHead(opened, { "Content-Length": "4000" }));
+    const trickle = setInterval(() => connection.socket.write(" "), 20);
+    const [answer] = await connection.answers(1);
+    clearInterval(trickle);
+    expect(answer?.status).toBe(408);
+    expect(answer?.headers.get("connection")).toBe("close");
+    expect(opened.calls).toEqual([]);
+  });
+
+  test("that is shorter than announced is 408", async () => {
+    const opened = await openEndpoint({ limits: { bodyTimeoutMs: 100 } });
+    const connection = await openConnection(opened);
+    const body = JSON.stringify(createRequest());
+    await connection.send(formatRequest(opened, body, { "Content-Length": String(body.length + 1) }));
+    expect(await connection.statusesUntilClosed()).toEqual([408]);
+  });
+
+  test("that is longer than announced is cut, and ends the connection", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    await connection.send(formatRequest(opened, createRequest(), { "Content-Length": "10" }));
+    expect(await connection.statusesUntilClosed()).toEqual([400]);
+    expect(opened.calls).toEqual([]);
+  });
+
+  test("that is broken off is not answered and nothing is called", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    await connection.send(formatHead(opened, { "Content-Length": "4000" }));
+    connection.socket.destroy();
+    expect((await post(opened)).status).toBe(200);
+    expect(opened.calls).toHaveLength(1);
+  });
+
+  test("of broken chunks is 400", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    await connection.send(`${formatHead(opened, { "Transfer-Encoding": "chunked" })}zz\r\n`);
+    expect(await connection.statusesUntilClosed()).toEqual([400]);
+  });
+
+  test("is asked for only where the request is taken", async () => {
+    const opened = await openEndpoint();
+    const body = JSON.stringify(createRequest());
+    const headers = { Expect: "100-continue", "Content-Length": String(body.length) };
+    const welcome = await openConnection(opened);
+    await welcome.send(formatHead(opened, headers));
+    await once(welcome.socket, "data");
+    expect(welcome.received).toMatch(/^HTTP\/1\.1 100 Continue\r\n/);
+    await welcome.send(body);
+    expect(statusesOf(await welcome.answers(1))).toEqual([200]);
+
+    const unwelcome = await openConnection(opened);
+    await unwelcome.send(formatHead({ ...opened, token: "wrong" }, headers));
+    expect(statusesOf(await unwelcome.answers(1))).toEqual([401]);
+    const large = await openConnection(opened);
+    await large.send(formatHead(opened, { ...headers, "Content-Length": "5000" }));
+    expect(statusesOf(await large.answers(1))).toEqual([413]);
+  });
+});
+
+describe("a connection", () => {
+  test("serves one request after another", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    for (const body of [createRequest(), "{", createRequest({ version: 2 }), createRequest()]) {
+      const before = (await connection.answers(0)).length;
+      await connection.send(formatRequest(opened, body));
+      await connection.answers(before + 1);
+    }
+    expect(statusesOf(await connection.answers(4))).toEqual([200, 400, 200, 200]);
+  });
+
+  test("answers pipelined requests in their order, though they run at once", async () => {
+    const release = new Map<string, () => void>();
+    const opened = await openEndpoint({
+      dispatch: ({ toolName }) =>
+        new Promise((resolve) => release.set(toolName, () => resolve({ success: true, text: toolName }))),
+    });
+    const warned = vi.fn();
+    process.on("warning", warned);
+    const connection = await openConnection(opened);
+    const names = Array.from({ length: 30 }, (_, index) => `tool${index}`);
+    await connection.send(names.map((name) => formatRequest(opened, calling(name))).join(""));
+    await expect.poll(() => release.size).toBe(30);
+    for (const name of names.toReversed()) release.get(name)?.();
+    const answers = await connection.answers(30);
+    expect(answers.map(({ body }) => JSON.parse(body).result.text_content)).toEqual(names);
+    process.off("warning", warned);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  test("takes nothing more after a request that it refused", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    const refused = formatRequest({ ...opened, token: "wrong" }, createRequest());
+    const good = formatRequest(opened, createRequest());
+    await connection.send(good + refused + good);
+    expect(await connection.statusesUntilClosed()).toEqual([200, 401]);
+    expect(opened.calls).toHaveLength(1);
+  });
+
+  test("pays what it owes before it ends because of nonsense", async () => {
+    let finish = () => {};
+    const opened = await openEndpoint({
+      dispatch: () =>
+        new Promise((resolve) => {
+          finish = () => resolve({ success: true, text: "late" });
+        }),
+    });
+    const connection = await openConnection(opened);
+    await connection.send(formatRequest(opened, createRequest()));
+    await expect.poll(() => opened.calls.length).toBe(1);
+    await connection.send("nonsense\r\n\r\n");
+    await connection.send("more nonsense\r\n\r\n");
+    await delay(50);
+    expect(connection.received).toBe("");
+    finish();
+    await connection.closed;
+    expect(connection.received).toContain("late");
+    expect(await connection.statusesUntilClosed()).toEqual([200]);
+  });
+
+  test.each([
+    ["nothing at all", ""],
+    ["half a request line", "POST /scrip"],
+    ["headers without end", "POST /scripting/callback HTTP/1.1\r\nx: y\r\n"],
+  ])("that sends %s is ended", async (_what, text) => {
+    const opened = await openEndpoint({ transport: { headersTimeoutMs: 100 } });
+    const connection = await openConnection(opened);
+    await connection.send(text);
+    expect(await connection.statusesUntilClosed()).toEqual([408]);
+  });
+
+  test("that drips its headers is ended, too", async () => {
+    const opened = await openEndpoint({ transport: { headersTimeoutMs: 200 } });
+    const connection = await openConnection(opened);
+    await connection.send("POST /scripting/callback HTTP/1.1\r\n");
+    const drip = setInterval(() => connection.socket.write("x: y\r\n"), 20);
+    expect(await connection.statusesUntilClosed()).toEqual([408]);
+    clearInterval(drip);
+  });
+
+  test.each(["\0\0\0\0", "GET\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])(
+    "of another protocol gets 400: %j",
+    async (text) => {
+      const connection = await openConnection(await openEndpoint());
+      await connection.send(text);
+      expect(await connection.statusesUntilClosed()).toEqual([400]);
+    },
+  );
+
+  test("is one of a limited number, and those beyond do no harm", async () => {
+    const opened = await openEndpoint({ transport: { maxConnections: 3 } });
+    const kept = await Promise.all([1, 2, 3].map(() => openConnection(opened)));
+    const beyond = await openConnection(opened);
+    await beyond.closed;
+    const [first] = kept;
+    await first?.send(formatRequest(opened, createRequest()));
+    expect(statusesOf((await first?.answers(1)) ?? [])).toEqual([200]);
+  });
+});
+
+describe("the port", () => {
+  const tryToConnect = async (port: number, host: string): Promise<string> => {
+    const socket = connect({ port, host, timeout: 5000 });
+    const outcome = await Promise.race([
+      once(socket, "connect").then(() => "connected"),
+      once(socket, "timeout").then(() => "silent"),
+    ]).catch(() => "refused");
+    socket.destroy();
+    return outcome;
+  };
+
+  test("is open on 127.0.0.1 and on no other address of this machine", async () => {
+    const { endpoint } = await openEndpoint();
+    expect(endpoint.baseUrl).toBe(`http://127.0.0.1:${endpoint.port}`);
+    expect(await tryToConnect(endpoint.port, "127.0.0.1")).toBe("connected");
+    const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+    const others = own
+      .map(({ address, family, scopeid }) =>
+        family === "IPv6" && scopeid ? `${address}%${scopeid}` : address,
+      )
+      .filter((address) => address !== "127.0.0.1" && !address.startsWith("fe80"));
+    // All of 127.0.0.0/8 is this machine on Linux.
+    if (process.platform === "linux") others.push("127.0.0.2");
+    for (const address of others) {
+      expect(await tryToConnect(endpoint.port, address), address).not.toBe("connected");
+    }
+  });
+
+  test("is another for each endpoint, and whose token is whose is never mixed up", async () => {
+    const [one, other] = [await openEndpoint(), await openEndpoint()];
+    expect(one.endpoint.port).not.toBe(other.endpoint.port);
+    expect((await post({ ...one, token: other.token })).status).toBe(401);
+    expect((await post(one)).status).toBe(200);
+  });
+});

@@ -1,0 +1,309 @@
+// Every row of the table in docs/callback.md.
+import { describe, expect, test } from "vitest";
+import { createRequest, invocationId, openEndpoint, post, resultOf } from "./open-endpoint.ts";
+import { formatHead, formatRequest, openConnection } from "./raw-connection.ts";
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/** A valid body sent with another request line or other headers. */
+async function askWith(headers: Headers | ((port: number, token: string) => Headers), line?: string) {
+  const opened = await openEndpoint();
+  const connection = await openConnection(opened);
+  const body = JSON.stringify(createRequest());
+  const changed = typeof headers === "function" ? headers(opened.endpoint.port, opened.token) : headers;
+  const head = formatHead(opened, { "Content-Length": String(body.length), ...changed }, line);
+  await connection.send(head + body);
+  const [answer] = await connection.answers(1);
+  return { answer, calls: opened.calls };
+}
+
+describe("a request that is refused by its head", () => {
+  test.each<[string, number, Headers | ((port: number, token: string) => Headers), string?]>([
+    ["no token", 401, { Authorization: undefined }],
+    ["an empty authorization", 401, { Authorization: "" }],
+    ["a wrong token", 401, { Authorization: "Bearer wrong" }],
+    ["a token with another end", 401, (_port, token) => ({ Authorization: `Bearer ${token}x` })],
+    ["the beginning of a token", 401, (_port, token) => ({ Authorization: `Bearer ${token.slice(0, -1)}` })],
+    ["another scheme", 401, (_port, token) => ({ Authorization: `Basic ${token}` })],
+    ["no scheme", 401, (_port, token) => ({ Authorization: token })],
+    ["the token twice", 401, (_port, token) => ({ Authorization: [`Bearer ${token}`, `Bearer ${token}`] })],
+    ["two tokens", 401, (_port, token) => ({ Authorization: [`Bearer ${token}`, "Bearer wrong"] })],
+    [
+      "two tokens, the first wrong",
+      401,
+      (_port, token) => ({ Authorization: ["Bearer wrong", `Bearer ${token}`] }),
+    ],
+    ["a foreign host", 403, { Host: "evil.example" }],
+    ["a foreign host with our port", 403, (port) => ({ Host: `evil.example:${port}` })],
+    ["our host without a port", 403, { Host: "127.0.0.1" }],
+    ["our host with another port", 403, { Host: "127.0.0.1:1" }],
+    ["a host that begins like ours", 403, (port) => ({ Host: `127.0.0.1:${port}.evil.example` })],
+    ["no host", 403, { Host: undefined }],
+    ["two hosts", 403, (port) => ({ Host: [`127.0.0.1:${port}`, "evil.example"] })],
+    ["an origin", 403, { Origin: "https://evil.example" }],
+    ["our own origin", 403, (port) => ({ Origin: `http://127.0.0.1:${port}` })],
+    ["the origin null", 403, { Origin: "null" }],
+    ["an empty origin", 403, { Origin: "" }],
+    ["an origin after hundreds of headers", 403, { a: Array(2500).fill(""), Origin: "x" }],
+    ["a preflight", 403, { Origin: "https://evil.example" }, "OPTIONS /scripting/callback HTTP/1.1"],
+    ["another path", 404, {}, "POST / HTTP/1.1"],
+    ["a path below", 404, {}, "POST /scripting/callback/x HTTP/1.1"],
+    ["a path with a slash at its end", 404, {}, "POST /scripting/callback/ HTTP/1.1"],
+    ["a path in capitals", 404, {}, "POST /Scripting/Callback HTTP/1.1"],
+    ["a whole URL", 404, {}, "POST http://evil.example/scripting/callback HTTP/1.1"],
+    ["GET", 405, {}, "GET /scripting/callback HTTP/1.1"],
+    ["PUT", 405, {}, "PUT /scripting/callback HTTP/1.1"],
+    ["OPTIONS", 405, {}, "OPTIONS /scripting/callback HTTP/1.1"],
+    ["CONNECT", 405, {}, "CONNECT 127.0.0.1:80 HTTP/1.1"],
+    ["no type", 415, { "Content-Type": undefined }],
+    ["a form", 415, { "Content-Type": "application/x-www-form-urlencoded" }],
+    ["a plain text", 415, { "Content-Type": "text/plain" }],
+    ["JSON of a kind", 415, { "Content-Type": "application/problem+json" }],
+    ["a type that begins like ours", 415, { "Content-Type": "application/jsonp" }],
+    ["another charset", 415, { "Content-Type": "application/json; charset=latin1" }],
+    ["two types", 415, { "Content-Type": ["application/json", "text/plain"] }],
+    ["a compressed body", 415, { "Content-Encoding": "gzip" }],
+    ["an announced length over the limit", 413, { "Content-Length": "4097" }],
+    ["an announced length beyond all numbers", 413, { "Content-Length": "9007199254740993" }],
+    ["a length that is none", 400, { "Content-Length": "many" }],
+    ["two lengths", 400, { "Content-Length": ["10", "20"] }],
+    ["a length and chunks", 400, { "Transfer-Encoding": "chunked" }],
+    ["a negative length", 400, { "Content-Length": "-1" }],
+    ["headers without end", 431, { x: "x".repeat(20_000) }],
+  ])("%s: %i", { timeout: 20_000 }, async (_what, status, headers, line) => {
+    const { answer, calls } = await askWith(headers, line);
+    expect(answer?.status).toBe(status);
+    expect(answer?.headers.get("connection")).toBe("close");
+    expect(answer?.headers.get("content-type")).toBe("application/json");
+    expect(JSON.parse(answer?.body ?? "")).toEqual({
+      result: { type: "error", message: expect.stringMatching(/\.$/) },
+    });
+    expect(answer?.headers.has("www-authenticate")).toBe(status === 401);
+    expect(answer?.headers.get("allow")).toBe(status === 405 ? "POST" : undefined);
+    expect(calls).toEqual([]);
+  });
+
+  test.each<[string, Headers | ((port: number, token: string) => Headers), string?]>([
+    ["localhost", (port) => ({ Host: `localhost:${port}` })],
+    ["LOCALHOST", (port) => ({ Host: `LOCALHOST:${port}` })],
+    ["a scheme in lower case", (_port, token) => ({ Authorization: `bearer  ${token}` })],
+    ["a charset", { "Content-Type": "application/json; charset=utf-8" }],
+    ["a charset in capitals and quotes", { "Content-Type": 'Application/JSON;charset="UTF-8"' }],
+    ["a body that says it is not compressed", { "Content-Encoding": "identity" }],
+    ["an upgrade that is not wanted", { Connection: "Upgrade", Upgrade: "h2c" }],
+    ["an expectation that nobody knows", { Expect: "wonders" }],
+    ["a query", {}, "POST /scripting/callback?x=1 HTTP/1.1"],
+    ["HTTP/1.0", {}, "POST /scripting/callback HTTP/1.0"],
+  ])("but not with %s", async (_what, headers, line) => {
+    const { answer, calls } = await askWith(headers, line);
+    expect(answer?.status).toBe(200);
+    expect(calls).toHaveLength(1);
+  });
+
+  test("is told by the challenge whether there was a token at all", async () => {
+    const challenge = async (headers: Headers) =>
+      (await askWith(headers)).answer?.headers.get("www-authenticate");
+    expect(await challenge({ Authorization: undefined })).toBe('Bearer realm="trailblaze"');
+    expect(await challenge({ Authorization: "Bearer x" })).toBe(
+      'Bearer realm="trailblaze", error="invalid_token"',
+    );
+  });
+
+  test("HEAD: 405, without a body", async () => {
+    const response = await post(await openEndpoint(), null, { method: "HEAD", body: null });
+    expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([
+      405,
+      "POST",
+      "",
+    ]);
+  });
+
+  test("is told the first of several faults, the place before the token and the token before the body", async () => {
+    const faults: [number, Headers, string?][] = [
+      [403, { Origin: "x", Authorization: undefined }, "GET / HTTP/1.1"],
+      [404, { Authorization: undefined }, "GET / HTTP/1.1"],
+      [405, { Authorization: undefined }, "GET /scripting/callback HTTP/1.1"],
+      [401, { Authorization: undefined, "Content-Type": "text/plain", "Content-Length": "5000" }],
+      [415, { "Content-Type": "text/plain", "Content-Length": "5000" }],
+    ];
+    for (const [status, headers, line] of faults) {
+      const { answer } = await askWith(headers, line);
+      expect(answer?.status).toBe(status);
+    }
+  });
+});
+
+describe("a body that cannot be understood", () => {
+  const without = (key: string) => {
+    const { [key as "version"]: _left, ...rest } = createRequest();
+    return rest;
+  };
+  const withoutActionKey = (key: string) => createRequest({}, { [key]: undefined });
+
+  test.each<[string, unknown]>([
+    ["nothing", ""],
+    ["no JSON", "{"],
+    ["JSON with a comment", '{"version":1 /* one */}'],
+    ["two values", "{}{}"],
+    ["null", "null"],
+    ["an array", "[]"],
+    ["a string", '"x"'],
+    ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ["half a character", new Uint8Array([0x22, 0xc3])],
+    ["a deep nest", "[".repeat(2000) + "]".repeat(2000)],
+    ["a nest that is never closed", '{"action":'.repeat(300)],
+    ["no version", without("version")],
+    ["a version that is a text", createRequest({ version: "1" })],
+    ["a version that is no integer", createRequest({ version: 1.5 })],
+    ["a version of null", createRequest({ version: null })],
+    ["no session", without("session_id")],
+    ["a session that is a number", createRequest({ session_id: 1 })],
+    ["no invocation", without("invocation_id")],
+    ["an invocation that is a list", createRequest({ invocation_id: [invocationId] })],
+    ["no action", without("action")],
+    ["an action that is a text", createRequest({ action: "call_tool" })],
+    ["an action that is a list", createRequest({ action: [] })],
+    ["an action without type", withoutActionKey("type")],
+    ["a type that is a number", createRequest({}, { type: 1 })],
+    ["no tool", withoutActionKey("tool_name")],
+    ["a tool that is a number", createRequest({}, { tool_name: 7 })],
+    ["no arguments", withoutActionKey("arguments_json")],
+    ["arguments that are no text", createRequest({}, { arguments_json: {} })],
+    ["keys only on a prototype", `{"__proto__":${JSON.stringify(createRequest())}}`],
+  ])("%s: 400", async (_what, body) => {
+    const opened = await openEndpoint();
+    const response = await post(opened, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      result: { type: "error", message: expect.stringMatching(/\.$/) },
+    });
+    expect(opened.calls).toEqual([]);
+  });
+
+  test("says which key is wrong", async () => {
+    const response = await post(await openEndpoint(), createRequest({}, { tool_name: null }));
+    expect(await resultOf(response)).toEqual({
+      type: "error",
+      message: '"action.tool_name" must be a string, but is null.',
+    });
+  });
+});
+
+describe("a request that is understood and cannot be done: 200 with an error", () => {
+  const errorFor = async (body: unknown) => {
+    const opened = await openEndpoint();
+    const response = await post(opened, body);
+    expect(response.status).toBe(200);
+    expect(opened.calls).toEqual([]);
+    const { type, message } = await resultOf(response);
+    expect(type).toBe("error");
+    return message;
+  };
+
+  test.each([0, 2, -1, 1e15])("version %d", async (version) => {
+    expect(await errorFor(createRequest({ version }))).toContain("upgrade @trailblaze/scripting");
+  });
+
+  test("a version that looks different altogether", async () => {
+    expect(await errorFor({ version: 2, session: {} })).toContain("upgrade @trailblaze/scripting");
+  });
+
+  test("an unknown action, printed harmlessly", async () => {
+    const action = { type: "tap\u001b[31m\u202e", x: 1 };
+    expect(await errorFor(createRequest({ action }))).toBe(
+      'The action "tap\\u{001b}[31m\\u{202e}" is unknown; this host knows "call_tool".',
+    );
+  });
+
+  test("another session", async () => {
+    expect(await errorFor(createRequest({ session_id: "session-2" }))).toBe(
+      "The callback is of another session.",
+    );
+  });
+
+  test("an unknown, an ended, a cancelled and another server's invocation, in the same words", async () => {
+    const opened = await openEndpoint();
+    const { endpoint } = opened;
+    endpoint.beginInvocation("ended", "api", 0, new AbortController().signal);
+    endpoint.endInvocation("ended");
+    const cancelled = new AbortController();
+    endpoint.beginInvocation("cancelled", "api", 0, cancelled.signal);
+    cancelled.abort();
+    endpoint.beginInvocation("never begun", "api", 0, AbortSignal.abort());
+    endpoint.beginInvocation("other", "other", 0, new AbortController().signal);
+    const answers = new Set<string>();
+    for (const id of ["unknown", "ended", "cancelled", "never begun", "other", "__proto__", ""]) {
+      const response = await post(opened, createRequest({ invocation_id: id }));
+      answers.add(`${response.status} ${await response.text()}`);
+    }
+    expect([...answers]).toEqual([
+      '200 {"result":{"type":"error","message":"There is no such invocation of this server, or it is over."}}',
+    ]);
+    expect(opened.calls).toEqual([]);
+  });
+});
+
+describe("a call that is not made: 200 without success", () => {
+  test.each<[string, string]>([
+    ["an array", "[]"],
+    ["null", "null"],
+    ["a text", '"{}"'],
+    ["nothing", ""],
+    ["no JSON", "{a:1}"],
+    ["a deep nest", `{"a":${"[".repeat(1000)}${"]".repeat(1000)}}`],
+    ["a key __proto__", '{"__proto__":{"isAdmin":true}}'],
+    ["a key __proto__ further down", '{"a":[{"b":{"__proto__":1}}]}'],
+    ["a key __proto__ in disguise", '{"_\\u005fproto__":{}}'],
+  ])("for arguments of %s", async (_what, text) => {
+    const opened = await openEndpoint();
+    const response = await post(opened, createRequest({}, { arguments_json: text }));
+    expect(response.status).toBe(200);
+    expect(await resultOf(response)).toEqual({
+      type: "call_tool_result",
+      success: false,
+      text_content: "",
+      error_message: expect.stringMatching(/^arguments_json .*\.$/),
+    });
+    expect(opened.calls).toEqual([]);
+  });
+
+  test("though keys that merely sound dangerous are arguments like others", async () => {
+    const opened = await openEndpoint();
+    const args = { constructor: 1, prototype: { toString: "__proto__" }, hasOwnProperty: ["é😀"] };
+    await post(opened, createRequest({}, { arguments_json: JSON.stringify(args) }));
+    expect(opened.calls.map((call) => call.arguments)).toEqual([args]);
+  });
+});
+
+test("a body of exactly the limit is read, and one byte more is not, announced or not", async () => {
+  const opened = await openEndpoint();
+  const spare = 4096 - Buffer.byteLength(JSON.stringify(createRequest({ padding: "" })));
+  const fits = JSON.stringify(createRequest({ padding: "x".repeat(spare) }));
+  const bodies: [string, number][] = [
+    [fits, 200],
+    [`${fits} `, 413],
+  ];
+  for (const [body, status] of bodies) {
+    expect((await post(opened, body)).status).toBe(status);
+    const connection = await openConnection(opened);
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    await connection.send(formatHead(opened, { "Transfer-Encoding": "chunked" }) + chunks);
+    expect((await connection.answers(1)).map((answer) => answer.status)).toEqual([status]);
+  }
+  expect(opened.calls).toHaveLength(2);
+});
+
+test("unknown keys are ignored", async () => {
+  const opened = await openEndpoint();
+  const response = await post(opened, createRequest({ future: 1 }, { hint: "x" }));
+  expect((await resultOf(response)).success).toBe(true);
+});
+
+test("a request that is refused with a body that is still coming can be read by its client", async () => {
+  const opened = await openEndpoint();
+  const connection = await openConnection(opened);
+  const large = "x".repeat(8 << 20);
+  const sent = connection.send(formatRequest(opened, large));
+  expect(await connection.statusesUntilClosed()).toEqual([413]);
+  await sent;
+});

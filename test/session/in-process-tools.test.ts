@@ -1,0 +1,220 @@
+import { describe, expect, test } from "vitest";
+import { jsonOf, makeProject, openForTest, toolPack } from "./support/session.ts";
+
+const shop = toolPack(
+  {
+    add: {
+      name: "shop_add",
+      inputSchema: {
+        type: "object",
+        properties: { item: { type: "string" }, count: { type: "integer", default: 1 } },
+        required: ["item"],
+      },
+    },
+    context: { options: { limit: { default: 5 }, unit: { default: "kg" } } },
+    remember: {},
+    fail: {},
+    structured: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+    variant: {},
+    slow: {},
+    outer: {},
+    list: {},
+  },
+  `
+  export const add = (args) => args;
+  export const context = (args, context) => {
+    context.log("info", { hello: 1 });
+    context.progress(1, 2, "half");
+    const { signal, memory, log, progress, callTool, ...rest } = context;
+    return {
+      ...rest,
+      user: memory.get("user") ?? null,
+      secret: memory.get("token") ?? null,
+      legacy: args._trailblazeContext,
+      keys: Object.keys(args),
+    };
+  };
+  export const remember = ({ key, value, fail }, { memory }) => {
+    memory.set(key, value);
+    memory.delete("gone");
+    if (fail) throw new Error("not remembered");
+    return memory.get(key);
+  };
+  export const fail = () => { throw Object.assign(new Error("it broke"), { stack: "SECRET STACK" }); };
+  export const structured = ({ n }) => ({ n });
+  export const variant = () => ({
+    content: [{ type: "text", text: "no device" }],
+    isError: true,
+    _meta: { trailblaze: { variant: "FatalError", why: "unplugged", memoryDelta: { user: "changed" } } },
+  });
+  export const slow = (args, { signal }) =>
+    new Promise((resolve) => { setTimeout(() => resolve("late"), 60_000).unref(); });
+  export const outer = async ({ tool, args }, { callTool, memory }) => {
+    const inner = await callTool(tool, args);
+    return { inner: inner.message, isError: inner.isError, user: memory.get("user") ?? null };
+  };
+  export const list = () => [1, 2];
+  `,
+);
+const project = () => makeProject({ "@acme/shop": shop });
+const device = { platform: "ios", driverType: "ios-host", widthPixels: 390, heightPixels: 844 };
+
+describe("a tool that the host runs", () => {
+  test("is called by its advertised and by its qualified name, with defaults applied", async () => {
+    const session = await openForTest(project());
+    const result = await session.callTool("shop_add", { item: "tea" });
+    expect(result).toEqual({
+      variant: "Success",
+      message: '{"item":"tea","count":1}',
+      content: [{ type: "text", text: '{"item":"tea","count":1}' }],
+      structuredContent: { item: "tea", count: 1 },
+    });
+    expect((await session.callTool("acme/shop/add", { item: "tea" })).variant).toBe("Success");
+    expect((await session.callTool("@acme/shop@^1/add", { item: "tea" })).variant).toBe("Success");
+  });
+
+  test("does not run with arguments that break its schema; the path is named", async () => {
+    const session = await openForTest(project());
+    const missing = await session.callTool("shop_add", {});
+    expect(missing.variant).toBe("ExceptionThrown");
+    expect(missing.message).toContain("/item");
+    const wrong = await session.callTool("shop_add", { item: "tea", count: "many" });
+    expect(wrong.message).toContain("/count");
+    expect((await session.callTool("shop_add", [] as never)).variant).toBe("ExceptionThrown");
+  });
+
+  test("gets context, options, memory and device; nothing of a call is enumerable in its arguments", async () => {
+    const logged: unknown[] = [];
+    const session = await openForTest(project(), {
+      device,
+      memory: { user: "42", token: "s3cret" },
+      config: { options: { "acme/shop/context": { limit: 9 } }, sensitiveMemory: ["token"] },
+      onLog: (entry) => logged.push(entry),
+    });
+    const progress: unknown[] = [];
+    const result = await session.callTool("context", { a: 1 }, { onProgress: (step) => progress.push(step) });
+    expect(jsonOf(result)).toEqual({
+      options: { limit: 9, unit: "kg" },
+      sessionId: session.id,
+      invocationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      device: { ...device, platform: "IOS" },
+      user: "42",
+      secret: null,
+      legacy: { memory: { user: "42" }, device: { ...device, platform: "IOS" } },
+      keys: ["a"],
+    });
+    expect(progress).toEqual([{ progress: 1, total: 2, message: "half" }]);
+    expect(logged).toEqual([{ tool: "context", level: "info", data: { hello: 1 } }]);
+  });
+
+  test("writes memory when it succeeds, and only then", async () => {
+    const session = await openForTest(project(), { memory: { gone: "here" } });
+    await session.callTool("remember", { key: "user", value: "7", fail: true });
+    expect([...session.memory]).toEqual([["gone", "here"]]);
+    expect((await session.callTool("remember", { key: "user", value: "7" })).message).toBe("7");
+    expect([...session.memory]).toEqual([["user", "7"]]);
+  });
+
+  test("answers with what it throws, without a stack, and with the variant it names", async () => {
+    const session = await openForTest(project());
+    const thrown = await session.callTool("fail");
+    expect(thrown).toMatchObject({ variant: "ExceptionThrown", message: "it broke" });
+    expect(JSON.stringify(thrown)).not.toContain("STACK");
+    const fatal = await session.callTool("variant");
+    expect(fatal).toMatchObject({
+      variant: "FatalError",
+      message: "no device",
+      details: { why: "unplugged" },
+    });
+    expect(session.memory.has("user")).toBe(false);
+    // A fatal error is the tool's; the session goes on.
+    expect((await session.callTool("list")).message).toBe("[1,2]");
+  });
+
+  test("fails where its structured content breaks its output schema", async () => {
+    const session = await openForTest(project());
+    expect((await session.callTool("structured", { n: 1 })).structuredContent).toEqual({ n: 1 });
+    const broken = await session.callTool("structured", { n: "one" });
+    expect(broken.variant).toBe("ExceptionThrown");
+    expect(broken.message).toContain("/n");
+  });
+
+  test("ends with a time limit as a failure, with an aborted signal as a rejection", async () => {
+    const session = await openForTest(project());
+    const late = await session.callTool("slow", {}, { timeoutMs: 50 });
+    expect(late).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("50 ms") });
+    const stop = new AbortController();
+    const call = session.callTool("slow", {}, { signal: stop.signal });
+    stop.abort(new Error("changed my mind"));
+    await expect(call).rejects.toThrow("changed my mind");
+  });
+
+  test("calls other tools, whose writes it sees at once, to a bounded depth", async () => {
+    const session = await openForTest(project(), { config: { callback: { maxDepth: 2 } } });
+    const result = await session.callTool("outer", {
+      tool: "remember",
+      args: { key: "user", value: "inner" },
+    });
+    expect(jsonOf(result)).toEqual({ inner: "inner", isError: false, user: "inner" });
+    const nest = (depth: number): Record<string, unknown> =>
+      depth === 0 ? { tool: "list", args: {} } : { tool: "outer", args: nest(depth - 1) };
+    expect((await session.callTool("outer", nest(1))).message).not.toContain("deeper");
+    expect((await session.callTool("outer", nest(2))).message).toContain("deeper than 2");
+  });
+
+  test("may use its pack's short names", async () => {
+    const session = await openForTest(project());
+    const result = await session.callTool("outer", { tool: "add", args: { item: "x" } });
+    expect(jsonOf(result).inner).toContain('"item":"x"');
+  });
+
+  test("runs in a child process where isolation is asked for", async () => {
+    const pid = toolPack({ pid: {} }, "export const pid = () => String(process.pid);");
+    const session = await openForTest(makeProject({ pid }), { config: { isolation: "process" } });
+    const { message } = await session.callTool("pid");
+    expect(Number(message)).toBeGreaterThan(0);
+    expect(Number(message)).not.toBe(process.pid);
+    const here = await openForTest(makeProject({ pid }));
+    expect(Number((await here.callTool("pid")).message)).toBe(process.pid);
+  });
+});
+
+describe("an unknown tool", () => {
+  test("rejects with near names, whoever asks", async () => {
+    const session = await openForTest(project());
+    await expect(session.callTool("shop_ad")).rejects.toMatchObject({ code: "ToolNotFound" });
+    await expect(session.callTool("add")).rejects.toMatchObject({
+      problem: { hint: expect.stringContaining("acme/shop/add") },
+    });
+    const inner = await session.callTool("outer", { tool: "nowhere" });
+    expect(inner).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("nowhere") });
+  });
+});
+
+describe("the host's own tools", () => {
+  test("come first, may be functions, and are found by packs", async () => {
+    const session = await openForTest(project(), {
+      builtIns: [
+        {
+          name: "tap",
+          description: "Tap.",
+          inputSchema: { type: "object", properties: { x: { type: "number" } } },
+          handler: ({ x }: { x: number }, context: { sessionId: string }) => `${x} ${context.sessionId}`,
+        },
+      ],
+    });
+    expect(session.tools[0]).toMatchObject({
+      name: "tap",
+      qualifiedName: "tap",
+      source: { type: "builtIn" },
+    });
+    expect((await session.callTool("tap", { x: 3 })).message).toBe(`3 ${session.id}`);
+    const result = await session.callTool("outer", { tool: "tap", args: { x: 4 } });
+    expect(jsonOf(result).inner).toBe(`4 ${session.id}`);
+  });
+
+  test("are refused with a place where they are wrong", async () => {
+    const open = openForTest(project(), { builtIns: [{ name: "tap", inputSchema: {}, handler: 3 }] });
+    await expect(open).rejects.toMatchObject({ code: "InvalidConfig" });
+  });
+});

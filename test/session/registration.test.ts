@@ -1,0 +1,391 @@
+import { describe, expect, test } from "vitest";
+import { makeProject, openForTest, probe, toolPack } from "./support/session.ts";
+
+const handler = "export default () => 'done';";
+/** A pack with one tool of the item's name. */
+const one = (item: string, definition: Readonly<Record<string, unknown>> = {}, fields: object = {}) =>
+  toolPack({ [item]: { handler: "./handlers.js", ...definition } }, handler, { "package.json": fields });
+
+const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+
+describe("which packs a session takes", () => {
+  /** The app depends on `near`, which brings `far`. */
+  const makeTransitive = (near: object = {}) =>
+    makeProject(
+      {},
+      {
+        "package.json": { name: "app", version: "1.0.0", dependencies: { near: "*" } },
+        ...files("near", {
+          ...one("hear"),
+          "package.json": {
+            name: "near",
+            version: "1.0.0",
+            dependencies: { far: "*" },
+            trailblaze: { tools: ["hear"], ...near },
+          },
+        }),
+        ...files("far", {
+          ...one("see"),
+          "package.json": { name: "far", version: "2.0.0", trailblaze: { tools: ["see"] } },
+        }),
+      },
+    );
+  const files = (name: string, tree: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(Object.entries(tree).map(([path, value]) => [`node_modules/${name}/${path}`, value]));
+
+  test("its own, and those it depends on; not what only others name", async () => {
+    const session = await openForTest(makeTransitive());
+    expect(namesOf(session.tools)).toEqual(["hear"]);
+    expect(session.skipped).toEqual([
+      {
+        name: "see",
+        source: { type: "pack", pack: "far", version: "2.0.0", item: "see" },
+        reason: "NotTaken",
+        message: expect.stringContaining("packs.transitive"),
+      },
+    ]);
+    await expect(session.callTool("far/see")).rejects.toMatchObject({
+      code: "ToolNotFound",
+      message: expect.stringContaining("depend"),
+    });
+  });
+
+  test("a transitive one that the config names", async () => {
+    const session = await openForTest(makeTransitive(), { config: { packs: { transitive: ["far"] } } });
+    expect(namesOf(session.tools)).toEqual(["far", "near"].map((pack) => (pack === "far" ? "see" : "hear")));
+    expect(session.skipped).toEqual([]);
+  });
+
+  test("a transitive one that something taken refers to by qualified name", async () => {
+    const cwd = makeProject(
+      {},
+      {
+        "package.json": { name: "app", version: "1.0.0", dependencies: { near: "*" } },
+        ...files("near", {
+          "package.json": {
+            name: "near",
+            version: "1.0.0",
+            dependencies: { far: "*" },
+            trailblaze: { toolsets: ["senses"] },
+          },
+          "trailblaze/toolsets/senses.yaml": "name: senses\ntools: [far/see]\n",
+        }),
+        ...files("far", {
+          ...one("see"),
+          "package.json": { name: "far", version: "2.0.0", trailblaze: { tools: ["see"] } },
+        }),
+      },
+    );
+    const session = await openForTest(cwd);
+    expect(namesOf(session.tools)).toEqual(["see"]);
+    expect(session.toolsets).toEqual([{ name: "senses", tools: ["see"] }]);
+    const denied = await openForTest(cwd, { config: { packs: { deny: ["far"] } } });
+    expect(denied.tools).toEqual([]);
+    expect(denied.skipped).toMatchObject([{ name: "see", reason: "Denied" }]);
+  });
+
+  test("as the policy allows, item by item", async () => {
+    const cwd = makeProject({
+      "@acme/jira": toolPack(
+        { read: {}, write: {} },
+        "export const read = () => 1; export const write = () => 2;",
+      ),
+      other: one("other"),
+    });
+    const session = await openForTest(cwd, {
+      config: { packs: { allow: ["acme/*"], deny: ["acme/jira/write"] } },
+    });
+    expect(namesOf(session.tools)).toEqual(["read"]);
+    expect(session.skipped).toMatchObject([
+      { name: "write", reason: "Denied", source: { pack: "@acme/jira", item: "write" } },
+      { name: "other", reason: "Denied" },
+    ]);
+  });
+
+  test("none that is for other versions of the host", async () => {
+    const cwd = makeProject({ old: one("dig", {}, { engines: { trailblaze: "^0.1.0" } }) });
+    const session = await openForTest(cwd);
+    expect(session.tools).toEqual([]);
+    expect(session.skipped).toMatchObject([{ name: "dig", reason: "HostVersionUnsupported" }]);
+    expect(session.problems).toContainEqual(expect.objectContaining({ code: "HostVersionUnsupported" }));
+  });
+});
+
+describe("a broken item", () => {
+  const packs = () =>
+    makeProject({
+      broken: toolPack(
+        {
+          fine: {},
+          nowhere: { handler: "./missing.js" },
+          reserved: { inputSchema: { type: "object", properties: { _trailblazeContext: {} } } },
+          shapeless: { inputSchema: { type: "strnig" } },
+          nameless: { name: "" },
+          slashed: { name: "a/b" },
+        },
+        "export const fine = () => 'ok', reserved = fine, shapeless = fine, nameless = fine, slashed = fine;",
+      ),
+    });
+
+  test("is left out and reported; the others stay", async () => {
+    const session = await openForTest(packs());
+    expect(namesOf(session.tools)).toEqual(["fine"]);
+    expect(session.skipped.map(({ source, reason }) => [source.item, reason])).toEqual([
+      ["nowhere", "Invalid"],
+      ["reserved", "Invalid"],
+      ["shapeless", "Invalid"],
+      ["nameless", "Invalid"],
+      ["slashed", "Invalid"],
+    ]);
+    expect(session.problems.map(({ code }) => code).sort()).toEqual([
+      "HandlerNotFound",
+      "InvalidAdvertisedName",
+      "InvalidInputSchema",
+      "InvalidToolDefinition",
+      "ReservedParameter",
+    ]);
+    expect(session.problems.find(({ code }) => code === "HandlerNotFound")).toMatchObject({
+      pack: "broken",
+      item: "nowhere",
+      file: "trailblaze/tools/nowhere.json",
+      line: expect.any(Number),
+    });
+  });
+
+  test("fails the session where that is asked for", async () => {
+    const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
+    await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
+  });
+
+  test("that is a server is left out with its reason", async () => {
+    const cwd = makeProject({
+      bad: {
+        "package.json": { trailblaze: { servers: ["gone", "silent"] } },
+        "trailblaze/servers/gone.json": { script: "./gone.js" },
+        "trailblaze/servers/silent.json": { script: "./silent.js" },
+        "silent.js": "process.stderr.write('no thanks'); process.exit(4);",
+      },
+      good: one("work"),
+    });
+    const session = await openForTest(cwd);
+    expect(namesOf(session.tools)).toEqual(["work"]);
+    expect(session.skipped).toMatchObject([
+      { name: "gone", reason: "Invalid" },
+      { reason: "ServerFailed", source: { server: "silent" }, message: expect.stringContaining("4") },
+    ]);
+    expect(session.problems).toContainEqual(
+      expect.objectContaining({ code: "ServerStartFailed", pack: "bad", item: "silent" }),
+    );
+    const open = openForTest(cwd, { config: { packs: { onError: "fail" } } });
+    await expect(open).rejects.toThrow();
+  });
+
+  test("that is the user's own server fails the session, and nothing is left running", async () => {
+    const started: string[] = [];
+    const dead = { name: "dead", command: "this-command-is-nowhere" };
+    const open = openForTest(makeProject({}), {
+      config: { trailblazeSubprocessToolsets: [probe(), dead] },
+      onCommand: ({ label }) => started.push(label),
+    });
+    await expect(open).rejects.toMatchObject({
+      code: "ServerStartFailed",
+      message: expect.stringContaining("dead"),
+    });
+    expect(started).toEqual(["probe", "dead"]);
+  });
+});
+
+describe("metadata", () => {
+  const tool = (meta: Readonly<Record<string, unknown>>) => ({
+    _meta: Object.fromEntries(Object.entries(meta).map(([key, value]) => [`trailblaze/${key}`, value])),
+  });
+  const cwd = () =>
+    makeProject({
+      meta: toolPack(
+        {
+          android: tool({ supportedPlatforms: ["android"] }),
+          driver: tool({ supportedDrivers: ["ios-host"] }),
+          anything: tool({ supportedPlatforms: [], supportedDrivers: [] }),
+          host: tool({ requiresHost: true }),
+          hidden: tool({ surfaceToLlm: false }),
+          wrong: tool({ isForLlm: "no", unheardOf: 1 }),
+          context: tool({ requiresContext: true }),
+        },
+        "export const android = () => 1, driver = android, anything = android, host = android, hidden = android, wrong = android, context = android;",
+      ),
+    });
+
+  test("filters by platform, driver and agent, and names the reasons", async () => {
+    const session = await openForTest(cwd(), {
+      device: { platform: "WEB", driverType: "playwright" },
+      preferHostAgent: false,
+    });
+    expect(namesOf(session.tools)).toEqual(["anything", "hidden", "wrong", "context"]);
+    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+      ["android", "PlatformUnsupported"],
+      ["driver", "DriverUnsupported"],
+      ["host", "RequiresHost"],
+    ]);
+    const fitting = await openForTest(cwd(), { device: { platform: "Android", driverType: "ios-host" } });
+    expect(fitting.skipped).toEqual([]);
+  });
+
+  test("leaves out what has limits where there is no device", async () => {
+    const session = await openForTest(cwd());
+    expect(namesOf(session.skipped)).toEqual(["android", "driver"]);
+  });
+
+  test("of a wrong type counts as absent and is a problem; what is not for models stays callable", async () => {
+    const session = await openForTest(cwd());
+    expect(namesOf(session.toolsForLlm())).toEqual(["anything", "host", "wrong", "context"]);
+    expect((await session.callTool("hidden")).variant).toBe("Success");
+    expect(session.problems.map(({ code }) => code).sort()).toEqual(["InvalidMetaValue", "UnknownMetaKey"]);
+  });
+});
+
+describe("names", () => {
+  const packs = () => ({
+    "@b/second": one("search", { name: "find" }),
+    first: one("search", { name: "find" }),
+    third: one("find1", { name: "find1" }),
+  });
+
+  test("that are claimed twice are one error with all claims, and nothing is registered", async () => {
+    const open = openForTest(makeProject(packs()), { builtIns: [builtIn("find1")] });
+    await expect(open).rejects.toMatchObject({ code: "NameCollision" });
+    const { message } = (await open.catch((error) => error)) as Error;
+    for (const claim of [
+      '"find"',
+      "@b/second@1.0.0",
+      "first@1.0.0",
+      '"find1"',
+      "third@1.0.0",
+      "built-in",
+      "trailblaze/tools/search.json",
+    ])
+      expect(message).toContain(claim);
+  });
+
+  test("get numbers where that is asked for, and calls reach the right tool", async () => {
+    const session = await openForTest(makeProject(packs()), { config: { nameCollisions: "suffix" } });
+    expect(session.tools.map(({ name, qualifiedName }) => [name, qualifiedName])).toEqual([
+      ["find2", "b/second/search"],
+      ["find3", "first/search"],
+      ["find1", "third/find1"],
+    ]);
+    const servers = {
+      nameCollisions: "suffix",
+      trailblazeSubprocessToolsets: [probe("a", { PROBE_PREFIX: "x" }), probe("b", { PROBE_PREFIX: "x" })],
+    };
+    const twice = await openForTest(makeProject({}), { config: servers });
+    const sent = JSON.parse((await twice.callTool("x_params2")).message);
+    expect(sent.name).toBe("x_params");
+  });
+});
+
+const builtIn = (name: string) => ({
+  name,
+  description: "Built in.",
+  inputSchema: { type: "object" },
+  handler: () => "built in",
+});
+
+describe("the order of tools", () => {
+  test("is built-ins, the user's servers, packs by name; each in its own order", async () => {
+    const cwd = makeProject({
+      zebra: toolPack({ z2: {}, z1: {} }, "export const z1 = () => 1, z2 = z1;"),
+      ant: one("a"),
+    });
+    const tools = JSON.stringify([
+      { name: "s2", inputSchema: { type: "object" } },
+      { name: "s1", inputSchema: { type: "object" } },
+    ]);
+    const session = await openForTest(cwd, {
+      builtIns: [builtIn("tap")],
+      config: { trailblazeSubprocessToolsets: [probe("late"), probe("early", { PROBE_TOOLS: tools })] },
+    });
+    const names = namesOf(session.tools).filter((name) => !name.startsWith("late_"));
+    expect(names).toEqual(["tap", "s2", "s1", "a", "z2", "z1"]);
+    expect(namesOf(session.tools)[1]).toBe("late_params");
+  });
+});
+
+describe("toolsets", () => {
+  test("merge by short name: the config's, packs', and what tools name themselves", async () => {
+    const cwd = makeProject({
+      "@acme/auth": {
+        ...toolPack(
+          { login: { _meta: { "trailblaze/toolset": "auth" } }, logout: {}, probe: {} },
+          "export const login = () => 1, logout = login, probe = login;",
+          {
+            "package.json": {
+              trailblaze: { tools: ["login", "logout", "probe"], toolsets: ["auth", "all"] },
+            },
+          },
+        ),
+        "trailblaze/toolsets/auth.yaml": "name: auth\ntools: [logout, tap]\n",
+        "trailblaze/toolsets/all.yaml": "name: all\ntoolsets: [auth]\ntools: [acme/auth/probe, unheardOf]\n",
+      },
+    });
+    const session = await openForTest(cwd, {
+      builtIns: [builtIn("tap")],
+      toolsets: ["auth"],
+      config: {
+        toolsets: { auth: ["s_env", "acme/auth/probe"], mine: ["tap"], wrong: ["nowhere/at/all"] },
+        trailblazeSubprocessToolsets: [probe("s")],
+      },
+    });
+    expect(session.toolsets).toEqual([
+      { name: "auth", tools: ["s_env", "probe", "logout", "tap", "s_hidden", "login"] },
+      { name: "mine", tools: ["tap"] },
+      { name: "wrong", tools: [] },
+      { name: "all", tools: ["probe", "logout", "tap"] },
+    ]);
+    expect(namesOf(session.toolsForLlm())).toEqual(["tap", "s_env", "login", "logout", "probe"]);
+    expect(session.tools.find(({ name }) => name === "tap")?.toolsets).toEqual(["auth", "mine", "all"]);
+    expect(session.problems.map(({ code }) => code).sort()).toEqual(["PackNotInstalled", "UnknownBuiltIn"]);
+  });
+
+  test("that are asked for and not there are an error with near names", async () => {
+    const open = openForTest(makeProject({}), { toolsets: ["aut"], config: { toolsets: { auth: [] } } });
+    await expect(open).rejects.toMatchObject({
+      code: "ToolsetNotFound",
+      problem: { hint: expect.stringContaining("auth") },
+    });
+  });
+});
+
+describe("a recording", () => {
+  test("holds the host's calls that succeeded and may be recorded, without sensitive values", async () => {
+    const cwd = makeProject({
+      rec: toolPack(
+        {
+          step: {},
+          fail: {},
+          wrap: { _meta: { "trailblaze/isRecordable": false } },
+          outer: {},
+        },
+        `export const step = () => "ok";
+         export const fail = () => { throw new Error("no"); };
+         export const wrap = (args, { callTool }) => callTool("step", { by: "wrap" });
+         export const outer = (args, { callTool }) => callTool("step", { by: "outer" });`,
+      ),
+    });
+    const session = await openForTest(cwd, {
+      memory: { token: "s3cret" },
+      config: { sensitiveMemory: ["token"] },
+    });
+    await session.callTool("step", { a: 1, secret: "Bearer s3cret" });
+    await session.callTool("fail");
+    await session.callTool("rec/wrap");
+    await session.callTool("outer", { deep: true });
+    session.memory.set("token", "changed");
+    await session.callTool("step", { secret: "changed" });
+    expect(session.recording).toEqual([
+      { step: { a: 1, secret: "Bearer [redacted]" } },
+      { step: { by: "wrap" } },
+      { outer: { deep: true } },
+      { step: { secret: "[redacted]" } },
+    ]);
+  });
+});

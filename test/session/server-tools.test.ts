@@ -1,0 +1,322 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  isAlive,
+  jsonOf,
+  makeProject,
+  openForTest,
+  probe,
+  probeServer,
+  toolPack,
+  until,
+} from "./support/session.ts";
+
+const device = { platform: "ANDROID", driverType: "adb", widthPixels: 1080, heightPixels: 2400 };
+const config = { trailblazeSubprocessToolsets: [probe()] };
+
+/** A pack with a subprocess server: the probe, linked in by a script of its own. */
+const serverPack = (definition: Readonly<Record<string, unknown>> = {}, prefix = "packed") => ({
+  "package.json": { trailblaze: { servers: ["probe"] } },
+  "server.js": `import ${JSON.stringify(probeServer)};\n`,
+  "trailblaze/servers/probe.json": {
+    script: "./server.js",
+    env: { PROBE_PREFIX: prefix },
+    ...definition,
+  },
+});
+
+describe("what a call tells a server", () => {
+  test("is both envelopes, exactly", async () => {
+    const session = await openForTest(makeProject({}), { config, device, memory: { userId: "42" } });
+    const sent = jsonOf(await session.callTool("probe_params", { a: [1], _trailblazeContext: "mine" }));
+    const expected = { platform: "ANDROID", widthPixels: 1080, heightPixels: 2400, driverType: "adb" };
+    expect(sent.arguments).toEqual({
+      a: [1],
+      _trailblazeContext: { memory: { userId: "42" }, device: expected },
+    });
+    expect(sent._meta.trailblaze).toEqual({
+      baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      sessionId: session.id,
+      invocationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      device: { ...expected, platform: "android" },
+      memory: { userId: "42" },
+    });
+  });
+
+  test("has no device where there is none, no base URL where callbacks are off, no context where it is unwanted", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: {
+        callback: { enabled: false },
+        trailblazeSubprocessToolsets: [{ ...probe(), legacyContext: false }],
+      },
+    });
+    const sent = jsonOf(await session.callTool("probe_params"));
+    expect(sent.arguments).toEqual({});
+    expect(sent._meta.trailblaze).toEqual({
+      sessionId: session.id,
+      invocationId: expect.any(String),
+      device: null,
+      memory: {},
+    });
+    const environment = jsonOf(await session.callTool("probe_env"));
+    expect(
+      Object.keys(environment).filter((name) =>
+        /^TRAILBLAZE_(?:BASE_URL|PORT|SESSION_TOKEN|CLIENT)/.test(name),
+      ),
+    ).toEqual([]);
+  });
+
+  test("leaves out sensitive memory, and what the pack is not to see", async () => {
+    const session = await openForTest(makeProject({ "@acme/probe": serverPack() }), {
+      memory: { userId: "42", city: "Bern", token: "hidden" },
+      config: {
+        ...config,
+        sensitiveMemory: ["token"],
+        packs: { memory: { "acme/probe": ["city", "token"] } },
+      },
+    });
+    const own = jsonOf(await session.callTool("probe_params"));
+    expect(own._meta.trailblaze.memory).toEqual({ userId: "42", city: "Bern" });
+    const packed = jsonOf(await session.callTool("packed_params"));
+    expect(packed._meta.trailblaze.memory).toEqual({ city: "Bern" });
+    expect(packed.arguments._trailblazeContext.memory).toEqual({ city: "Bern" });
+  });
+});
+
+describe("a server's environment", () => {
+  test("is the host's for the user's own, and little of it for a pack's", async () => {
+    process.env.HOST_SECRET = "do not leak";
+    process.env.WANTED = "passed";
+    process.env.TRAILBLAZE_SESSION_TOKEN = "of another session";
+    try {
+      const cwd = makeProject({
+        "@acme/probe": serverPack({ env: { PROBE_PREFIX: "packed", OWN: "1" }, envPassthrough: ["WANTED"] }),
+      });
+      const session = await openForTest(cwd, { config, device });
+      const own = jsonOf(await session.callTool("probe_env"));
+      expect(own).toMatchObject({
+        HOST_SECRET: "do not leak",
+        PROBE_PREFIX: "probe",
+        PATH: process.env.PATH,
+      });
+      const packed = jsonOf(await session.callTool("packed_env"));
+      expect(packed).toMatchObject({ OWN: "1", WANTED: "passed", PATH: process.env.PATH });
+      const allowed =
+        /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|TMPDIR|OWN|WANTED|PROBE_PREFIX|TRAILBLAZE_\w+|__CF_USER_TEXT_ENCODING)$/;
+      expect(Object.keys(packed).filter((name) => !allowed.test(name))).toEqual([]);
+      for (const environment of [own, packed]) {
+        expect(environment).toMatchObject({
+          TRAILBLAZE_DEVICE_PLATFORM: "ANDROID",
+          TRAILBLAZE_DEVICE_DRIVER: "adb",
+          TRAILBLAZE_DEVICE_WIDTH_PX: "1080",
+          TRAILBLAZE_DEVICE_HEIGHT_PX: "2400",
+          TRAILBLAZE_SESSION_ID: session.id,
+          TRAILBLAZE_BASE_URL: expect.stringContaining(environment.TRAILBLAZE_PORT),
+          TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS: "122000",
+        });
+      }
+      expect(own.TRAILBLAZE_SESSION_TOKEN).not.toBe(packed.TRAILBLAZE_SESSION_TOKEN);
+      expect(own.TRAILBLAZE_SESSION_TOKEN).not.toBe("of another session");
+      expect(own.TRAILBLAZE_TOOLSET_FILE).toBe(probeServer);
+      expect(packed.TRAILBLAZE_TOOLSET_FILE).toBe(join(cwd, "node_modules/@acme/probe/server.js"));
+    } finally {
+      delete process.env.HOST_SECRET;
+      delete process.env.WANTED;
+      delete process.env.TRAILBLAZE_SESSION_TOKEN;
+    }
+  });
+});
+
+describe("what a server answers", () => {
+  test.each([
+    [{ content: [{ type: "text", text: "fine" }] }, { variant: "Success", message: "fine" }],
+    [{ content: [] }, { variant: "Success", message: "" }],
+    [
+      {
+        content: [
+          { type: "image", data: "", mimeType: "image/png" },
+          { type: "text", text: "seen" },
+        ],
+      },
+      { variant: "Success", message: "seen" },
+    ],
+    [
+      { content: [], structuredContent: { n: 1 } },
+      { variant: "Success", structuredContent: { n: 1 } },
+    ],
+    [
+      { content: [{ type: "text", text: "broke" }], isError: true },
+      { variant: "ExceptionThrown", message: "broke" },
+    ],
+    [
+      {
+        content: [{ type: "text", text: "which?" }],
+        isError: true,
+        _meta: { trailblaze: { variant: "MissingRequiredArgs", missing: ["a"] } },
+      },
+      { variant: "MissingRequiredArgs", message: "which?", details: { missing: ["a"] } },
+    ],
+    [
+      { content: [], isError: true, _meta: { trailblaze: { variant: "Exploded" } } },
+      { variant: "ExceptionThrown" },
+    ],
+    [
+      { content: [], isError: true, _meta: { trailblaze: { variant: "Success" } } },
+      { variant: "ExceptionThrown" },
+    ],
+  ])("%j becomes %j", async (result, expected) => {
+    const session = await openForTest(makeProject({}), { config });
+    expect(await session.callTool("probe_result", { result })).toMatchObject(expected);
+  });
+
+  test("changes memory on success only, with texts only", async () => {
+    const session = await openForTest(makeProject({}), { config, memory: { old: "1" } });
+    const trailblaze = { memoryDelta: { new: "2", wrong: 3 }, memoryDeletions: ["old"] };
+    const content = [{ type: "text", text: "" }];
+    await session.callTool("probe_result", { result: { content, isError: true, _meta: { trailblaze } } });
+    expect([...session.memory]).toEqual([["old", "1"]]);
+    await session.callTool("probe_result", { result: { content, _meta: { trailblaze } } });
+    expect([...session.memory]).toEqual([["new", "2"]]);
+  });
+});
+
+describe("a callback", () => {
+  test("reaches tools of the session while the call is under way, and writes memory at once", async () => {
+    const cwd = makeProject({
+      shop: toolPack(
+        { remember: { inputSchema: { type: "object", required: ["user"] } } },
+        "export const remember = ({ user }, { memory }) => { memory.set('user', user); return { user }; };",
+      ),
+    });
+    const session = await openForTest(cwd, { config });
+    const answer = jsonOf(
+      await session.callTool("probe_callback", { tool: "remember", with: { user: "7" } }),
+    );
+    expect(answer).toEqual({
+      status: 200,
+      body: {
+        result: {
+          type: "call_tool_result",
+          success: true,
+          text_content: '{"user":"7"}',
+          error_message: "",
+          structured_content: { user: "7" },
+        },
+      },
+    });
+    expect(session.memory.get("user")).toBe("7");
+    const broken = jsonOf(await session.callTool("probe_callback", { tool: "remember" }));
+    expect(broken.body.result).toMatchObject({
+      success: false,
+      error_message: expect.stringContaining("user"),
+    });
+    const unknown = jsonOf(await session.callTool("probe_callback", { tool: "nothing" }));
+    expect(unknown.body.result).toMatchObject({
+      success: false,
+      error_message: expect.stringContaining("nothing"),
+    });
+  });
+
+  test("of one server's invocation by another server is refused", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: { trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
+    });
+    const inner = {
+      tool: "two_callback",
+      with: { tool: "one_params", request: { invocation_id: "stolen" } },
+    };
+    const answer = jsonOf(await session.callTool("one_callback", inner));
+    const nested = JSON.parse(answer.body.result.text_content);
+    expect(nested.body.result).toMatchObject({ type: "error" });
+  });
+});
+
+describe("a server that ends during a session", () => {
+  test("fails its calls in flight, and the session", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: { trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
+    });
+    const hanging = session.callTool("one_hang");
+    const crash = session.callTool("one_crash", { code: 7 });
+    for (const call of [hanging, crash]) {
+      expect(await call).toMatchObject({
+        variant: "FatalError",
+        message: expect.stringMatching(/7.*about to crash/s),
+        details: { exitCode: 7 },
+      });
+    }
+    await expect(session.callTool("two_env")).rejects.toMatchObject({ code: "SessionClosed" });
+    expect(session.problems).toContainEqual(expect.objectContaining({ code: "ServerDied" }));
+  });
+
+  test("takes only its own tools with it where that is asked for", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: { crash: "isolate", trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
+    });
+    expect(await session.callTool("one_crash")).toMatchObject({ variant: "FatalError" });
+    await until(() => session.problems.some(({ code }) => code === "ServerDied"));
+    expect(await session.callTool("one_params")).toMatchObject({ variant: "FatalError" });
+    expect(await session.callTool("two_params")).toMatchObject({ variant: "Success" });
+  });
+
+  test("is started again, once, where that is asked for; the call that crashed is not repeated", async () => {
+    const started: string[] = [];
+    const session = await openForTest(makeProject({}), {
+      config: { ...config, crash: "relaunch" },
+      onCommand: ({ label }) => started.push(label),
+    });
+    const token = jsonOf(await session.callTool("probe_env")).TRAILBLAZE_SESSION_TOKEN;
+    expect(await session.callTool("probe_crash")).toMatchObject({ variant: "FatalError" });
+    await until(() => started.length === 2);
+    const again = jsonOf(await session.callTool("probe_env"));
+    expect(again.TRAILBLAZE_SESSION_TOKEN).not.toBe(token);
+    const answer = jsonOf(await session.callTool("probe_callback", { tool: "probe_params" }));
+    expect(answer.status).toBe(200);
+    await session.callTool("probe_crash");
+    await until(() => session.problems.some(({ code }) => code === "ServerDied"));
+    await expect(session.callTool("probe_env")).rejects.toMatchObject({ code: "SessionClosed" });
+    expect(started).toEqual(["probe", "probe"]);
+  });
+});
+
+describe("the end of a session", () => {
+  test("ends its servers, rejects what is under way, and may be asked for twice", async () => {
+    const session = await openForTest(makeProject({}), { config });
+    const hanging = session.callTool("probe_hang");
+    const rejected = expect(hanging).rejects.toMatchObject({ code: "SessionClosed" });
+    await Promise.all([session.close(), session.close()]);
+    await rejected;
+    await expect(session.callTool("probe_env")).rejects.toMatchObject({ code: "SessionClosed" });
+  });
+
+  test("comes with the caller's signal, which tells the server once that a call is over", async () => {
+    const session = await openForTest(makeProject({}), { config });
+    const stop = new AbortController();
+    const call = session.callTool("probe_hang", {}, { signal: stop.signal });
+    setTimeout(() => stop.abort(new Error("enough")), 50);
+    await expect(call).rejects.toThrow("enough");
+    const log = join(session.logDir, "probe.log");
+    await until(() => existsSync(log) && readFileSync(log, "utf8").includes("cancelled"));
+    expect(readFileSync(log, "utf8").match(/cancelled/g)).toHaveLength(1);
+    const late = await session.callTool("probe_hang", {}, { timeoutMs: 30 });
+    expect(late).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("30 ms") });
+  });
+
+  test("leaves no process, and no log holds its token", async () => {
+    const cwd = makeProject({ "@acme/probe": serverPack() });
+    const session = await openForTest(cwd, { config });
+    const told = ["probe", "packed"].map(async (name) => jsonOf(await session.callTool(`${name}_tell`)));
+    const servers: { pid: number; token: string }[] = await Promise.all(told);
+    await until(() => readdirSync(session.logDir).length === 2);
+    for (const { pid } of servers) expect(isAlive(pid)).toBe(true);
+    await session.close();
+    for (const { pid } of servers) expect(isAlive(pid)).toBe(false);
+    const logs = readdirSync(session.logDir).map((name) => readFileSync(join(session.logDir, name), "utf8"));
+    expect(logs).toHaveLength(2);
+    for (const log of logs) {
+      expect(log).toContain("my token is");
+      for (const { token } of servers) expect(log).not.toContain(token);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+// An MCP server without a library, so that it starts at once. It shows what it was sent, and fails as it is told to.
+// PROBE_PREFIX begins the names of its tools (default "probe"); PROBE_TOOLS replaces its list of tools.
+import { createInterface } from "node:readline";
+
+const prefix = process.env.PROBE_PREFIX ?? "probe";
+const tool = (name, extra = {}) => ({
+  name: `${prefix}_${name}`,
+  description: `Probe: ${name}.`,
+  inputSchema: { type: "object" },
+  ...extra,
+});
+const tools = process.env.PROBE_TOOLS
+  ? JSON.parse(process.env.PROBE_TOOLS)
+  : [
+      tool("params"),
+      tool("env"),
+      tool("result"),
+      tool("callback"),
+      tool("crash"),
+      tool("hang"),
+      tool("tell"),
+      tool("hidden", { _meta: { "trailblaze/isForLlm": false, "trailblaze/toolset": "auth" } }),
+      tool("wrapper", { _meta: { "trailblaze/isRecordable": false } }),
+    ];
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const text = (value) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
+
+async function callBack({ arguments: args, _meta: { trailblaze } }) {
+  const { tool: name, with: given = {}, request = {} } = args;
+  const body = {
+    version: 1,
+    session_id: trailblaze.sessionId,
+    invocation_id: trailblaze.invocationId,
+    action: { type: "call_tool", tool_name: name, arguments_json: JSON.stringify(given) },
+    ...request,
+  };
+  const response = await fetch(`${trailblaze.baseUrl}/scripting/callback`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      Authorization: `Bearer ${process.env.TRAILBLAZE_SESSION_TOKEN}`,
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+async function call(params) {
+  switch (params.name.slice(params.name.lastIndexOf("_") + 1)) {
+    case "params":
+      return text(params);
+    case "env":
+      return text(process.env);
+    case "result":
+      return params.arguments.result;
+    case "callback":
+    case "wrapper":
+      return text(await callBack(params));
+    case "crash":
+      process.stderr.write("about to crash\n");
+      return process.exit(params.arguments.code ?? 3);
+    case "tell": {
+      const token = process.env.TRAILBLAZE_SESSION_TOKEN;
+      process.stderr.write(`my token is ${token}\n`);
+      return text({ pid: process.pid, token });
+    }
+    case "hang":
+      return undefined;
+    default:
+      return text("called");
+  }
+}
+
+createInterface({ input: process.stdin }).on("line", async (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") {
+    const { protocolVersion } = params;
+    const serverInfo = { name: "probe", version: "1.0.0" };
+    send({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo } });
+  } else if (method === "tools/list") send({ id, result: { tools } });
+  else if (method === "tools/call") {
+    const result = await call(params);
+    if (result !== undefined) send({ id, result });
+  } else if (method === "notifications/cancelled") process.stderr.write(`cancelled ${params.requestId}\n`);
+});

@@ -1,0 +1,94 @@
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { openSession, type Session, type SessionOptions } from "../../../src/api/session.ts";
+import { makeTree, packManifest } from "../../support/packs.ts";
+import type { Tree } from "../../support/tree.ts";
+
+export const probeServer = fileURLToPath(new URL("probe-server.mjs", import.meta.url));
+
+/** An entry of `trailblazeSubprocessToolsets` that starts the probe. */
+export const probe = (name = "probe", env: Readonly<Record<string, string>> = {}) => ({
+  name,
+  command: process.execPath,
+  args: [probeServer],
+  env: { PROBE_PREFIX: name, ...env },
+});
+
+/** A project with packs as its dependencies; files of a pack are given by their path inside it. */
+export function makeProject(packs: Readonly<Record<string, Tree>>, more: Tree = {}): string {
+  const names = Object.keys(packs);
+  const tree: Record<string, unknown> = {
+    "package.json": {
+      name: "app",
+      version: "1.0.0",
+      dependencies: Object.fromEntries(names.map((name) => [name, "*"])),
+    },
+  };
+  for (const [name, files] of Object.entries(packs)) {
+    for (const [path, content] of Object.entries(files)) {
+      const isManifest = path === "package.json";
+      tree[`node_modules/${name}/${path}`] = isManifest
+        ? packManifest(name, content as Record<string, unknown>)
+        : content;
+    }
+  }
+  return makeTree({ ...tree, ...more });
+}
+
+/** Opens a session that is closed after the running test; its logs lie in the project. */
+export async function openForTest(cwd: string, options: SessionOptions = {}): Promise<Session> {
+  const { config = {}, ...rest } = options;
+  const settings = typeof config === "string" ? config : { logDir: "logs", ...config };
+  const session = await openSession({ cwd, config: settings, ...rest });
+  onTestFinished(() => session.close());
+  return session;
+}
+
+/** The JSON in the only text of a result. */
+export const jsonOf = (result: { message: string }) => JSON.parse(result.message);
+
+/** A pack with tools in data, whose handlers are the exports of one module. */
+export function toolPack(
+  tools: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  module: string,
+  extra: Tree = {},
+): Tree {
+  const { "package.json": manifest, ...files } = extra;
+  const definitions = Object.entries(tools).map(([item, definition]) => [
+    `trailblaze/tools/${item}.json`,
+    {
+      name: item,
+      description: `The tool ${item}.`,
+      inputSchema: { type: "object" },
+      handler: `./handlers.js#${item}`,
+      ...definition,
+    },
+  ]);
+  return {
+    "package.json": {
+      ...(manifest as object),
+      trailblaze: { tools: Object.keys(tools), ...(manifest as { trailblaze?: object })?.trailblaze },
+    },
+    "handlers.js": module,
+    ...Object.fromEntries(definitions),
+    ...files,
+  };
+}
+
+/** Waits until a condition holds; for what happens in other processes. */
+export async function until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error("It did not come to that in time.");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
