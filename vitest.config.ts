@@ -13,6 +13,8 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/integration/**"],
+          // Many start processes; a limit is for hangs.
+          testTimeout: 30_000,
         },
       },
       {

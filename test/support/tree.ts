@@ -9,6 +9,7 @@ const toContent = (value: unknown): string | Uint8Array =>
 
 export function writeTree(folder: string, tree: Tree): void {
   for (const [path, value] of Object.entries(tree)) {
+    if (value === undefined) continue;
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, toContent(value));

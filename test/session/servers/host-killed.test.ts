@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,8 +7,13 @@ import { fixture, isRunning } from "./start-fixture.ts";
 
 /** All processes below one, as Linux knows them. */
 function descendantsOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
-  return children.map(Number).flatMap((child) => [child, ...descendantsOf(child)]);
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
+    return children.map(Number).flatMap((child) => [child, ...descendantsOf(child)]);
+  } catch {
+    // It has just ended.
+    return [];
+  }
 }
 
 async function startHost(servers: readonly object[], ...more: string[]) {
@@ -21,6 +26,16 @@ async function startHost(servers: readonly object[], ...more: string[]) {
   return host;
 }
 
+/** The processes below the host, which end with the test whatever comes of it. */
+function processesBelow(host: ChildProcess): number[] {
+  if (host.pid === undefined) throw new Error("The host was not started");
+  const pids = descendantsOf(host.pid);
+  onTestFinished(() => {
+    for (const pid of pids) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+  });
+  return pids;
+}
+
 const isWatcher = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/bin/sh");
 const survivors = (pids: readonly number[]) => pids.filter(isRunning).length;
 const stubborn = { ignoreEnd: true, ignoreTerm: true };
@@ -30,11 +45,8 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     const host = await startHost([{}, { ignoreEnd: true }]);
     // For each server one, its child, and the watcher.
-    const pids = descendantsOf(host.pid ?? 0);
+    const pids = processesBelow(host);
     expect(pids).toHaveLength(5);
-    onTestFinished(() => {
-      for (const pid of pids) if (isRunning(pid)) process.kill(pid, "SIGKILL");
-    });
     const servers = pids.filter((pid) => !isWatcher(pid));
     expect(servers).toHaveLength(4);
     host.kill("SIGKILL");
@@ -48,11 +60,8 @@ test.skipIf(process.platform !== "linux")(
   "the stubborn ones, too",
   async () => {
     const host = await startHost([stubborn, stubborn]);
-    const pids = descendantsOf(host.pid ?? 0);
+    const pids = processesBelow(host);
     expect(pids).toHaveLength(5);
-    onTestFinished(() => {
-      for (const pid of pids) if (isRunning(pid)) process.kill(pid, "SIGKILL");
-    });
     host.kill("SIGKILL");
     await expect.poll(() => survivors(pids), { timeout: 10_000 }).toBe(0);
   },
@@ -63,15 +72,13 @@ test.skipIf(process.platform !== "linux")(
   "a watcher that was killed is replaced",
   async () => {
     const host = await startHost([stubborn]);
-    const before = descendantsOf(host.pid ?? 0);
+    const before = processesBelow(host);
     const watcher = before.find(isWatcher);
-    process.kill(watcher ?? 0, "SIGKILL");
-    const current = () => descendantsOf(host.pid ?? 0);
+    expect(watcher).toBeGreaterThan(1);
+    if (watcher !== undefined) process.kill(watcher, "SIGKILL");
+    const current = () => processesBelow(host);
     await expect.poll(() => current().filter((pid) => !before.includes(pid)).length).toBe(1);
     const pids = current();
-    onTestFinished(() => {
-      for (const pid of pids) if (isRunning(pid)) process.kill(pid, "SIGKILL");
-    });
     host.kill("SIGKILL");
     await expect.poll(() => survivors(pids), { timeout: 10_000 }).toBe(0);
   },

@@ -1,5 +1,6 @@
 // An MCP server without a library, so that it starts at once. It shows what it was sent, and fails as it is told to.
 // PROBE_PREFIX begins the names of its tools (default "probe"); PROBE_TOOLS replaces its list of tools.
+import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const prefix = process.env.PROBE_PREFIX ?? "probe";
@@ -23,7 +24,15 @@ const tools = process.env.PROBE_TOOLS
       tool("wrapper", { _meta: { "trailblaze/isRecordable": false } }),
     ];
 
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+/** Notes a line in the file that PROBE_TRACE names. */
+const trace = (sign, line) => {
+  if (process.env.PROBE_TRACE) appendFileSync(process.env.PROBE_TRACE, `${sign} ${line}\n`);
+};
+const send = (message) => {
+  const line = JSON.stringify({ jsonrpc: "2.0", ...message });
+  trace("←", line);
+  process.stdout.write(`${line}\n`);
+};
 const text = (value) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
 
 async function callBack({ arguments: args, _meta: { trailblaze } }) {
@@ -68,11 +77,12 @@ async function call(params) {
     case "hang":
       return undefined;
     default:
-      return text("called");
+      return { content: [{ type: "text", text: "called" }] };
   }
 }
 
 createInterface({ input: process.stdin }).on("line", async (line) => {
+  trace("→", line);
   const { id, method, params } = JSON.parse(line);
   if (method === "initialize") {
     const { protocolVersion } = params;

@@ -1,0 +1,268 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const shop = toolPack(
+  {
+    add: {
+      name: "shop_add",
+      inputSchema: {
+        type: "object",
+        properties: { item: { type: "string" }, count: { type: "integer" } },
+        required: ["item"],
+      },
+    },
+    fail: { name: "shop_fail" },
+    fatal: { name: "shop_fatal" },
+    memory: { name: "shop_memory" },
+    rude: { name: "shop_rude" },
+    host: { name: "shop_host", _meta: { "trailblaze/requiresHost": true } },
+    phone: {
+      name: "shop_phone",
+      _meta: { "trailblaze/supportedPlatforms": ["IOS"], "trailblaze/toolset": "phones" },
+    },
+  },
+  `export const add = (args) => args;
+   export const fail = () => { throw new Error("no stock"); };
+   export const fatal = () => ({ content: [{ type: "text", text: "fire" }], isError: true, _meta: { trailblaze: { variant: "FatalError" } } });
+   export const memory = (args, { memory, device }) => ({ user: memory.get("user") ?? null, device });
+   export const rude = () => "\\u001b[2Jcleared\\u202e";
+   export const host = () => "host";
+   export const phone = () => "phone";`,
+);
+const makeShop = (more = {}) =>
+  makeProject(
+    { "@acme/shop": shop },
+    {
+      "trailblaze.config.json": { logDir: "logs", trailblazeSubprocessToolsets: [probe()] },
+      ...more,
+    },
+  );
+const json = async (args: readonly string[], cwd: string, input?: string) => {
+  const run = await runCli([...args, "--json"], { cwd, ...(input === undefined ? {} : { input }) });
+  return { ...run, answer: JSON.parse(run.stdout) };
+};
+
+describe("trailblaze tools", () => {
+  test("shows what a model would see, and why not the rest", async () => {
+    const cwd = makeShop();
+    const { answer, exitCode, stderr } = await json(["tools", "--on-device"], cwd);
+    expect(exitCode).toBe(0);
+    expect(Object.keys(answer)).toEqual(["sessionId", "tools", "toolsets", "skipped", "problems"]);
+    const add = answer.tools.find(({ name }: { name: string }) => name === "shop_add");
+    expect(add).toEqual({
+      name: "shop_add",
+      qualifiedName: "acme/shop/add",
+      source: {
+        type: "pack",
+        pack: "@acme/shop",
+        version: "1.0.0",
+        item: "add",
+        file: "trailblaze/tools/add.json",
+      },
+      description: "The tool add.",
+      inputSchema: expect.objectContaining({ required: ["item"] }),
+      isForLlm: true,
+      isRecordable: true,
+      toolsets: [],
+    });
+    const own = answer.tools.find(({ name }: { name: string }) => name === "probe_hidden");
+    expect(own).toMatchObject({
+      qualifiedName: null,
+      source: { type: "config", server: "probe" },
+      isForLlm: false,
+      toolsets: ["auth"],
+    });
+    expect(answer.skipped).toMatchObject([
+      { name: "shop_host", reason: "RequiresHost" },
+      { name: "shop_phone", reason: "PlatformUnsupported" },
+    ]);
+    expect(stderr).toContain(`Starting probe: ${process.execPath} ${probeServer}`);
+
+    const text = await runCli(["tools"], { cwd });
+    expect(text.stdout).toMatch(/shop_add .*@acme\/shop/);
+    expect(text.stdout).toContain("not shown to models: probe_hidden");
+    expect(text.stdout).toMatch(/shop_phone .*PlatformUnsupported/);
+  });
+
+  test("takes a device and toolsets", async () => {
+    const cwd = makeShop();
+    const { answer } = await json(["tools", "--platform", "ios", "--toolset", "phones"], cwd);
+    expect(answer.tools.map(({ name }: { name: string }) => name)).toEqual(["shop_phone"]);
+    const wrong = await json(["tools", "--platform", "toaster"], cwd);
+    expect(wrong).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
+    const missing = await json(["tools", "--toolset", "nothing"], cwd);
+    expect(missing).toMatchObject({ exitCode: 1, answer: { error: { code: "ToolsetNotFound" } } });
+  });
+
+  test("exits with 2 for a config that cannot be used, with its place", async () => {
+    const cwd = makeProject({}, { "trailblaze.config.yaml": "crash: fail\nisolaton: process\n" });
+    const { exitCode, answer } = await json(["tools"], cwd);
+    expect(exitCode).toBe(2);
+    expect(answer.error).toMatchObject({
+      code: "InvalidConfig",
+      file: "trailblaze.config.yaml",
+      line: 2,
+      column: 1,
+    });
+  });
+});
+
+describe("trailblaze call", () => {
+  test("takes arguments as JSON, as words and from stdin", async () => {
+    const cwd = makeShop();
+    const asJson = await json(["call", "shop_add", "--args", '{"item":"tea","count":2}'], cwd);
+    expect(asJson.answer).toEqual({
+      variant: "Success",
+      message: '{"item":"tea","count":2}',
+      content: [{ type: "text", text: '{"item":"tea","count":2}' }],
+      structuredContent: { item: "tea", count: 2 },
+      elapsedMs: expect.any(Number),
+    });
+    const words = await json(["call", "acme/shop/add", "item=5", "count=2"], cwd);
+    expect(words.answer.structuredContent).toEqual({ item: "5", count: 2 });
+    const piped = await json(["call", "shop_add", "--args", "-"], cwd, '{"item":"milk"}');
+    expect(piped.answer.structuredContent).toEqual({ item: "milk" });
+    const wrong = await json(["call", "shop_add", "--args", "[1"], cwd);
+    expect(wrong).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
+  });
+
+  test("exits with 1 unless it succeeds, and never lets a tool's bytes reach a terminal", async () => {
+    const cwd = makeShop();
+    const failed = await runCli(["call", "shop_fail"], { cwd });
+    expect(failed).toMatchObject({ exitCode: 1, stdout: "ExceptionThrown: no stock\n" });
+    const rude = await runCli(["call", "shop_rude"], { cwd });
+    expect(rude).toMatchObject({ exitCode: 0, stdout: "\\u{001b}[2Jcleared\\u{202e}\n" });
+    const unknown = await json(["call", "shop_ad"], cwd);
+    expect(unknown).toMatchObject({
+      exitCode: 1,
+      answer: { error: { code: "ToolNotFound", hint: expect.stringContaining("shop_add") } },
+    });
+  });
+
+  test("is not failed by another pack that is broken", async () => {
+    const cwd = makeProject({
+      "@acme/shop": shop,
+      broken: { "package.json": { trailblaze: { tools: ["lost"] } } },
+    });
+    const { exitCode, answer } = await json(
+      ["call", "shop_memory", "--memory", "user=7", "--driver", "d"],
+      cwd,
+    );
+    expect(exitCode).toBe(0);
+    expect(answer.structuredContent).toEqual({
+      user: "7",
+      device: { platform: null, widthPixels: null, heightPixels: null, driverType: "d" },
+    });
+    expect((await runCli(["tools"], { cwd })).exitCode).toBe(1);
+  });
+});
+
+describe("trailblaze run", () => {
+  test("replays what call recorded, and stops at the first step that fails", async () => {
+    const cwd = makeShop();
+    await runCli(["call", "shop_add", "item=tea", "--record", "trail.yaml"], { cwd });
+    await runCli(["call", "shop_fail", "--record", "trail.yaml"], { cwd });
+    await runCli(["call", "acme/shop/add", "item=milk", "--record", "trail.yaml"], { cwd });
+    const trail = readFileSync(join(cwd, "trail.yaml"), "utf8");
+    expect(trail).toBe("- shop_add:\n    item: tea\n- shop_add:\n    item: milk\n");
+    const replayed = await json(["run", "trail.yaml"], cwd);
+    expect(replayed).toMatchObject({ exitCode: 0, answer: { stopped: false } });
+    expect(replayed.answer.steps).toMatchObject([
+      { tool: "shop_add", variant: "Success", message: '{"item":"tea"}' },
+      { tool: "shop_add", variant: "Success", message: '{"item":"milk"}' },
+    ]);
+  });
+
+  test("goes on where that is asked for, but not after a fatal error", async () => {
+    const steps = ["shop_fail", "shop_add", "shop_fatal", "shop_add"];
+    const trail = steps.map((tool) => `- ${tool}: { item: x }\n`).join("");
+    const cwd = makeShop({ "trail.yaml": trail });
+    const variants = async (...args: string[]) => {
+      const { answer, exitCode } = await json(["run", "trail.yaml", ...args], cwd);
+      expect(exitCode).toBe(1);
+      expect(answer.stopped).toBe(true);
+      return answer.steps.map(({ variant }: { variant: string }) => variant);
+    };
+    expect(await variants()).toEqual(["ExceptionThrown"]);
+    expect(await variants("--keep-going")).toEqual(["ExceptionThrown", "Success", "FatalError"]);
+  });
+
+  test("runs nothing of a trail that is wrong, and says where", async () => {
+    const cwd = makeShop({
+      "shape.yaml": "- shop_add: { item: x }\n- shop_add: 3\n",
+      "name.yaml": "- shop_ad:\n",
+    });
+    const shape = await json(["run", "shape.yaml"], cwd);
+    expect(shape).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments", line: 2 } } });
+    const name = await json(["run", "name.yaml"], cwd);
+    expect(name).toMatchObject({ exitCode: 1, answer: { error: { code: "ToolNotFound" } } });
+    expect((await json(["run", "none.yaml"], cwd)).exitCode).toBe(2);
+  });
+});
+
+describe("trailblaze doctor", () => {
+  test("is content where sessions can be had", async () => {
+    const { exitCode, answer } = await json(["doctor"], makeShop());
+    expect(exitCode).toBe(0);
+    expect(answer.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
+      ["node", "project", "config", "packs", "servers", "session"].map((name) => [name, true]),
+    );
+  });
+
+  test("names every server that does not start, and every fault of the config", async () => {
+    const dead = (name: string) => ({ name, command: "nowhere-to-be-found" });
+    const servers = { trailblazeSubprocessToolsets: [dead("one"), probe(), dead("two")] };
+    const { exitCode, answer } = await json(["doctor"], makeShop({ "trailblaze.config.json": servers }));
+    expect(exitCode).toBe(1);
+    const failed = answer.problems.filter(({ code }: { code: string }) => code === "ServerStartFailed");
+    expect(failed).toHaveLength(2);
+    expect(answer.checks).toContainEqual({
+      name: "servers",
+      ok: false,
+      summary: "1 of 3 started; failed: one, two",
+    });
+
+    const wrong = await json(
+      ["doctor"],
+      makeShop({ "trailblaze.config.json": { crash: "never", device: 3 } }),
+    );
+    expect(wrong.answer.problems.map(({ code }: { code: string }) => code)).toEqual([
+      "InvalidConfig",
+      "InvalidConfig",
+    ]);
+    expect(wrong.exitCode).toBe(1);
+  });
+});
+
+describe("trailblaze list --built-in", () => {
+  test("adds what the config brings", async () => {
+    const cwd = makeShop({
+      "trailblaze.config.yaml": [
+        "builtIns:",
+        "  - { name: tap, description: Tap., inputSchema: {}, handler: ./tap.js }",
+        "servers: { mine: { tools: [tap] } }",
+        "trailblazeSubprocessToolsets: [{ name: other, command: node }]",
+      ].join("\n"),
+      "trailblaze.config.json": undefined,
+    });
+    const { answer } = await json(["list", "--built-in"], cwd);
+    expect(answer.builtIns.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
+      ["tool", "tap"],
+      ["server", "mine"],
+      ["server", "other"],
+    ]);
+    const { items } = (await json(["list", "tools", "--built-in"], cwd)).answer;
+    expect(items[0]).toEqual({
+      kind: "tool",
+      qualifiedName: "tap",
+      name: "tap",
+      description: "Tap.",
+      pack: null,
+      version: null,
+    });
+    expect((await json(["list", "tools"], cwd)).answer.items).toHaveLength(7);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { createRegistry, discoverPacks, inspectPack, type TrailblazeError } from "../../src/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const item = (pack: string, name: string, description: string | null = null) => ({
+  name,
+  qualifiedName: `${pack}/${name}`,
+  description,
+});
+const pack = (name: string, qualifiedName: string, tools: readonly string[], more: object = {}) => ({
+  name,
+  qualifiedName,
+  version: "1.2.0",
+  servers: [],
+  tools: tools.map((tool) => item(qualifiedName, tool)),
+  toolsets: [],
+  prompts: [item(qualifiedName, "welcome", "Says hello.")],
+  ...more,
+});
+const jira = pack("@acme/jira", "acme/jira", ["createIssue", "getIssue"]);
+const hello = pack("hello", "hello", ["greet"]);
+
+const codeOf = (run: () => unknown) => {
+  try {
+    return run();
+  } catch (error) {
+    return (error as TrailblazeError).code;
+  }
+};
+
+describe("a registry", () => {
+  const registry = createRegistry([jira, hello], {
+    builtIns: ["tap", { name: "swipe", description: "Swipes.", handler: () => {} } as { name: string }],
+  });
+
+  test("lists built-ins first, then packs' items", () => {
+    expect(registry.items("tool").map(({ qualifiedName }) => qualifiedName)).toEqual([
+      "tap",
+      "swipe",
+      "acme/jira/createIssue",
+      "acme/jira/getIssue",
+      "hello/greet",
+    ]);
+    expect(registry.items("prompt")[1]).toEqual({
+      kind: "prompt",
+      name: "welcome",
+      qualifiedName: "hello/welcome",
+      description: "Says hello.",
+      pack: "hello",
+      version: "1.2.0",
+    });
+    expect(registry.items()).toHaveLength(7);
+    expect(registry.builtIns).toEqual(["tap", "swipe"]);
+  });
+
+  test("resolves as the place of the reference asks", () => {
+    expect(registry.resolve("tap")).toEqual({ kind: "tool", qualifiedName: "tap" });
+    expect(registry.resolve("@acme/jira@^1/getIssue")).toEqual({
+      kind: "tool",
+      qualifiedName: "acme/jira/getIssue",
+    });
+    expect(registry.resolve("getIssue", { from: jira, kind: "tool" }).qualifiedName).toBe(
+      "acme/jira/getIssue",
+    );
+    expect(codeOf(() => registry.resolve("getIssue"))).toBe("ToolNotFound");
+    expect(codeOf(() => registry.resolve("acme/jira@^9/getIssue"))).toBe("PackVersionMismatch");
+    expect(codeOf(() => registry.resolve("acme/github/x"))).toBe("PackNotInstalled");
+  });
+
+  test("gives the item itself, and names near to one that is not there", () => {
+    expect(registry.get("swipe")).toMatchObject({ pack: null, description: "Swipes." });
+    expect(registry.get("hello/greet")).toMatchObject({ pack: "hello", name: "greet" });
+    expect(registry.suggest("greet")).toEqual(["hello/greet"]);
+    expect(registry.suggest("acme/jira/getIsue", "tool")[0]).toBe("acme/jira/getIssue");
+  });
+
+  test("knows no shadowed copy", () => {
+    const old = { ...pack("hello", "hello", ["bow"]), shadowed: true };
+    const both = createRegistry([old, hello]);
+    expect(both.items("tool").map(({ name }) => name)).toEqual(["greet"]);
+    expect(codeOf(() => both.resolve("hello/bow"))).toBe("ToolNotFound");
+  });
+
+  test("is made from what discovery and inspection return", async () => {
+    const cwd = makeTree({
+      "package.json": packManifest("@acme/jira", { trailblaze: { tools: ["getIssue"] } }),
+      "trailblaze/tools/getIssue.yaml": "name: get\ninputSchema: {}\nhandler: ./x.js\n",
+    });
+    const { packs } = await discoverPacks({ cwd });
+    const inspected = await inspectPack("@acme/jira", { cwd });
+    for (const found of [packs, [inspected]]) {
+      expect(createRegistry(found).get("acme/jira/getIssue")).toMatchObject({
+        kind: "tool",
+        version: "1.0.0",
+      });
+    }
+  });
+});
