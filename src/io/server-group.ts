@@ -30,6 +30,8 @@ function isLivingMember(pid: string, group: number): boolean {
 
 /** The group that a process started as leader of one has founded. */
 export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): ProcessGroup {
+  // Zero and one mean other groups than they say.
+  if (!(leader > 1)) throw new RangeError(`${leader} leads no group`);
   const isAlive = () => {
     if (isLeaderAlive()) return true;
     try {

@@ -1,13 +1,13 @@
 import type { Writable } from "node:stream";
 
 /**
- * Waits beside the host for the end of its own input, which only the end of the host brings about while there are
- * groups. Then it does what the host can no longer do: the servers have seen the end of their input themselves, so it
- * gives them two seconds, tells them to end, and after two more kills what is left. A group that is gone is
- * forgotten at once, as its number may become another's.
+ * Is given the groups that there are, and then told of others. Waits beside the host for the end of its own input, which
+ * only the end of the host brings about while there are groups. Then it does what the host can no longer do: the servers
+ * have seen the end of their input themselves, so it gives them two seconds, tells them to end, and after two more kills
+ * what is left. A group that is gone is forgotten at once, as its number may become another's.
  */
 export const lifelineScript = `PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin
-groups=
+groups=$*
 while read -r sign group; do
   case $sign in
   +) groups="$groups $group" ;;
@@ -45,42 +45,43 @@ export interface Watcher {
 }
 
 export interface Lifeline {
+  /** Has the watcher at hand, so that no time passes between the start of a process and `hold`. */
+  prepare(): void;
   /** From now on, the group ends with the host. */
   hold(group: number): void;
-  /** The group is gone. The last one gone ends the watcher. */
-  release(group: number): void;
+  /** The group is gone, or has never been. Without any, there is no watcher. */
+  release(group: number | undefined): void;
 }
 
 const mostRestarts = 3;
 
-/** One watcher for all groups, started with the first. Where there can be none, groups go without. */
-export function createLifeline(startWatcher: () => Watcher | undefined): Lifeline {
+/** One watcher for all groups. Where there can be none, groups go without. */
+export function createLifeline(startWatcher: (groups: readonly number[]) => Watcher | undefined): Lifeline {
   const groups = new Set<number>();
   let watcher: Watcher | undefined;
   let restarts = 0;
 
-  const tell = (sign: "+" | "-", group: number) => watcher?.input.write(`${sign} ${group}\n`);
-  const start = () => {
-    const started = startWatcher();
+  const prepare = () => {
+    if (watcher !== undefined) return;
+    const started = startWatcher([...groups]);
     watcher = started;
     started?.input.on("error", () => {});
     started?.onEnd(() => {
       if (watcher !== started) return;
       watcher = undefined;
       // Somebody has killed it.
-      if (groups.size > 0 && restarts++ < mostRestarts) start();
+      if (groups.size > 0 && restarts++ < mostRestarts) prepare();
     });
-    for (const group of groups) tell("+", group);
   };
   return {
+    prepare,
     hold(group) {
+      prepare();
       groups.add(group);
-      if (watcher === undefined) start();
-      else tell("+", group);
+      watcher?.input.write(`+ ${group}\n`);
     },
     release(group) {
-      if (!groups.delete(group)) return;
-      tell("-", group);
+      if (group !== undefined && groups.delete(group)) watcher?.input.write(`- ${group}\n`);
       if (groups.size > 0) return;
       watcher?.input.end();
       watcher = undefined;

@@ -32,10 +32,10 @@ function runTaskkill(args: readonly string[]): void {
 }
 
 /** The shell costs a millisecond and a megabyte; a Node process for the same would cost forty of each. */
-function startWatcher(): Watcher | undefined {
+function startWatcher(groups: readonly number[]): Watcher | undefined {
   let child: ChildProcess;
   try {
-    child = spawn("/bin/sh", ["-c", lifelineScript], {
+    child = spawn("/bin/sh", ["-c", lifelineScript, "sh", ...groups.map(String)], {
       cwd: "/",
       env: {},
       // Its own session: what a terminal sends to the host does not reach it.
@@ -162,6 +162,7 @@ function supervise(
   });
   started.catch(() => {});
   if (stdin === null || stdout === null || stderr === null || pid === undefined) {
+    lifeline?.release(undefined);
     return { ...failedProcess(""), started };
   }
   // A server that is gone, or has closed its input, is noticed otherwise.
@@ -174,7 +175,7 @@ function supervise(
     options.platform === "win32"
       ? createWindowsTree(pid, isLeaderAlive, options.taskkill)
       : createPosixGroup(pid, isLeaderAlive);
-  // no hold
+  lifeline?.hold(pid);
   const end = createEnding({
     group,
     exited,
@@ -194,6 +195,7 @@ export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
   const lifeline = isWindows ? undefined : createLifeline(startWatcher);
   return {
     start(launch) {
+      lifeline?.prepare();
       try {
         const child = spawn(launch.command, [...launch.args], {
           cwd: launch.cwd,
@@ -204,6 +206,7 @@ export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
         });
         return supervise(child, launch, lifeline, options);
       } catch (error) {
+        lifeline?.release(undefined);
         return failedProcess(describeSpawnFault(error as NodeJS.ErrnoException, launch));
       }
     },

@@ -4,6 +4,7 @@ import { CodeDiedError } from "../execution/code-died-error.ts";
 import { checkStructuredContent } from "../execution/convert-result.ts";
 import type { HandlerContext } from "../execution/handler-context.ts";
 import type { SchemaCheck, SchemaValidator } from "../execution/schema-validator.ts";
+import { untilAborted } from "../execution/until-aborted.ts";
 import type { CallbackCall, CallbackOutcome } from "./callback/callback-call.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import type { CodeRunners } from "./code-runners.ts";
@@ -232,8 +233,10 @@ export class ToolCalls {
     const timer = setTimeout(() => stop.abort(timedOut), timeoutMs);
     try {
       const runner = await this.#means.runners.get(route.owner);
-      if (route.initialize !== undefined) {
-        await runner.initialize(route.initialize, { options: route.options });
+      const { initialize, options } = route;
+      if (initialize !== undefined) {
+        // It may take for ever, and who called has a limit.
+        await untilAborted(stop.signal, () => runner.initialize(initialize, { options }));
       }
       const answer = await runner.call(route.handler, prepared, context);
       const { result, memory: changes } = readToolResult(

@@ -272,12 +272,13 @@ describe("when a call in a child is given up", { timeout: 30_000 }, () => {
 
   test("and it loops, its process is ended, and the host lives", async () => {
     const { call, runner } = createRunner(
-      "export const loops = () => { for (;;); }; export const a = () => 1;",
+      "export const loops = ({ now }) => { while (now); }; export const a = () => 1;",
       { stuckMs: 200 },
     );
-    await call("a");
+    // Loaded, so that the next call of it loops at once.
+    await call("loops");
     const controller = new AbortController();
-    const looping = call("loops", {}, { signal: controller.signal });
+    const looping = call("loops", { now: true }, { signal: controller.signal });
     const other = call("a");
     setTimeout(() => controller.abort(new Error("given up")), 100);
     await expect(looping).rejects.toThrow("given up");

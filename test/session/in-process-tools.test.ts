@@ -149,6 +149,26 @@ describe("a tool that the host runs", () => {
     await expect(call).rejects.toThrow("changed my mind");
   });
 
+  test("is not waited for beyond the limit while it initialises, and once is enough", async () => {
+    const lazy = toolPack(
+      { ready: { initialize: "./setup.js#connect" }, never: { initialize: "./setup.js#hang" } },
+      `import { count } from "./setup.js";
+       export const ready = () => String(count);
+       export const never = () => "called";`,
+      {
+        "setup.js":
+          "export let count = 0; export const connect = () => { count += 1; }; export const hang = () => new Promise(() => {});",
+      },
+    );
+    const session = await openForTest(makeProject({ lazy }));
+    await Promise.all([session.callTool("ready"), session.callTool("ready")]);
+    expect((await session.callTool("ready")).message).toBe("1");
+    expect(await session.callTool("never", {}, { timeoutMs: 50 })).toMatchObject({
+      variant: "ExceptionThrown",
+      message: expect.stringContaining("50 ms"),
+    });
+  });
+
   test("calls other tools, whose writes it sees at once, to a bounded depth", async () => {
     const session = await openForTest(project(), { config: { callback: { maxDepth: 2 } } });
     const result = await session.callTool("outer", {
