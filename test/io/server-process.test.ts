@@ -66,17 +66,22 @@ describe("a supervised process", () => {
             return false;
           }
         }).length;
-    const before = watchers();
+    // Those of other tests are on their way.
+    await expect.poll(watchers).toBe(0);
     const children = [1, 2, 3].map(() => startNode(port, "setInterval(() => {}, 1000)"));
-    expect(watchers()).toBe(before + 1);
+    expect(watchers()).toBe(1);
     await Promise.all(children.map((child) => child.end(haste)));
-    await expect.poll(watchers).toBe(before);
+    await expect.poll(watchers).toBe(0);
+    for (const command of ["no-such-command-here", "a\0b"]) {
+      await expect(port.start({ command, args: [], ...at }).started).rejects.toThrow("the command");
+    }
+    await expect.poll(watchers).toBe(0);
   });
 });
 
 describe("the watcher", () => {
-  const startWatcher = () => {
-    const said: string[] = [];
+  const startWatcher = (groups: readonly number[]) => {
+    const said = groups.map((group) => `given ${group}`);
     let isEnded = false;
     const input = new PassThrough();
     input.setEncoding("utf8").on("data", (text: string) => said.push(...text.trim().split("\n")));
@@ -96,8 +101,8 @@ describe("the watcher", () => {
 
   test("is one for all groups, knows which are gone, and goes with the last", async () => {
     const started: ReturnType<typeof startWatcher>[] = [];
-    const lifeline = createLifeline(() => {
-      const next = startWatcher();
+    const lifeline = createLifeline((groups) => {
+      const next = startWatcher(groups);
       started.push(next);
       return next.watcher;
     });
@@ -119,8 +124,8 @@ describe("the watcher", () => {
 
   test("is started again when it was killed, but not for ever", async () => {
     const started: ReturnType<typeof startWatcher>[] = [];
-    const lifeline = createLifeline(() => {
-      const next = startWatcher();
+    const lifeline = createLifeline((groups) => {
+      const next = startWatcher(groups);
       started.push(next);
       return next.watcher;
     });
@@ -128,7 +133,22 @@ describe("the watcher", () => {
     for (let i = 0; i < 10; i++) started.at(-1)?.end();
     await settle();
     expect(started).toHaveLength(4);
-    expect(started[3]?.said).toEqual(["+ 10"]);
+    expect(started[3]?.said).toEqual(["given 10"]);
+  });
+
+  test("is at hand before the first process, and gone where that could not be started", async () => {
+    const started: ReturnType<typeof startWatcher>[] = [];
+    const lifeline = createLifeline((groups) => {
+      const next = startWatcher(groups);
+      started.push(next);
+      return next.watcher;
+    });
+    lifeline.prepare();
+    lifeline.prepare();
+    expect(started).toHaveLength(1);
+    lifeline.release(undefined);
+    await settle();
+    expect(started[0]?.isEnded()).toBe(true);
   });
 
   test("may be missing", () => {
@@ -139,12 +159,13 @@ describe("the watcher", () => {
 });
 
 describe("groups", () => {
-  test("that are gone are known to be gone, and signalling them harms nobody", async () => {
+  test("that are gone are known to be gone, and numbers that mean our own are refused", async () => {
     const child = startNode(createProcessPort(), "");
     await child.exited;
-    const group = createPosixGroup(child.pid ?? 0, () => false);
+    const group = createPosixGroup(child.pid ?? Number.NaN, () => false);
     await expect.poll(() => group.isAlive()).toBe(false);
-    group.signal("SIGKILL");
+    for (const leader of [0, 1, -5, Number.NaN])
+      expect(() => createPosixGroup(leader, () => false)).toThrow();
   });
 
   test("are trees on Windows, ended by taskkill", async () => {
