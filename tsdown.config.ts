@@ -25,7 +25,7 @@ export default defineConfig([
   {
     ...shared,
     name: "library",
-    entry: { index: "src/index.ts", session: "src/api/session.ts" },
+    entry: { index: "src/index.ts", session: "src/api/session.ts", serve: "src/api/serve.ts" },
     outDir: "dist",
     format: "esm",
     dts: true,

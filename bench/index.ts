@@ -1,11 +1,13 @@
 // npm run bench -- [NAME…] [--rounds N] [--cpu]
 import { benchDiscovery } from "./discovery.ts";
+import { benchSession } from "./session.ts";
 import { benchStartup } from "./startup.ts";
 import { type BenchmarkOptions, readCommandLine } from "./support/options.ts";
 import { benchValidation } from "./validation.ts";
 
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
   ["discovery", benchDiscovery],
+  ["session", benchSession],
   ["startup", benchStartup],
   ["validation", benchValidation],
 ]);

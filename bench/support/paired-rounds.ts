@@ -19,16 +19,33 @@ export function runPairedRounds<Metric extends string>(
 ): Rounds<Metric> {
   const names = Object.keys(contestants);
   const samples = new Map<string, Sample<Metric>[]>(names.map((name) => [name, []]));
-  // The first run of each warms the file cache and is not counted.
-  for (const name of names) contestants[name]?.();
-  for (let round = 0; round < rounds; round++) {
-    for (let turn = 0; turn < names.length; turn++) {
-      const name = names[(round + turn) % names.length] ?? "";
-      const sample = contestants[name]?.();
-      if (sample !== undefined) samples.get(name)?.push(sample);
-    }
+  for (const [name, isCounted] of takeTurns(names, rounds)) {
+    const sample = contestants[name]?.();
+    if (sample !== undefined && isCounted) samples.get(name)?.push(sample);
   }
   return samples;
+}
+
+/** The same for what takes its time. */
+export async function runAsyncRounds<Metric extends string>(
+  contestants: Readonly<Record<string, () => Promise<Sample<Metric>>>>,
+  rounds: number,
+): Promise<Rounds<Metric>> {
+  const names = Object.keys(contestants);
+  const samples = new Map<string, Sample<Metric>[]>(names.map((name) => [name, []]));
+  for (const [name, isCounted] of takeTurns(names, rounds)) {
+    const sample = await contestants[name]?.();
+    if (sample !== undefined && isCounted) samples.get(name)?.push(sample);
+  }
+  return samples;
+}
+
+/** Whose turn it is; the first run of each warms the caches and is not counted. */
+function* takeTurns(names: readonly string[], rounds: number): Generator<[name: string, isCounted: boolean]> {
+  for (const name of names) yield [name, false];
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < names.length; turn++) yield [names[(round + turn) % names.length] ?? "", true];
+  }
 }
 
 /** Compares two contestants round by round: noise that lasts longer than a round falls out. */

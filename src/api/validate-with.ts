@@ -1,4 +1,7 @@
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { DataSyntaxError } from "../data/decode.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { findAdvertised } from "../definitions/find-advertised.ts";
 import {
   findPackBySubject,
   type InspectionMeans,
@@ -15,8 +18,8 @@ import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, failure, hasErrors, type Problem } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/index.ts";
+import { createProblem, failure, hasErrors, type Problem, quote } from "../problems/index.ts";
+import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { validatePack } from "../validate/validate-pack.ts";
 
 /** What is wrong with a pack, and what it declares. */
@@ -57,17 +60,22 @@ function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
 
-function describeSurroundings({ packs, resolvePackage }: FoundPacks): Surroundings {
-  return { packs: packs.map(({ pack }) => pack), resolvePackage };
+function describeSurroundings(means: InspectionMeans, { packs, resolvePackage }: FoundPacks): Surroundings {
+  return {
+    packs: packs.map(({ pack }) => pack),
+    resolvePackage,
+    findAdvertised: (names) => findAdvertised(means, packs, names),
+  };
 }
 
 async function findTarget(
-  { port }: InspectionMeans,
+  means: InspectionMeans,
   target: string | DiscoveredPack,
   { cwd = process.cwd(), global = false }: ValidationOptions,
 ): Promise<Target> {
+  const { port } = means;
   const lookAround = async (directory: string) =>
-    describeSurroundings(await findPacks(port, { cwd: directory, global }));
+    describeSurroundings(means, await findPacks(port, { cwd: directory, global }));
   if (typeof target !== "string" && typeof target?.location !== "string") {
     throw failure("InvalidArguments", { reason: "What to validate is a folder, a name or a pack" });
   }
@@ -80,6 +88,16 @@ async function findTarget(
   const folder = resolve(cwd, target);
   const isProject = target === ".";
   const isFolder = port.exists(join(folder, "package.json"));
+  if (!isProject && !isFolder && isQualifiedName(target) && !port.exists(folder))
+    refuseItem(await findPacks(port, { cwd, global }), target);
+  const parent = isFolder ? undefined : port.realPath(dirname(folder));
+  if (parent !== undefined && port.describePath(parent, basename(folder)) === "file") {
+    const hint = "Name the folder that its package.json is in, or nothing for the project here.";
+    throw failure("InvalidArguments", {
+      reason: `${quote(target, 400)} is a file; packages are validated as a whole`,
+      hint,
+    });
+  }
   if (isProject || isFolder || isPath(target)) {
     // Only "." stands for the project around it: whoever names a folder means that one.
     const { location, read } = isProject ? readProject(port, folder) : readFolder(port, folder);
@@ -88,12 +106,23 @@ async function findTarget(
   const found = await findPacks(port, { cwd, global });
   const named = findPackBySubject(found, target);
   if (named === undefined) {
+    refuseItem(found, target);
     if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
     throw missingPack(found, target);
   }
   const { location, origin } = named.pack;
-  const findSurroundings = async () => describeSurroundings(found);
+  const findSurroundings = async () => describeSurroundings(means, found);
   return { location, read: named.manifest, origin, byName: true, findSurroundings };
+}
+
+/** Throws `InvalidArguments` for what names an item of an installed pack: packs are validated as a whole. */
+function refuseItem({ packs }: FoundPacks, target: string): void {
+  const isItem = ({ qualifiedName }: { qualifiedName: string }) => qualifiedName === target.replace(/^@/, "");
+  const owner = packs.find(({ pack }) => kinds.some((kind) => pack[keyOfKind[kind]].some(isItem)));
+  if (owner === undefined) return;
+  const { qualifiedName } = owner.pack;
+  const reason = `${quote(target, 400)} is an item; packs are validated as a whole`;
+  throw failure("InvalidArguments", { reason, hint: `trailblaze validate ${qualifiedName}` });
 }
 
 type ReadPackage = Pick<Target, "location" | "read">;
@@ -107,6 +136,15 @@ function readFolder(port: InspectionPort, folder: string): ReadPackage {
   const location = port.realPath(folder);
   if (location === undefined) throw failure("ProjectNotFound", { directory: folder, exists: false });
   return { location, read: readManifest(port, location, "always") };
+}
+
+/** The name in a package.json that is not valid JSON, where it can be read all the same. */
+async function readLegibleName(text: string): Promise<string | undefined> {
+  const { parseBroken } = await import("../data/json-positions.ts");
+  const value = parseBroken(text);
+  return isRecord(value) && typeof value.name === "string" && isPackageName(value.name)
+    ? value.name
+    : undefined;
 }
 
 function createReport(
@@ -130,8 +168,11 @@ export async function validateExtensionWith(
   const { location, read, origin, byName, findSurroundings } = await findTarget(means, target, options);
   if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
-    const problem = await describeFault(read, undefined, { context: "validation", isSource: true });
-    return { report: createReport(null, null, [problem], strict), location, texts: new Map() };
+    const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
+    const name = text === undefined ? undefined : await readLegibleName(text);
+    const problem = await describeFault(read, name, { context: "validation", isSource: true });
+    const texts = new Map(text === undefined ? [] : [["package.json", text]]);
+    return { report: createReport(name ?? null, null, [problem], strict), location, texts };
   }
   const { value, text } = read;
   const texts = new Map([["package.json", text]]);
@@ -161,6 +202,6 @@ export async function validateExtensionWith(
   const facts = await gatherFacts(sources, inspected, builtIns);
   const report = createReport(found.pack.name, version, await validatePack(facts), strict);
   for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
-  for (const [file, source] of inspected.sources) texts.set(file, source.text);
+  for (const [file, source] of inspected.texts) texts.set(file, source.text);
   return { report, location, texts };
 }

@@ -98,6 +98,41 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     },
     load: () => import("./commands/run.ts"),
   },
+  start: {
+    summary: "Serve a server over stdio, or over HTTP",
+    usage: "<server>",
+    positionals: [1, 1],
+    options: {
+      http: {
+        type: "string",
+        placeholder: "[HOST:]PORT",
+        description: "Serve streamable HTTP there, at /mcp; 127.0.0.1 unless a host is named",
+      },
+      token: {
+        type: "string",
+        placeholder: "TEXT",
+        description: "Ask for this bearer token (or TRAILBLAZE_HTTP_TOKEN)",
+      },
+      "no-auth": { type: "boolean", description: "Need no token on another host than this one" },
+      "session-ttl": {
+        type: "string",
+        placeholder: "SECONDS",
+        description: "End sessions without requests after this time (1800)",
+      },
+      "max-sessions": { type: "string", placeholder: "NUMBER", description: "Sessions at once (1000)" },
+      stateless: { type: "boolean", description: "Have no sessions: each request stands for itself" },
+      "all-tools": {
+        type: "boolean",
+        description: "Also offer tools that need a session or are not for models",
+      },
+      config: {
+        type: "string",
+        placeholder: "FILE",
+        description: "Use this config file instead of the project's",
+      },
+    },
+    load: () => import("./commands/start.ts"),
+  },
   doctor: {
     summary: "Check Node, config, packs and servers, and say what stands in the way of a session",
     usage: "",

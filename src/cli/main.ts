@@ -15,8 +15,19 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
   return [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
 }
 
+/** Commands that run code of packs, which may hold the process open long after it was needed. */
+const runCode = new Set(["tools", "call", "run", "start", "doctor"]);
+
 /** Runs one command line and gives its exit code. Never throws. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
+  const exitCode = await dispatch(argv);
+  const [name] = putCommandFirst(argv);
+  if (name === undefined || !runCode.has(name)) return exitCode;
+  await output.drained();
+  process.exit(exitCode);
+}
+
+async function dispatch(argv: readonly string[]): Promise<ExitCode> {
   const [name, ...args] = putCommandFirst(argv);
   const asJson = argv.includes("--json");
   try {
@@ -50,7 +61,9 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   }
   const { run } = await command.load();
   const answer = await run(input);
-  if (input.options.json) {
+  if (answer.isSilent) {
+    // What there was to say was said while it ran.
+  } else if (input.options.json) {
     output.json(answer.json);
   } else {
     output.answer(answer.formatText(output.stdoutStyle()));

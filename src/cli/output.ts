@@ -61,6 +61,13 @@ export const output = {
   /** The answer itself. */
   answer: (text: string): void => writeLine(1, text),
   json: (document: unknown): void => writeLine(1, formatJson(document)),
+  /** Resolves when everything that was written is with whoever reads it. */
+  drained: async (): Promise<void> => {
+    const streams = [...waiting].map(streamOf).filter(({ writableLength }) => writableLength > 0);
+    await Promise.all(
+      streams.map((stream) => new Promise<void>((resolve) => stream.once("drain", () => resolve()))),
+    );
+  },
   /** What people should know besides the answer. */
   note: (text: string): void => writeLine(2, text),
 };

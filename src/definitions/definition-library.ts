@@ -43,12 +43,17 @@ export class DefinitionLibrary {
     return qualifiedNames.flatMap((name) => this.#items.get(keyOf(name)) ?? []);
   }
 
+  /** What the definition of an item, which `load` returned, was read with. */
+  sourceOf(item: InspectedItem): InspectedPack | undefined {
+    return this.#sources.get(item);
+  }
+
   /** Adds problems found in an item's definition, which `load` returned, with their place. */
   async report(item: InspectedItem, problems: readonly Problem[]): Promise<void> {
     const owner = this.#sources.get(item);
     if (owner === undefined) return;
     const findings = problems.map((problem) => ({ item, problem }));
-    for (const placed of await placeInSources(owner.pack.name, owner.sources, findings))
+    for (const placed of await placeInSources(owner.pack.name, owner.texts, findings))
       this.problems.push(placed);
   }
 }

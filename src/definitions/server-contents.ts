@@ -4,7 +4,7 @@ import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { resolveReference, whyInvalidItemName } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
-import { findReferences } from "./references.ts";
+import { findReferences, type WrittenReference } from "./references.ts";
 import type { InspectedItem } from "./types.ts";
 
 /** A tool as a server offers it. */
@@ -47,7 +47,31 @@ function describeBundle({ definition }: InspectedItem): ServerTool[] {
   }));
 }
 
-/** Finds what a server of a pack is composed of. References that lead nowhere are reported and left out. */
+/** What a server is composed of, in its own order: its tools, then those of its toolsets, each once. */
+export interface ServerMembers {
+  tools: ServerMember[];
+  prompts: InspectedItem[];
+  /** Bundles that are listed more than once, each time after the first. */
+  repeatedBundles: InspectedItem[];
+}
+
+export type ServerMember =
+  | { type: "tool"; item: InspectedItem }
+  /** A tool of the host that starts the server. */
+  | { type: "builtIn"; name: string }
+  /** All entries of a bundle. */
+  | { type: "bundle"; item: InspectedItem };
+
+/** Something with references: an item, or a server of the user's own config. */
+export interface Referrer {
+  /** Whose references they are: a pack's, or the user's. */
+  from: DiscoveredPack | "user";
+  references: readonly WrittenReference[];
+  /** Where problems with them are reported; `undefined` for the user's own. */
+  item: InspectedItem | undefined;
+}
+
+/** Finds what a server is composed of. References that lead nowhere are reported and left out. */
 export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
   readonly #packs: readonly DiscoveredPack[];
@@ -59,40 +83,71 @@ export class ServerContentsReader {
     this.#builtIns = builtIns;
   }
 
+  /** The contents of a pack's server as inspection shows them. */
   async read(server: InspectedItem): Promise<ServerContents> {
-    const toolNames = new Set(await this.#resolve(server, "tool"));
-    const promptNames = await this.#resolve(server, "prompt");
-    const bundled: ServerTool[] = [];
-    const seen = new Set<string>();
-    const pending = await this.#resolve(server, "toolset");
-    for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
-      if (seen.has(name)) continue;
-      seen.add(name);
-      const [toolset] = await this.#library.load("toolset", [name]);
-      if (toolset === undefined) continue;
-      if (toolset.shape === "toolsBundle") {
-        bundled.push(...describeBundle(toolset));
-      } else {
-        for (const tool of await this.#resolve(toolset, "tool")) toolNames.add(tool);
-        pending.unshift(...(await this.#resolve(toolset, "toolset")));
-      }
-    }
-    const definitions = await this.#library.load("tool", [...toolNames]);
+    const { tools, prompts } = await this.readMembers(this.#asReferrer(server));
+    const plain = tools.filter((member) => member.type !== "bundle");
     return {
-      tools: [...definitions.map(describeTool), ...bundled],
-      toolNames: [...toolNames],
-      promptNames: [...new Set(promptNames)],
+      tools: tools.flatMap((member) =>
+        member.type === "tool"
+          ? describeTool(member.item)
+          : member.type === "bundle"
+            ? describeBundle(member.item)
+            : [],
+      ),
+      toolNames: plain.map((member) => (member.type === "tool" ? member.item.qualifiedName : member.name)),
+      promptNames: prompts.map(({ qualifiedName }) => qualifiedName),
     };
   }
 
-  /** The qualified names of what an item refers to of one kind, in order. */
-  async #resolve(item: InspectedItem, kind: Kind): Promise<string[]> {
+  /** What a server is composed of, with definitions. */
+  async readMembers(server: Referrer | undefined): Promise<ServerMembers> {
+    const members = new Map<string, ServerMember>();
+    const repeatedBundles: InspectedItem[] = [];
+    if (server === undefined) return { tools: [], prompts: [], repeatedBundles };
+    const seen = new Set<string>();
+    const add = async (referrer: Referrer): Promise<void> => {
+      for (const name of await this.#resolve(referrer, "tool")) {
+        const isBuiltIn = !name.includes("/");
+        const [item] = isBuiltIn ? [] : await this.#library.load("tool", [name]);
+        if (isBuiltIn) members.set(`tool ${name}`, { type: "builtIn", name });
+        else if (item !== undefined && !members.has(`tool ${name}`))
+          members.set(`tool ${name}`, { type: "tool", item });
+      }
+      for (const name of await this.#resolve(referrer, "toolset")) {
+        const [toolset] = await this.#library.load("toolset", [name]);
+        if (toolset === undefined) continue;
+        const isBundle = toolset.shape === "toolsBundle";
+        if (isBundle && seen.has(name)) repeatedBundles.push(toolset);
+        if (seen.has(name)) continue;
+        seen.add(name);
+        if (isBundle) members.set(`bundle ${name}`, { type: "bundle", item: toolset });
+        else {
+          const inner = this.#asReferrer(toolset);
+          if (inner !== undefined) await add(inner);
+        }
+      }
+    };
+    await add(server);
+    const promptNames = [...new Set(await this.#resolve(server, "prompt"))];
+    return {
+      tools: [...members.values()],
+      prompts: await this.#library.load("prompt", promptNames),
+      repeatedBundles,
+    };
+  }
+
+  #asReferrer(item: InspectedItem): Referrer | undefined {
     const packName = item.qualifiedName.slice(0, item.qualifiedName.lastIndexOf("/"));
     const from = this.#packs.find((pack) => pack.qualifiedName === packName && !pack.shadowed);
-    if (from === undefined) return [];
+    return from === undefined ? undefined : { from, item, references: findReferences(item) };
+  }
+
+  /** The qualified names of what something refers to of one kind, in order. */
+  async #resolve({ from, references, item }: Referrer, kind: Kind): Promise<string[]> {
     const names: string[] = [];
     const problems: Problem[] = [];
-    for (const { reference, kind: wanted, path } of findReferences(item)) {
+    for (const { reference, kind: wanted, path } of references) {
       if (wanted !== kind) continue;
       try {
         names.push(
@@ -102,7 +157,8 @@ export class ServerContentsReader {
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
         // A short name that is none of the pack's may be a tool of the host that starts the server.
-        const canBeBuiltIn = kind === "tool" && whyInvalidItemName(reference) === undefined;
+        const canBeBuiltIn =
+          from !== "user" && kind === "tool" && whyInvalidItemName(reference) === undefined;
         if (canBeBuiltIn) names.push(reference);
         problems.push(
           canBeBuiltIn
@@ -111,7 +167,8 @@ export class ServerContentsReader {
         );
       }
     }
-    await this.#library.report(item, problems);
+    if (item !== undefined) await this.#library.report(item, problems);
+    else this.#library.problems.push(...problems);
     return names;
   }
 }

@@ -44,6 +44,15 @@ function findResultFault(
   return isError === undefined || typeof isError === "boolean" ? undefined : "/isError must be boolean";
 }
 
+/** What keeps a value from being a result of MCP, as the end of a sentence; `undefined` where nothing does. */
+export function findFaultOfResult(value: unknown): string | undefined {
+  if (!isRecord(value)) return "it must be an object";
+  const { content } = value;
+  if (!Array.isArray(content) || !content.every(isBlock))
+    return "/content must be a list of blocks with a type";
+  return findResultFault(value, content);
+}
+
 function fromJson(json: string): CallToolResult {
   // Only an object can be more than its text.
   if (!json.startsWith("{")) return createTextResult(json);

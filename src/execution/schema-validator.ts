@@ -27,6 +27,8 @@ export interface SchemaValidator {
    * and `{}` take any object.
    */
   check(schema: Schema | undefined, value: unknown): Promise<SchemaCheck>;
+  /** The same for a value that nobody else holds: defaults are filled into it. */
+  checkOwned(schema: Schema | undefined, value: Record<string, unknown>): Promise<SchemaCheck>;
 }
 
 interface Validate {
@@ -132,10 +134,13 @@ export function createSchemaValidator(): SchemaValidator {
     }
   };
 
-  return {
+  const validator: SchemaValidator = {
     async check(schema, value) {
       const copy = isRecord(value) ? cloneData(value) : undefined;
       if (copy === undefined) return fail(isRecord(value) ? "must be JSON" : "must be object");
+      return validator.checkOwned(schema, copy);
+    },
+    async checkOwned(schema, copy) {
       if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
       let entry = compiled.get(schema);
       if (entry === undefined) {
@@ -158,4 +163,5 @@ export function createSchemaValidator(): SchemaValidator {
       return fail(describeViolations(errors), [...new Set(missing)]);
     },
   };
+  return validator;
 }

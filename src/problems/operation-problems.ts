@@ -1,5 +1,6 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
+import { hintForSyntax } from "./syntax-hint.ts";
 import { listOf, printable, quote } from "./text.ts";
 
 export interface ItemNotFound {
@@ -10,26 +11,34 @@ export interface ItemNotFound {
   nearest: readonly string[];
   /** Why one that is installed is not to be had. */
   reason?: string;
+  /** The tool that models know by this name. */
+  advertises?: string;
+  /** Items of every kind were looked through. */
+  isAnyKind?: boolean;
 }
 
 const itemNotFound = (kind: Kind) =>
   entry<ItemNotFound>({
     title: `There is no such ${kind}`,
     severity: "error",
-    message: ({ name, otherKind, reason }) =>
+    message: ({ name, otherKind, reason, advertises, isAnyKind }) =>
+      advertises !== undefined
+        ? `There is no ${kind} ${quote(name)}; that is the name by which models know ${quote(advertises, 200)}.`
+        : otherKind !== undefined
+          ? `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`
+          : reason !== undefined
+            ? `The ${kind} ${quote(name)} is installed, but not to be had here: ${printable(reason)}`
+            : `There is no ${isAnyKind ? "item" : kind} ${quote(name)}.`,
+    hint: ({ nearest, otherKind, reason, isAnyKind }) =>
       otherKind !== undefined
-        ? `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`
-        : reason !== undefined
-          ? `The ${kind} ${quote(name)} is installed, but not to be had here: ${printable(reason)}`
-          : `There is no ${kind} ${quote(name)}.`,
-    hint: ({ nearest, otherKind, reason }) =>
-      otherKind !== undefined
-        ? `Ask for it as a ${otherKind}.`
+        ? `Ask for it as a ${otherKind}: --kind ${otherKind}`
         : reason !== undefined
           ? "`trailblaze tools` shows what a session has, and why not the rest."
           : nearest.length > 0
             ? `Did you mean ${listOf(nearest)}?`
-            : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
+            : isAnyKind
+              ? "`trailblaze list` shows what is installed."
+              : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
   });
 
 /** Faults met while a command or a library function does its work. */
@@ -50,7 +59,8 @@ export const operationProblems = {
     title: "The pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
     message: ({ name }) => `The pack ${quote(name)} is not installed here.`,
-    hint: ({ name, nearest = [], alternative }) => {
+    hint: ({ name, nearest = [], alternative, isDeclared }) => {
+      if (isDeclared) return "package.json declares it: npm install";
       const install = `npm install ${name}`;
       const meant = nearest.length > 0 ? `Did you mean ${listOf(nearest)}? Or: ${install}` : install;
       return alternative === undefined ? meant : `${meant} (or, if it is a pack: npm install ${alternative})`;
@@ -63,10 +73,15 @@ export const operationProblems = {
       `${name} ${version} is installed, which does not satisfy ${quote(range)}.`,
     hint: ({ name, range }) => `npm install "${name}@${range}"`,
   }),
-  ExtensionNotFound: entry<{ name: string }>({
-    title: "The package is installed, but is no pack",
+  ExtensionNotFound: entry<{
+    name: string;
+    /** Where it is that is not installed. */
+    inRegistry?: boolean;
+  }>({
+    title: "The package is no pack",
     severity: "error",
-    message: ({ name }) => `${quote(name)} is installed, but its package.json has no \`trailblaze\` field.`,
+    message: ({ name, inRegistry }) =>
+      `${quote(name)} is ${inRegistry ? "in the registry" : "installed"}, but its package.json has no \`trailblaze\` field.`,
     hint: () => "`trailblaze list` shows the packages that are packs.",
   }),
   ServerNotFound: itemNotFound("server"),
@@ -90,6 +105,25 @@ export const operationProblems = {
     },
     hint: () =>
       "Shut one out with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions: suffix` to number them.",
+  }),
+  InitializeFailed: entry<{ name: string; reason: string }>({
+    title: "An initialize function failed",
+    severity: "error",
+    message: ({ name, reason }) => `${quote(name, 200)} could not be initialised: ${printable(reason)}`,
+    hint: () => "Nothing is served before every tool is ready.",
+  }),
+  DuplicateBundleEntry: entry<{ name: string | undefined; bundles: readonly string[] }>({
+    title: "Two bundles of one server have an entry of the same name",
+    severity: "error",
+    message: ({ name, bundles }) =>
+      name === undefined
+        ? `The bundle ${listOf(bundles.map((bundle) => quote(bundle, 200)))} is listed twice in one server.`
+        : `The entry ${quote(name)} is in ${listOf(
+            bundles.map((bundle) => quote(bundle, 200)),
+            "and",
+          )}, which one server has both.`,
+    hint: ({ name }) =>
+      name === undefined ? "List it once." : "Rename one of them, or serve the bundles by different servers.",
   }),
   ServerDied: entry<{ label: string; why: string }>({
     title: "A server ended during a session",
@@ -139,8 +173,10 @@ export const operationProblems = {
     severity: warningForBystanders,
     message: ({ reason, location }) =>
       `The package.json in ${quote(location, 400)} is not usable: ${reason}.`,
-    hint: ({ isSource }) =>
-      isSource ? "Correct it there." : "Install the package again, or tell its author.",
+    hint: ({ isSource, reason }) =>
+      isSource
+        ? (hintForSyntax(reason) ?? "Correct it there.")
+        : "Install the package again, or tell its author.",
   }),
   PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({
     title: "A package.json is larger than 1 MiB",

@@ -1,16 +1,16 @@
-import type { CodeRunner } from "../execution/tool-code.ts";
+import type { OutcomeRunner } from "../execution/code-runner.ts";
 import type { CodeOwner } from "./session-tool.ts";
 
 /** The runners of a session's code: one for each pack, one for the host's own tools; each made on first use. */
 export class CodeRunners {
-  readonly #create: (owner: CodeOwner) => Promise<CodeRunner>;
-  readonly #runners = new Map<string, Promise<CodeRunner>>();
+  readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;
+  readonly #runners = new Map<string, Promise<OutcomeRunner>>();
 
-  constructor(create: (owner: CodeOwner) => Promise<CodeRunner>) {
+  constructor(create: (owner: CodeOwner) => Promise<OutcomeRunner>) {
     this.#create = create;
   }
 
-  get(owner: CodeOwner): Promise<CodeRunner> {
+  get(owner: CodeOwner): Promise<OutcomeRunner> {
     const key = owner.pack?.location ?? "";
     let runner = this.#runners.get(key);
     if (runner === undefined) {

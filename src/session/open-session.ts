@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import { loadDefinitions } from "../definitions/load-definitions.ts";
-import { configFailure, describeConfigFaults } from "../discovery/config-file.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
-import type { CodeRunner } from "../execution/tool-code.ts";
+import type { OutcomeRunner } from "../execution/code-runner.ts";
+import type { ProcessLog } from "../io/process-port.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { Registry } from "../registry/create-registry.ts";
@@ -12,9 +12,9 @@ import { createRegistry } from "../registry/create-registry.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import { type CheckedPack, checkPack } from "./check-packs.ts";
 import { CodeRunners } from "./code-runners.ts";
-import { findBuiltInFaults, readBuiltIns } from "./config/built-ins.ts";
+import { checkBuiltIns } from "./config/check-built-ins.ts";
 import { readConfig } from "./config/read-config.ts";
-import type { BuiltInDefinition, SessionConfig } from "./config/session-config.ts";
+import type { SessionConfig } from "./config/session-config.ts";
 import { gatherToolsets } from "./gather-toolsets.ts";
 import type { RecordedCall } from "./recording.ts";
 import { registerTools } from "./register-tools.ts";
@@ -50,6 +50,7 @@ class Opening {
   readonly #memory: SessionMemory;
   readonly #logDir: string;
   readonly #servers: SessionServer[] = [];
+  readonly #logs: ProcessLog[] = [];
   readonly #runners: CodeRunners;
   #callback: CallbackEndpoint | undefined;
   #calls: ToolCalls | undefined;
@@ -267,7 +268,7 @@ class Opening {
     this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) });
   }
 
-  async #createRunner({ pack, root }: CodeOwner): Promise<CodeRunner> {
+  async #createRunner({ pack, root }: CodeOwner): Promise<OutcomeRunner> {
     const inChild = pack !== undefined && this.#config.isolation === "process";
     const label = pack?.qualifiedName ?? "the host";
     const onLateError = (message: string) => this.#log({ tool: label, level: "error", data: message });
@@ -275,7 +276,9 @@ class Opening {
       return this.#means.createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
-    const child = { env, logFile: join(this.#logDir, logFileOf(label)) };
+    const log = this.#means.openLog(join(this.#logDir, logFileOf(label)));
+    this.#logs.push(log);
+    const child = { env, onOutput: (chunk: Buffer) => log.write(chunk.toString()) };
     return this.#means.createRunner({ root, trusted: false, child, onLateError });
   }
 
@@ -286,15 +289,8 @@ class Opening {
       this.#runners.close(),
       this.#callback?.close(),
     ]);
+    await Promise.all(this.#logs.map((log) => log.end()));
   }
-}
-
-/** The host's own tools as the caller defines them. Throws `TrailblazeError` `InvalidConfig` for the first fault. */
-async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): Promise<BuiltInDefinition[]> {
-  const faults = [...findBuiltInFaults(definitions, { mayBeFunction: true })];
-  const [first, ...others] = await describeConfigFaults(faults, undefined);
-  if (first !== undefined) throw configFailure([first, ...others]);
-  return readBuiltIns(definitions);
 }
 
 function once<Value>(create: () => Promise<Value>): () => Promise<Value> {

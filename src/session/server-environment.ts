@@ -5,7 +5,8 @@ export interface EnvironmentFacts {
   hostEnvironment: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
   device: Device | undefined;
-  sessionId: string;
+  /** `undefined` where there is no session. */
+  sessionId: string | undefined;
   /** Absolute path of the server's script where one is named, else of the file that declares it. */
   toolsetFile: string;
   /** `undefined` where callbacks are off. */

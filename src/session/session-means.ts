@@ -1,6 +1,7 @@
 import type { InspectionMeans } from "../definitions/inspect.ts";
+import type { OutcomeRunner } from "../execution/code-runner.ts";
 import type { SchemaValidator } from "../execution/schema-validator.ts";
-import type { CodeRunner } from "../execution/tool-code.ts";
+import type { ProcessLog } from "../io/process-port.ts";
 import type { CallbackEndpoint, CallbackOptions } from "./callback/callback-endpoint.ts";
 import type { ServerEvents, ServerLaunch } from "./servers/connected-server.ts";
 import type { StartingServer } from "./servers/start-server.ts";
@@ -12,7 +13,7 @@ export interface RunnerOptions {
   /** The host's own code, whose late errors are the host's. */
   trusted: boolean;
   /** The complete environment of the child it runs in; without it the code runs in this process. */
-  child: { env: Readonly<Record<string, string>>; logFile: string } | undefined;
+  child: { env: Readonly<Record<string, string>>; onOutput(chunk: Buffer): void } | undefined;
   onLateError(message: string): void;
 }
 
@@ -21,6 +22,8 @@ export interface SessionMeans {
   inspection: InspectionMeans;
   hostEnvironment: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
+  /** Opens a file for what packs' code writes in a child. */
+  openLog(file: string): ProcessLog;
   /** Makes the folder of a session's logs and gives its absolute path. */
   openLogFolder(sessionId: string, logDir: string | undefined): string;
   /** Spawns the server's process at once. */
@@ -29,6 +32,6 @@ export interface SessionMeans {
     events: ServerEvents & { onInvalidTool(name: string, reason: string): void },
   ): StartingServer;
   openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint>;
-  createRunner(options: RunnerOptions): Promise<CodeRunner>;
+  createRunner(options: RunnerOptions): Promise<OutcomeRunner>;
   createSchemaValidator(): Promise<SchemaValidator>;
 }

@@ -10,6 +10,7 @@ import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import type { CodeRunners } from "./code-runners.ts";
 import type { SessionConfig } from "./config/session-config.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "./envelope.ts";
+import { whenAborted } from "./servers/abort-listeners.ts";
 import { ServerCallError } from "./servers/connected-server.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeDeath } from "./session-servers.ts";
@@ -128,10 +129,10 @@ export class ToolCalls {
     delete own[legacyContextKey];
 
     const stop = new AbortController();
-    const onAbort = () => stop.abort(signal?.reason);
-    const onClosing = () => stop.abort(closing.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    closing.addEventListener("abort", onClosing, { once: true });
+    const forget = [
+      whenAborted(closing, () => stop.abort(closing.reason)),
+      ...(signal === undefined ? [] : [whenAborted(signal, () => stop.abort(signal.reason))]),
+    ];
     const invocation: Invocation = {
       id: randomUUID(),
       candidate,
@@ -153,8 +154,7 @@ export class ToolCalls {
       return result;
     } finally {
       this.#running.delete(invocation.id);
-      signal?.removeEventListener("abort", onAbort);
-      closing.removeEventListener("abort", onClosing);
+      for (const end of forget) end();
     }
   }
 
@@ -217,7 +217,8 @@ export class ToolCalls {
     const { tool } = invocation.candidate;
     const { memory, config } = this.#means;
     const validator = await this.#means.validator();
-    const checked = await validator.check(tool.inputSchema, args);
+    // The arguments were copied before they came here.
+    const checked = await validator.checkOwned(tool.inputSchema, args);
     if (!checked.ok) return failedResult(describeRefusal(checked));
 
     const visible = this.#visibleMemory(route.owner.pack?.qualifiedName);
@@ -229,8 +230,11 @@ export class ToolCalls {
       enumerable: false,
       configurable: true,
     });
-    const timedOut = new DOMException(`It gave no answer within ${timeoutMs} ms.`, "TimeoutError");
-    const timer = setTimeout(() => stop.abort(timedOut), timeoutMs);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      stop.abort(new DOMException(describeDelay(timeoutMs), "TimeoutError"));
+    }, timeoutMs);
     try {
       const runner = await this.#means.runners.get(route.owner);
       const { initialize, options } = route;
@@ -249,11 +253,8 @@ export class ToolCalls {
       }
       return result;
     } catch (error) {
-      if (error === timedOut) return failedResult(timedOut.message);
-      if (stop.signal.aborted) {
-        if (stop.signal.reason === timedOut) return failedResult(timedOut.message);
-        throw stop.signal.reason;
-      }
+      if (isLate) return failedResult(describeDelay(timeoutMs));
+      if (stop.signal.aborted) throw stop.signal.reason;
       return failedResult(
         messageOf(error),
         error instanceof CodeDiedError ? "FatalError" : "ExceptionThrown",
@@ -305,6 +306,8 @@ export class ToolCalls {
     return this.#call(candidate, args, { signal: outer.signal, depth, recorded });
   }
 }
+
+const describeDelay = (timeoutMs: number) => `It gave no answer within ${timeoutMs} ms.`;
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 

@@ -74,7 +74,8 @@ function findUnknownOptions(
     });
 }
 
-function placeOfCode(
+/** Where the code of a key of a definition is found; `undefined` where it names none. */
+export function placeOfCode(
   value: unknown,
   root: string,
   key: string,

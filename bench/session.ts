@@ -1,0 +1,215 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { openSession as OpenSession, Session } from "../src/api/session.ts";
+import type { BenchmarkOptions } from "./support/options.ts";
+import { compareRounds, runAsyncRounds } from "./support/paired-rounds.ts";
+import { formatAim, formatRatio, printTable } from "./support/print.ts";
+import { RawClient } from "./support/raw-client.ts";
+
+const aims = { parallel: 0.8, ready: 1.15, call: 1.15, inProcess: 1 / 3 };
+const churn = 1000;
+
+const server = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url));
+const built = new URL("../dist/session.mjs", import.meta.url);
+
+const toolModule = "export const echo = ({ text }) => text;\n";
+const toolDefinition = {
+  name: "local",
+  inputSchema: { type: "object", properties: { text: { type: "string" } } },
+  handler: "./tool.js#echo",
+};
+
+/** A project that is a pack itself, with one tool that runs in the process. */
+function writeProject(folder: string): void {
+  mkdirSync(join(folder, "trailblaze/tools"), { recursive: true });
+  const manifest = { name: "measured", version: "1.0.0", type: "module", trailblaze: { tools: ["local"] } };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  writeFileSync(join(folder, "tool.js"), toolModule);
+  writeFileSync(join(folder, "trailblaze/tools/local.json"), JSON.stringify(toolDefinition));
+}
+
+const configOf = (count: number, logDir: string) => ({
+  logDir,
+  callback: { enabled: true },
+  trailblazeSubprocessToolsets: Array.from({ length: count }, (_, index) => ({
+    name: `server${index}`,
+    command: process.execPath,
+    args: [server, `echo${index}`],
+  })),
+});
+
+/** Milliseconds that work takes; what it leaves behind is ended outside of them. */
+async function time<Thing>(work: () => Promise<Thing>, end: (thing: Thing) => Promise<unknown>) {
+  const begun = performance.now();
+  const thing = await work();
+  const elapsed = performance.now() - begun;
+  await end(thing);
+  return { time: elapsed };
+}
+
+/** Microseconds a call takes: many in a row, or `width` at a time. */
+async function timeCalls(call: () => Promise<unknown>, calls: number, width: number) {
+  const begun = performance.now();
+  const worker = async () => {
+    for (let index = 0; index < calls / width; index++) await call();
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+  return { time: ((performance.now() - begun) * 1000) / calls };
+}
+
+async function benchStart(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
+  const rows: string[][] = [];
+  const open = (count: number) => openSession({ cwd, config: configOf(count, join(cwd, "logs")) });
+  const close = (session: Session) => session.close();
+  for (const count of [1, 5, 10]) {
+    const measured = await runAsyncRounds(
+      {
+        session: () => time(() => open(count), close),
+        serial: () =>
+          time(
+            async () => {
+              const sessions: Session[] = [];
+              for (let index = 0; index < count; index++) sessions.push(await open(1));
+              return sessions;
+            },
+            (sessions) => Promise.all(sessions.map(close)),
+          ),
+        raw: () =>
+          time(
+            async () => {
+              const clients = Array.from(
+                { length: count },
+                (_, index) => new RawClient([server, `echo${index}`]),
+              );
+              await Promise.all(clients.map((client) => client.ready()));
+              return clients;
+            },
+            (clients) => Promise.all(clients.map((client) => client.close())),
+          ),
+      },
+      rounds,
+    );
+    const ratio = (base: string) => compareRounds(measured, "session", base, "time");
+    const isAim = count === 5;
+    rows.push([
+      String(count),
+      formatRatio(ratio("serial")),
+      isAim ? formatAim(ratio("serial"), aims.parallel) : "-",
+      formatRatio(ratio("raw")),
+      isAim ? formatAim(ratio("raw"), aims.ready) : "-",
+    ]);
+  }
+  printTable(["servers", "session ÷ one after the other", "aim", "÷ raw, all at once", "aim"], rows);
+}
+
+async function benchCalls(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
+  const session = await openSession({ cwd, config: configOf(1, join(cwd, "logs")) });
+  const raw = new RawClient([server, "echo0"]);
+  await raw.ready();
+  const client = new Client({ name: "sdk", version: "1.0.0" });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [server, "echo0"] }));
+  const rows: string[][] = [];
+  for (const [label, bytes, calls, width] of [
+    ["100 B, one at a time", 100, 300, 1],
+    ["100 B, 32 at once", 100, 960, 32],
+    ["1 MB, one at a time", 1_000_000, 8, 1],
+  ] as const) {
+    const args = { text: "x".repeat(bytes) };
+    const measured = await runAsyncRounds(
+      {
+        session: () => timeCalls(() => session.callTool("echo0", args), calls, width),
+        sdk: () => timeCalls(() => client.callTool({ name: "echo0", arguments: args }), calls, width),
+        raw: () =>
+          timeCalls(() => raw.request("tools/call", { name: "echo0", arguments: args }), calls, width),
+      },
+      rounds,
+    );
+    const ratio = (base: string) => compareRounds(measured, "session", base, "time");
+    rows.push([
+      label,
+      formatRatio(ratio("sdk")),
+      formatAim(ratio("sdk"), aims.call),
+      formatRatio(ratio("raw")),
+    ]);
+  }
+  printTable(["tools/call over stdio", "session ÷ the SDK's client", "aim", "÷ raw"], rows);
+  await Promise.all([session.close(), client.close(), raw.close()]);
+}
+
+async function benchInProcess(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
+  const session = await openSession({ cwd, config: configOf(0, join(cwd, "logs")) });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const memory = new Server({ name: "memory", version: "1.0.0" }, { capabilities: { tools: {} } });
+  memory.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
+    content: [{ type: "text", text: String(params.arguments?.text) }],
+  }));
+  const client = new Client({ name: "sdk", version: "1.0.0" });
+  await Promise.all([memory.connect(near), client.connect(far)]);
+  const args = { text: "x".repeat(100) };
+  const direct = async ({ text }: { text: string }) => ({ content: [{ type: "text", text }] });
+  const measured = await runAsyncRounds(
+    {
+      session: () => timeCalls(() => session.callTool("local", args), 3000, 1),
+      memory: () => timeCalls(() => client.callTool({ name: "local", arguments: args }), 3000, 1),
+      direct: () => timeCalls(() => direct(args), 3000, 1),
+    },
+    rounds,
+  );
+  const ratio = (base: string) => compareRounds(measured, "session", base, "time");
+  const aim = formatAim(ratio("memory"), Number(aims.inProcess.toFixed(2)));
+  printTable(
+    ["a tool in the process", "÷ the SDK's InMemoryTransport", "aim", "÷ a direct call"],
+    [["100 B", formatRatio(ratio("memory")), aim, formatRatio(ratio("direct"))]],
+  );
+  await Promise.all([session.close(), client.close()]);
+}
+
+const countDescriptors = () => readdirSync("/proc/self/fd").length;
+/** Sessions opened and closed one after the other: what is left of them. */
+async function benchChurn(openSession: typeof OpenSession, cwd: string): Promise<void> {
+  const open = async () => (await openSession({ cwd, config: configOf(0, join(cwd, "logs")) })).close();
+  await open();
+  const before = { descriptors: countDescriptors(), memory: process.memoryUsage().rss };
+  const begun = performance.now();
+  for (let index = 0; index < churn; index++) await open();
+  const each = (performance.now() - begun) / churn;
+  const after = { descriptors: countDescriptors(), memory: process.memoryUsage().rss };
+  printTable(
+    ["sessions opened and closed", "ms each", "file descriptors before → after", "MB before → after"],
+    [
+      [
+        String(churn),
+        each.toFixed(2),
+        `${before.descriptors} → ${after.descriptors}`,
+        `${Math.round(before.memory / 1e6)} → ${Math.round(after.memory / 1e6)}`,
+      ],
+    ],
+  );
+}
+
+/** Sessions against the least that could do the same, in this process; servers are the SDK's. */
+export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> {
+  const { openSession } = (await import(built.href)) as { openSession: typeof OpenSession };
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
+  try {
+    writeProject(folder);
+    await benchStart(openSession, folder, rounds);
+    console.log();
+    await benchCalls(openSession, folder, rounds);
+    console.log();
+    await benchInProcess(openSession, folder, rounds);
+    if (process.platform === "linux") {
+      console.log();
+      await benchChurn(openSession, folder);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,61 @@
+import type { Writable } from "node:stream";
+import { createProcessPort } from "../io/server-process.ts";
+import type { RunningServer } from "../serve/serve-options.ts";
+import type { ServeMeans } from "../serve/start-server.ts";
+import { createInspectionMeans } from "./inspection-means.ts";
+import { createExecutionMeans } from "./session-means.ts";
+
+/** Where the protocol goes once stdout is reserved; a process has one stdout, so this is done once. */
+let protocolOutput: Writable | undefined;
+
+async function reserveStdout(): Promise<Writable> {
+  if (protocolOutput === undefined) {
+    const { reserveStdout: reserve } = await import("../serve/stdio/reserve-stdout.ts");
+    protocolOutput = reserve(process.stdout, process.stderr);
+  }
+  return protocolOutput;
+}
+
+/** A running server that has ended when `close` has, or when it ended by itself. */
+function createRunning(url?: string) {
+  let announce = () => {};
+  const ended = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const finish = (close: () => Promise<void>): RunningServer => ({
+    ...(url === undefined ? {} : { url }),
+    ended,
+    close: () => close().finally(announce),
+  });
+  return { announce: () => announce(), finish };
+}
+
+/** The means of serving on this machine; what not every server needs is loaded where it does. */
+export function createServeMeans(): ServeMeans {
+  const processes = createProcessPort();
+  return {
+    ...createExecutionMeans(processes),
+    inspection: createInspectionMeans(),
+    processes,
+    log: (text) => void process.stderr.write(text.endsWith("\n") ? text : `${text}\n`),
+    reserveStdout: async () => void (await reserveStdout()),
+    async serveStdio(create) {
+      const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
+      const output = await reserveStdout();
+      const { announce, finish } = createRunning();
+      const served = await serveStdio(create, { input: process.stdin, output, onEnd: announce });
+      return finish(() => served.close());
+    },
+    async serveHttp(label, create, { sessionTtl, ...options }) {
+      const { serveHttp } = await import("../serve/http/serve-http.ts");
+      const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
+      const served = await serveHttp(create, { label, ...options, ...ttl });
+      return createRunning(served.url).finish(() => served.close());
+    },
+    async passThrough(label, launch) {
+      const { passThrough } = await import("../serve/pass-through.ts");
+      const streams = { input: process.stdin, output: process.stdout, error: process.stderr };
+      return passThrough(label, launch, processes, streams);
+    },
+  };
+}

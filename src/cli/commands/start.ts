@@ -1,0 +1,68 @@
+import { failure, printable } from "../../problems/index.ts";
+import type { CommandServeOptions, HttpTransport } from "../../serve/serve-options.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { output } from "../output.ts";
+
+/** A number of an option, at least `minimum`; throws `InvalidArguments` for anything else. */
+function readNumber(options: CommandInput["options"], name: string, minimum: number): number | undefined {
+  const value = options[name];
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (value !== "" && Number.isInteger(number) && number >= minimum) return number;
+  throw failure("InvalidArguments", {
+    reason: `--${name} "${printable(String(value))}" is no number from ${minimum} upwards`,
+  });
+}
+
+/** `PORT`, `HOST:PORT` or `[IPv6]:PORT`. */
+function readAddress(value: string): { host?: string; port: number } {
+  const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]+)\]|([^:[\]]+)):)?(\d{1,5})$/.exec(value) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535) {
+    const hint = "Write --http 8080, --http 0.0.0.0:8080 or --http [::1]:8080; port 0 takes a free one.";
+    throw failure("InvalidArguments", { reason: `--http "${printable(value)}" is no [HOST:]PORT`, hint });
+  }
+  const host = bracketed ?? plain;
+  return host === undefined ? { port } : { host, port };
+}
+
+const httpOptions = ["token", "no-auth", "session-ttl", "max-sessions", "stateless"];
+
+function readHttp(options: CommandInput["options"]): HttpTransport {
+  const token = options.token ?? process.env.TRAILBLAZE_HTTP_TOKEN;
+  const sessionTtl = readNumber(options, "session-ttl", 1);
+  const maxSessions = readNumber(options, "max-sessions", 1);
+  return {
+    ...(options.http === undefined ? {} : readAddress(String(options.http))),
+    ...(token === undefined || token === "" ? {} : { token: String(token) }),
+    ...(options["no-auth"] === true ? { noAuth: true } : {}),
+    ...(sessionTtl === undefined ? {} : { sessionTtl }),
+    ...(maxSessions === undefined ? {} : { maxSessions }),
+    ...(options.stateless === true ? { stateless: true } : {}),
+  };
+}
+
+/** Serves until the client is done, or a signal says so. */
+export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+  const [reference = ""] = positionals;
+  const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
+  const http = readHttp(options);
+  const { startServer } = await import("../../api/serve.ts");
+  const serving: CommandServeOptions = {
+    cwd,
+    ...(options.config === undefined ? {} : { config: String(options.config) }),
+    ...(options.http === undefined ? {} : { transport: http }),
+    ...(onlyHttp === undefined ? {} : { onlyHttp: `--${onlyHttp}` }),
+    http,
+    allTools: options["all-tools"] === true,
+  };
+  const running = await startServer(reference, serving);
+  const stop = () => void running.close();
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  const { url } = running;
+  if (url !== undefined) output.note(`Serving ${printable(reference)} on ${url}`);
+  if (url !== undefined && options.json) output.json({ server: reference, url });
+  await running.ended;
+  process.off("SIGINT", stop).off("SIGTERM", stop);
+  return { json: null, formatText: () => "", problems: [], isSilent: true };
+}

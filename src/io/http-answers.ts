@@ -1,0 +1,118 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { type Answer, timerMs } from "./loopback-server.ts";
+
+/** An answer that goes on as long as its stream does. */
+export interface StreamedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Called once, when all was sent or the client has gone. */
+  onEnd(): void;
+}
+
+function headersOf({ headers, body, status }: Answer): Record<string, string> {
+  return {
+    ...(body === "" ? {} : { "content-type": "application/json" }),
+    ...(status === 204 ? {} : { "content-length": String(Buffer.byteLength(body)) }),
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    ...headers,
+  };
+}
+
+/** An answer as text, for where Node has no response object. */
+export function formatRaw(answer: Answer): string {
+  const headers = Object.entries({ ...headersOf(answer), connection: "close" });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${lines}\r\n${answer.body}`;
+}
+
+export function sendWhole(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, headersOf(answer));
+  response.end(answer.body);
+}
+
+/** Sends the answer, and ends it once the client has stopped sending or had `lingerMs` to. */
+export function writeRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  lingerMs: number,
+): void {
+  response.writeHead(answer.status, { ...headersOf(answer), connection: "close" });
+  response.write(answer.body);
+  const timer = setTimeout(() => response.end(), lingerMs).unref();
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  if (request.readableEnded) end();
+  else request.once("end", end).once("close", end).resume();
+}
+
+/** Resolves when there is room again, or there will never be. */
+const untilDrained = (response: ServerResponse, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const finish = () => {
+      response.off("drain", finish);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    response.once("drain", finish);
+    signal.addEventListener("abort", finish, { once: true });
+    if (signal.aborted) finish();
+  });
+
+/** Sends as fast as the client takes it. The stream is cancelled when the client goes. */
+export async function sendStream(
+  response: ServerResponse,
+  { status, headers, stream, onEnd }: StreamedAnswer,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = stream.getReader();
+  const cancel = () => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    if (signal.aborted) cancel();
+    else {
+      response.writeHead(status, { "x-content-type-options": "nosniff", ...headers });
+      // A stream that is silent at first is open all the same.
+      response.flushHeaders();
+    }
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || signal.aborted) break;
+      if (!response.write(value)) await untilDrained(response, signal);
+    }
+    response.end();
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    onEnd();
+  }
+}
+
+/** `gone` where the client hung up before the end. */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  timeoutMs: number,
+): Promise<Uint8Array | 408 | 413 | "gone"> {
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const finish = (result: Uint8Array | 408 | 413 | "gone") => {
+      clearTimeout(timer);
+      request.off("data", take);
+      resolve(result);
+    };
+    const take = (chunk: Uint8Array) => {
+      size += chunk.length;
+      if (size > maxBytes) finish(413);
+      else chunks.push(chunk);
+    };
+    const timer = setTimeout(finish, timerMs(timeoutMs), 408).unref();
+    request.on("data", take);
+    request.once("end", () => finish(Buffer.concat(chunks, size)));
+    request.once("close", () => finish("gone"));
+  });
+}

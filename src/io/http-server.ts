@@ -1,0 +1,225 @@
+// The one place that listens for HTTP where others than a session's own servers may call: framing, limits and endings of
+// connections, and answers that stream. Of what is said it knows nothing.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import {
+  formatRaw,
+  readBody,
+  type StreamedAnswer,
+  sendStream,
+  sendWhole,
+  writeRefusal,
+} from "./http-answers.ts";
+import { type Answer, type RequestHead, type TransportFault, timerMs } from "./loopback-server.ts";
+
+/** Answers a request whose body has come. `signal` aborts when the client hangs up or the server lets it go. */
+export type StreamingHandler = (body: Uint8Array, signal: AbortSignal) => Promise<Answer | StreamedAnswer>;
+
+export interface HttpServerOptions {
+  /** A name or an address; of IPv6 without brackets. */
+  host: string;
+  /** 0 for one that is free. */
+  port: number;
+  /** Looks at a request before its body is read. An answer is a refusal: the connection ends after it. Must not throw. */
+  admit(head: RequestHead, port: number): Answer | StreamingHandler;
+  /** What is answered to requests that are wrong as HTTP, and (503) to those that come while it closes. */
+  refuse(fault: TransportFault | 503): Answer;
+  /** The largest body, counted as it arrives. */
+  maxBodyBytes: number;
+  /** From the end of the headers to the end of the body. */
+  bodyTimeoutMs: number;
+  /** For the request line and headers, also of a connection that never sends any. */
+  headersTimeoutMs: number;
+  /** A connection on which nothing moves for so long is dropped: longer than a stream is silent. */
+  idleTimeoutMs: number;
+  maxConnections: number;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  /** Accepts nothing more from now on, and destroys what is not answered after `graceMs`. Idempotent. */
+  close(graceMs: number): Promise<void>;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly aborter: AbortController;
+}
+
+/** A connection and its requests that are not answered yet; with pipelining there can be several. */
+interface Connection {
+  readonly exchanges: Set<Exchange>;
+  /** Nothing more is taken from it. */
+  isEnding: boolean;
+}
+
+/** How long a refused client may go on sending: destroyed at once, the connection would take the answer with it. */
+const lingerMs = 1000;
+const maximumHeaderBytes = 16 * 1024;
+const keepAliveMs = 60_000;
+
+function faultOf(error: Error): TransportFault {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return 413;
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+}
+
+class NodeHttpServer implements HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #server: Server;
+  readonly #connections = new Map<Duplex, Connection>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#server = createServer({
+      headersTimeout: timerMs(options.headersTimeoutMs),
+      // Behind the limit of the body, should that ever fail.
+      requestTimeout: timerMs(options.headersTimeoutMs + options.bodyTimeoutMs + lingerMs),
+      connectionsCheckingInterval: Math.min(1000, timerMs(options.headersTimeoutMs)),
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: maximumHeaderBytes,
+      requireHostHeader: false,
+      noDelay: true,
+    });
+    this.#server.timeout = timerMs(options.idleTimeoutMs);
+    this.#server.maxConnections = options.maxConnections;
+    // Their bytes are limited; by number, Node would leave some out, and those could be the ones that count.
+    this.#server.maxHeadersCount = 0;
+    this.#server
+      .on("connection", (socket) => this.#connect(socket))
+      .on("request", (request, response) => this.#take(request, response, false))
+      .on("checkContinue", (request, response) => this.#take(request, response, true))
+      .on("checkExpectation", (request, response) => this.#take(request, response, false))
+      .on("connect", (_request, socket) => this.#breakOff(socket, 405))
+      .on("clientError", (error, socket) => this.#breakOff(socket, faultOf(error)));
+  }
+
+  listen(): Promise<void> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen({ host, port, exclusive: true }, () => {
+        this.#server.off("error", reject);
+        // A connection that cannot be accepted, for want of descriptors, is the client's to retry.
+        this.#server.on("error", () => {});
+        resolve();
+      });
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? this.#options.port;
+  }
+
+  close(graceMs: number): Promise<void> {
+    this.#closing ??= this.#shutDown(graceMs);
+    return this.#closing;
+  }
+
+  async #shutDown(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const [socket, connection] of this.#connections) {
+      connection.isEnding = true;
+      if (connection.exchanges.size === 0) socket.destroy();
+    }
+    const grace = setTimeout(() => {
+      for (const socket of this.#connections.keys()) socket.destroy();
+    }, timerMs(graceMs));
+    await closed;
+    clearTimeout(grace);
+  }
+
+  #connect(socket: Socket): void {
+    const connection: Connection = { exchanges: new Set(), isEnding: false };
+    this.#connections.set(socket, connection);
+    // One listener a connection: the response of a pipelined request is not told when its client goes.
+    socket.once("close", () => {
+      this.#connections.delete(socket);
+      for (const { aborter } of connection.exchanges) aborter.abort();
+      connection.exchanges.clear();
+    });
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+    const connection = this.#connections.get(request.socket);
+    if (connection === undefined || (connection.isEnding && this.#closing === undefined)) return;
+    const exchange: Exchange = { request, response, aborter: new AbortController() };
+    connection.exchanges.add(exchange);
+    request.on("error", () => {});
+    response.on("error", () => {});
+    response.once("close", () => connection.exchanges.delete(exchange));
+
+    const { admit, refuse, maxBodyBytes } = this.#options;
+    if (this.#closing !== undefined) {
+      this.#refuse(connection, exchange, refuse(503));
+      return;
+    }
+    const values = request.headersDistinct;
+    const head: RequestHead = {
+      method: request.method ?? "",
+      target: request.url ?? "",
+      headerValues: (name) => (Object.hasOwn(values, name) ? (values[name] ?? []) : []),
+    };
+    const admitted = admit(head, this.port);
+    if (typeof admitted !== "function") {
+      this.#refuse(connection, exchange, admitted);
+    } else if (Number(request.headers["content-length"]) > maxBodyBytes) {
+      this.#refuse(connection, exchange, refuse(413));
+    } else {
+      if (awaitsContinue) response.writeContinue();
+      this.#answer(connection, exchange, admitted).catch(() => request.socket.destroy());
+    }
+  }
+
+  async #answer(connection: Connection, exchange: Exchange, handle: StreamingHandler): Promise<void> {
+    const { request, response, aborter } = exchange;
+    const body = await readBody(request, this.#options.maxBodyBytes, this.#options.bodyTimeoutMs);
+    if (body === "gone" || response.headersSent || !connection.exchanges.has(exchange)) return;
+    if (typeof body === "number") {
+      this.#refuse(connection, exchange, this.#options.refuse(body));
+      return;
+    }
+    const answer = await handle(body, aborter.signal);
+    response.once("finish", () => {
+      connection.exchanges.delete(exchange);
+      if (connection.isEnding && connection.exchanges.size === 0) request.socket.destroySoon();
+    });
+    if ("stream" in answer) await sendStream(response, answer, aborter.signal);
+    else if (!request.socket.destroyed) sendWhole(response, answer);
+  }
+
+  /** Sends the answer, and ends the connection once the client has stopped sending or had the time to. */
+  #refuse(connection: Connection, { request, response }: Exchange, answer: Answer): void {
+    connection.isEnding = true;
+    writeRefusal(request, response, answer, lingerMs);
+  }
+
+  /** What came is no request of ours: answers that, unless an answer that is owed would be taken for it. */
+  #breakOff(socket: Duplex, fault: TransportFault): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const exchanges = [...connection.exchanges];
+    const isOwed = exchanges.some(({ request, response }) => request.complete || response.headersSent);
+    const wasEnding = connection.isEnding;
+    connection.isEnding = true;
+    // What is owed is sent first, and ends the connection.
+    if (isOwed || wasEnding) return;
+    connection.exchanges.clear();
+    socket.end(formatRaw(this.#options.refuse(fault)));
+    setTimeout(() => socket.destroy(), lingerMs).unref();
+  }
+}
+
+/** Listens. Rejects with Node's error where that is not possible. Keeps the process alive until it is closed. */
+export async function listenForHttp(options: HttpServerOptions): Promise<HttpServer> {
+  const server = new NodeHttpServer(options);
+  await server.listen();
+  return server;
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import type { FetchOptions } from "npm-registry-fetch";
+import type { NpmConfiguration } from "./npm-configuration.ts";
+
+const lineBreaks = (text: string) => text.replace(/\\n/g, "\n");
+
+/** Each certificate of a file on its own, as TLS wants them; `undefined` where the file cannot be read. */
+function readCertificates(file: string): string[] | undefined {
+  const end = "-----END CERTIFICATE-----";
+  try {
+    const parts = readFileSync(file, "utf8").replace(/\r\n/g, "\n").split(end);
+    return parts.filter((part) => part.trim() !== "").map((part) => part.trimStart() + end);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * npm's configuration as npm-registry-fetch takes it. Registries that are no web addresses are left out. The result
+ * holds credentials: it goes to npm-registry-fetch and nowhere else.
+ */
+export function toFetchOptions(configuration: NpmConfiguration): FetchOptions {
+  const text = (key: string) => {
+    const value = configuration.get(key);
+    return typeof value === "string" && value !== "" && value !== "null" ? value : undefined;
+  };
+  // Without a prototype: keys come from files.
+  const options: FetchOptions = Object.create(null);
+  for (const [key, value] of configuration) {
+    const isRegistry = /^@[^:]+:registry$/.test(key);
+    if (isRegistry ? isWebAddress(value) : key.startsWith("//")) options[key] = value;
+  }
+  const registry = text("registry");
+  if (isWebAddress(registry)) options.registry = registry;
+  const ca = configuration.get("ca");
+  const cafile = text("cafile");
+  if (cafile !== undefined) options.ca = readCertificates(cafile);
+  else if (Array.isArray(ca)) options.ca = ca.map(lineBreaks);
+  else if (text("ca") !== undefined) options.ca = lineBreaks(text("ca") ?? "");
+  for (const key of ["cert", "key"]) {
+    const value = text(key);
+    if (value !== undefined) options[key] = lineBreaks(value);
+  }
+  const proxy = text("proxy");
+  if (proxy !== undefined && proxy !== "false") options.proxy = proxy;
+  const named: readonly (readonly [string, string])[] = [
+    ["https-proxy", "httpsProxy"],
+    ["noproxy", "noProxy"],
+    ["local-address", "localAddress"],
+  ];
+  for (const [key, name] of named) {
+    const value = text(key);
+    if (value !== undefined) options[name] = value;
+  }
+  options.strictSSL = text("strict-ssl") !== "false";
+  const maximumSockets = Number(text("maxsockets"));
+  if (maximumSockets > 0) options.maxSockets = maximumSockets;
+  return options;
+}
+
+function isWebAddress(value: unknown): value is string {
+  return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value);
+}

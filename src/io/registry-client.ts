@@ -1,0 +1,117 @@
+import fetch, { type FetchAnswer, type FetchOptions } from "npm-registry-fetch";
+import type { RegistryAnswer, RegistryPort, RegistryRequest } from "./registry-port.ts";
+
+/** Beyond this, an answer "later" is a refusal. Dates are read too. */
+function readRetryAfter(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** What is known of an error: never its message, which may repeat addresses with credentials in them. */
+interface FetchFault {
+  statusCode?: unknown;
+  code?: unknown;
+  name?: unknown;
+  type?: unknown;
+  headers?: Record<string, string[] | undefined>;
+}
+
+const describeStatus = (status: number): string => {
+  if (status === 401) return "wants credentials that npm's configuration does not have (401)";
+  if (status === 403) return "refuses access (403)";
+  return `answers with status ${status}`;
+};
+
+const unreachable = new Map([
+  ["ENOTFOUND", "cannot be found: there is no such host, or no network"],
+  ["EAI_AGAIN", "cannot be found: there is no network"],
+  ["ECONNREFUSED", "cannot be reached: it refuses connections"],
+]);
+
+function describeFault(error: unknown): RegistryAnswer {
+  const { statusCode, code, name, type, headers } = error as FetchFault;
+  if (typeof statusCode === "number") {
+    if (statusCode === 404 || statusCode === 405) return { state: "absent" };
+    const retryAfter = headers?.["retry-after"]?.[0];
+    if (statusCode === 429 || (statusCode === 503 && retryAfter !== undefined))
+      return { state: "busy", retryAfterMs: readRetryAfter(retryAfter) };
+    return { state: "failed", reason: describeStatus(statusCode), isDown: false };
+  }
+  const isTimeout = name === "AbortError" || name === "TimeoutError" || String(type).endsWith("timeout");
+  if (isTimeout || /TIMEDOUT|TIMEOUT$/.test(String(code)))
+    return { state: "failed", reason: "does not answer in time", isDown: true };
+  const known = unreachable.get(String(code));
+  const reason =
+    known ?? `cannot be read (${/^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "it breaks off"})`;
+  return { state: "failed", reason, isDown: true };
+}
+
+/** Reads a body up to a limit; `undefined` where it is longer. */
+async function readBody({ body }: FetchAnswer, limit: number): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of body) {
+    length += part.length;
+    if (length > limit) {
+      body.destroy();
+      return undefined;
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** A scoped package's name is one segment of a path. */
+export function escapePackageName(name: string): string {
+  return encodeURIComponent(name).replace(/^%40/, "@");
+}
+
+function withoutCredentials(address: string): string {
+  const url = new URL(address);
+  return `${url.origin}${url.pathname}`;
+}
+
+/**
+ * A port onto the registries of the user's npm configuration; `options` are from `toFetchOptions`. The only place that
+ * uses the network for looking at packages. It follows redirects as npm does: credentials stay with their host.
+ */
+export function createRegistryClient(options: FetchOptions): RegistryPort {
+  const registryOf = (name: string) => fetch.pickRegistry(name, options).replace(/\/*$/, "/");
+  const scoped = Object.keys(options).filter((key) => /^@.*:registry$/.test(key));
+  const addresses = [
+    registryOf("trailblaze"),
+    ...scoped.map((key) => String(options[key]).replace(/\/*$/, "/")),
+  ];
+
+  async function get(request: RegistryRequest): Promise<RegistryAnswer> {
+    const { address, path, accept, etag, maximumBytes, timeoutMs, signal } = request;
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const answer = await fetch(`${address}${path}`, {
+        ...options,
+        registry: address,
+        headers: {
+          accept: accept ?? "application/json",
+          ...(etag === undefined ? {} : { "if-none-match": etag }),
+        },
+        // Whether to ask again is decided above: one of several that are asked at once may not answer at all.
+        retry: { retries: 0 },
+        timeout: timeoutMs,
+        signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+      });
+      if (answer.status === 304) {
+        answer.body.resume();
+        return { state: "unchanged" };
+      }
+      const bytes = await readBody(answer, maximumBytes);
+      if (bytes !== undefined) return { state: "read", bytes, etag: answer.headers.get("etag") ?? undefined };
+      const reason = `sends more than the ${maximumBytes} bytes that are read`;
+      return { state: "failed", reason, isDown: false };
+    } catch (error) {
+      return describeFault(error);
+    }
+  }
+
+  return { registries: [...new Set(addresses)], registryOf, show: withoutCredentials, get };
+}

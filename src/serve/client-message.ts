@@ -1,0 +1,55 @@
+import { nestsDeeper } from "../session/servers/json-depth.ts";
+
+export type RequestId = string | number;
+
+/** Codes of JSON-RPC, and those that the SDK's transport uses. */
+export const rpcCode = {
+  parse: -32700,
+  request: -32600,
+  internal: -32603,
+  refused: -32000,
+  noSession: -32001,
+} as const;
+
+/** Levels of arrays and objects in a message. */
+const maximumDepth = 512;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The value of a client's JSON text, or what is wrong with it. */
+export function parseMessage(text: Uint8Array): { value: unknown } | { code: number; fault: string } {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  if (nestsDeeper(bytes, maximumDepth)) {
+    return { code: rpcCode.request, fault: `The message nests deeper than ${maximumDepth} levels.` };
+  }
+  try {
+    return { value: JSON.parse(utf8.decode(text)) };
+  } catch {
+    return { code: rpcCode.parse, fault: "The message is not JSON." };
+  }
+}
+
+const own = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
+
+const asId = (id: unknown): RequestId | undefined =>
+  typeof id === "string" || typeof id === "number" ? id : undefined;
+
+export const methodOf = (message: unknown): string | undefined => {
+  const method = own(message, "method");
+  return typeof method === "string" ? method : undefined;
+};
+
+/** The id of a request; `undefined` for anything else. */
+export const requestIdOf = (message: unknown): RequestId | undefined =>
+  methodOf(message) === undefined ? undefined : asId(own(message, "id"));
+
+/** The request that a message cancels. */
+export const cancelledIdOf = (message: unknown): RequestId | undefined =>
+  methodOf(message) === "notifications/cancelled"
+    ? asId(own(own(message, "params"), "requestId"))
+    : undefined;
+
+/** Of a message, or of all in a batch. */
+export const messagesIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);

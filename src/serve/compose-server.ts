@@ -1,0 +1,245 @@
+import { DefinitionLibrary } from "../definitions/definition-library.ts";
+import type { InspectionMeans } from "../definitions/inspect.ts";
+import { findReferences, type WrittenReference } from "../definitions/references.ts";
+import { type Referrer, ServerContentsReader, type ServerMembers } from "../definitions/server-contents.ts";
+import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { isItemAllowed } from "../discovery/packs-policy.ts";
+import { findProject } from "../discovery/project.ts";
+import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
+import { checkPack } from "../session/check-packs.ts";
+import type {
+  BuiltInDefinition,
+  SessionConfig,
+  UserComposedServer,
+} from "../session/config/session-config.ts";
+import { planPackServer, planUserServer, type ServerPlan } from "../session/server-launches.ts";
+
+/** A server that the host itself serves, with everything it is made of. */
+export interface ComposedServer {
+  /** Short name: the item's, or the config's key. */
+  name: string;
+  info: { name: string; version: string };
+  instructions: string | undefined;
+  transport: "stdio" | "http";
+  /** The item and the pack, for a server of a pack. */
+  origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
+  members: ServerMembers;
+  /** The pack of each item among the members, by the item. */
+  packOf(item: InspectedItem): DiscoveredPack;
+}
+
+/** What a name to be started leads to. */
+export type ServeTarget =
+  | { type: "composed"; server: ComposedServer }
+  | { type: "subprocess"; plan: ServerPlan };
+
+/** What finding a server needs to know. */
+export interface ServeSources {
+  means: InspectionMeans;
+  config: SessionConfig;
+  builtIns: readonly BuiltInDefinition[];
+  cwd: string;
+}
+
+const textOr = (value: unknown, other: string) =>
+  typeof value === "string" && value.trim() !== "" ? value : other;
+const textOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
+
+/** The user's own server of this name; its references stand in the config. */
+function asReferrer({ name, tools, toolsets, prompts }: UserComposedServer): Referrer {
+  const lists = { tool: tools, toolset: toolsets, prompt: prompts } as const;
+  const references = Object.entries(lists).flatMap(([kind, list]) =>
+    list.map(
+      (reference, index): WrittenReference => ({
+        reference,
+        kind: kind as WrittenReference["kind"],
+        path: ["servers", name, `${kind}s`, index],
+      }),
+    ),
+  );
+  return { from: "user", references, item: undefined };
+}
+
+class ServerFinder {
+  readonly #sources: ServeSources;
+  readonly #found: FoundPacks;
+  readonly #packs: DiscoveredPack[];
+  readonly #library: DefinitionLibrary;
+  readonly #builtInNames: string[];
+
+  constructor(sources: ServeSources, found: FoundPacks) {
+    const { means, builtIns } = sources;
+    this.#sources = sources;
+    this.#found = found;
+    this.#packs = found.packs.map(({ pack }) => pack);
+    this.#library = new DefinitionLibrary(means.port, found.packs, {
+      createEvaluator: () => means.createEvaluator({}),
+    });
+    this.#builtInNames = builtIns.map(({ name }) => String(name));
+  }
+
+  async find(reference: string): Promise<ServeTarget> {
+    const { config } = this.#sources;
+    const own = config.servers.find(({ name }) => name === reference);
+    if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
+    const subprocess = config.subprocessServers.find(({ name }) => name === reference);
+    if (subprocess !== undefined) return { type: "subprocess", plan: planUserServer(subprocess, config) };
+
+    const { qualifiedName } = this.#resolve(reference);
+    const [item] = await this.#library.load("server", [qualifiedName]);
+    const owner = this.#found.packs.find(
+      ({ pack }) => !pack.shadowed && `${pack.qualifiedName}/${item?.declaration.name}` === qualifiedName,
+    );
+    if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
+    this.#checkAllowed(owner, item);
+    await this.#checkItems([item]);
+    if (item.shape === "subprocessServer") return { type: "subprocess", plan: planPackServer(owner, item) };
+    const server = await this.#composeItem(owner, item);
+    return { type: "composed", server };
+  }
+
+  #resolve(reference: string) {
+    const { config } = this.#sources;
+    try {
+      return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs });
+    } catch (error) {
+      // A short name may be one of the config's, misspelt.
+      if (!(error instanceof TrailblazeError) || error.code !== "ServerNotFound") throw error;
+      const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
+      const nearest = findNearestNames(reference, names);
+      if (nearest.length === 0) throw error;
+      throw failure("ServerNotFound", { ...notFound(reference), nearest });
+    }
+  }
+
+  async #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
+    const { version } = findProject(this.#sources.means.port, this.#sources.cwd).manifest?.value ?? {};
+    const members = await this.#readMembers(asReferrer(own));
+    return {
+      name: own.name,
+      info: { name: own.name, version: own.version ?? textOr(version, "0.0.0") },
+      instructions: own.instructions,
+      transport: own.transport ?? "stdio",
+      origin: undefined,
+      members,
+      packOf: (item) => this.#packOf(item),
+    };
+  }
+
+  async #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ComposedServer> {
+    const definition = item.definition ?? {};
+    const isDocument = item.shape === "serverDocument";
+    const info = (isDocument ? definition.serverInfo : definition) as Record<string, unknown> | undefined;
+    const metadata = definition.metadata as Record<string, unknown> | undefined;
+    const { name } = item.declaration;
+    const members = await this.#readMembers({ from: pack, item, references: findReferences(item) });
+    const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
+    return {
+      name,
+      info: {
+        name: textOr(info?.name, textOr(metadata?.name, name)),
+        version: textOr(info?.version, pack.version ?? "0.0.0"),
+      },
+      instructions: textOrUndefined(definition.instructions),
+      transport: isHttp ? "http" : "stdio",
+      origin: { item, pack },
+      members,
+      packOf: (member) => this.#packOf(member),
+    };
+  }
+
+  /** The members of a server, all of which must be there and usable. */
+  async #readMembers(referrer: Referrer): Promise<ServerMembers> {
+    const reader = new ServerContentsReader(this.#library, this.#packs, this.#builtInNames);
+    const members = await reader.readMembers(referrer);
+    for (const member of members.tools) {
+      if (member.type !== "builtIn" || this.#builtInNames.includes(member.name)) continue;
+      const nearest = findNearestNames(member.name, this.#builtInNames);
+      throw failure("ToolNotFound", { ...notFound(member.name), nearest });
+    }
+    const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
+    if (broken !== undefined) throw new TrailblazeError(broken);
+    const [repeated] = members.repeatedBundles;
+    if (repeated !== undefined) {
+      throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
+    }
+    checkEntryNames(members);
+    const items = members.tools.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
+    for (const item of items) {
+      const owner = this.#ownerOf(item);
+      if (owner !== undefined) this.#checkAllowed(owner, item);
+    }
+    await this.#checkItems([...items, ...members.prompts]);
+    return members;
+  }
+
+  #ownerOf(item: InspectedItem): InspectedPack | undefined {
+    return this.#library.sourceOf(item);
+  }
+
+  #packOf(item: InspectedItem): DiscoveredPack {
+    const owner = this.#ownerOf(item);
+    if (owner === undefined) throw new Error(`${item.qualifiedName} was loaded from no pack`);
+    return owner.pack;
+  }
+
+  /** What the user shut out is not served either. */
+  #checkAllowed({ pack }: FoundPack, { declaration, qualifiedName }: InspectedItem): void {
+    const { packs } = this.#sources.config;
+    if (isItemAllowed(packs, pack.qualifiedName, qualifiedName, { isTransitive: false })) return;
+    const code = declaration.kind === "server" ? "ServerNotFound" : "ToolNotFound";
+    const reason = "the config's `packs` does not allow it.";
+    throw failure(code, { ...notFound(qualifiedName), reason });
+  }
+
+  /** Throws the first error of items that cannot be used: nothing is served then. */
+  async #checkItems(items: readonly InspectedItem[]): Promise<void> {
+    const byPack = groupBy(items, (item) => this.#library.sourceOf(item));
+    for (const [pack, own] of byPack) {
+      if (pack === undefined) continue;
+      const { unusable } = await checkPack(this.#sources.means.port, { ...pack, items: own });
+      const [problem] = unusable.values();
+      if (problem !== undefined) throw new TrailblazeError(problem);
+    }
+  }
+}
+
+function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    groups.set(key, [...(groups.get(key) ?? []), value]);
+  }
+  return groups;
+}
+
+const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
+
+/** Throws `DuplicateBundleEntry` for a name that two bundles have. */
+function checkEntryNames({ tools }: ServerMembers): void {
+  const owners = new Map<string, string>();
+  for (const member of tools) {
+    if (member.type !== "bundle") continue;
+    const { definition, qualifiedName } = member.item;
+    const entries = Array.isArray(definition?.entries) ? (definition.entries as { name?: unknown }[]) : [];
+    for (const { name } of entries) {
+      const other = owners.get(String(name));
+      if (other !== undefined) {
+        throw failure("DuplicateBundleEntry", { name: String(name), bundles: [other, qualifiedName] });
+      }
+      owners.set(String(name), qualifiedName);
+    }
+  }
+}
+
+/**
+ * Finds a server by its short name in the config, or by its qualified name, with everything it is made of. Reads and
+ * evaluates definitions as inspection does; runs nothing. Throws `TrailblazeError` for whatever is missing or broken.
+ */
+export async function findServer(reference: string, sources: ServeSources): Promise<ServeTarget> {
+  const found = await findPacks(sources.means.port, { cwd: sources.cwd, policy: sources.config.packs });
+  return new ServerFinder(sources, found).find(reference);
+}

@@ -1,0 +1,164 @@
+// The one place that knows the MCP SDK's server: protocol in, tools and prompts out.
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import {
+  CallToolRequestSchema,
+  CallToolResultSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  GetPromptResultSchema,
+  ListPromptsRequestSchema,
+  ListToolsRequestSchema,
+  type LoggingLevel,
+  LoggingLevelSchema,
+  McpError,
+  type ServerNotification,
+  type ServerRequest,
+} from "@modelcontextprotocol/sdk/types.js";
+import { legacyContextKey } from "../session/envelope.ts";
+import { readPage } from "./pages.ts";
+import type { ProtocolServer } from "./protocol-server.ts";
+import type { CallAnswer, CallChannel, ServedServer, ServedTool } from "./served-server.ts";
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+const general = "The server failed to answer.";
+
+/** An error of the protocol whose message is told as it is; the SDK would put its number before it. */
+function protocolError(code: number, message: string, data?: unknown): McpError {
+  const error = new McpError(code, message, data);
+  error.message = message;
+  return error;
+}
+
+const badRequest = (message: string) => protocolError(ErrorCode.InvalidParams, message);
+
+/** What a handler did wrong is told; what the host did wrong is not. */
+function toProtocolError(error: unknown): McpError {
+  return error instanceof McpError ? error : protocolError(ErrorCode.InternalError, general);
+}
+
+function createChannel(server: Server, extra: Extra, sessionId: string): CallChannel {
+  const token = extra._meta?.progressToken;
+  const ignore = () => {};
+  return {
+    signal: extra.signal,
+    depth: 0,
+    log(level, data) {
+      const known = LoggingLevelSchema.safeParse(level);
+      const params = {
+        level: known.success ? known.data : ("info" satisfies LoggingLevel),
+        data: data ?? null,
+      };
+      // Levels are kept by the SDK for each session; a client that is gone hears nothing.
+      void server.sendLoggingMessage(params, extra.sessionId ?? sessionId).catch(ignore);
+    },
+    progress(progress, total, message) {
+      if (token === undefined || extra.signal.aborted) return;
+      const params = {
+        progressToken: token,
+        progress,
+        ...(total === undefined ? {} : { total }),
+        ...(message === undefined ? {} : { message }),
+      };
+      void extra.sendNotification({ method: "notifications/progress", params }).catch(ignore);
+    },
+  };
+}
+
+/** The result for the wire; one that MCP does not allow becomes a failure of its tool, not of the protocol. */
+function toResult(answer: CallAnswer) {
+  if ("error" in answer) {
+    const { code, message, data } = answer.error;
+    throw protocolError(code, message, data);
+  }
+  const parsed = CallToolResultSchema.safeParse(answer.result);
+  if (parsed.success) return parsed.data;
+  const text = "The tool answered with something that is no result of MCP.";
+  return { content: [{ type: "text" as const, text }], isError: true };
+}
+
+/** Makes the MCP server of one connection. Many may share what they serve. */
+export function createProtocolServer(
+  served: ServedServer,
+  { sessionId }: { sessionId: string },
+): ProtocolServer {
+  const { info, instructions, tools, prompts } = served;
+  const server = new Server(info, {
+    capabilities: {
+      logging: {},
+      tools: {},
+      ...(prompts.length > 0 ? { prompts: {} } : {}),
+    },
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  const toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
+  const promptsByName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
+
+  const list = <Entry>(entries: readonly { listing: Entry }[], cursor: string | undefined) => {
+    const page = readPage(entries, cursor);
+    if (page === undefined) throw badRequest("The cursor is none that this server gave.");
+    const { nextCursor } = page;
+    return { entries: page.entries.map(({ listing }) => listing), ...(nextCursor ? { nextCursor } : {}) };
+  };
+
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    const { entries, ...rest } = list(tools, params?.cursor);
+    return { tools: entries as never, ...rest };
+  });
+
+  const callTool = async (tool: ServedTool, args: Record<string, unknown>, extra: Extra) => {
+    const { trailblaze: _, ...meta } = (extra._meta ?? {}) as Record<string, unknown>;
+    const session = {
+      id: sessionId,
+      clientInfo: server.getClientVersion() ?? null,
+      capabilities: server.getClientCapabilities() ?? {},
+    };
+    const request = { name: tool.name, arguments: args, meta, session };
+    return tool.call(request, createChannel(server, extra, sessionId));
+  };
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const tool = toolsByName.get(params.name);
+    if (tool === undefined) throw badRequest(`There is no tool ${JSON.stringify(params.name)}.`);
+    // Only a session may say these; to a served tool they would be somebody else's word.
+    const { [legacyContextKey]: _, ...args } = params.arguments ?? {};
+    try {
+      return toResult(await callTool(tool, args, extra));
+    } catch (error) {
+      throw toProtocolError(error);
+    }
+  });
+
+  if (prompts.length > 0) {
+    server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
+      const { entries, ...rest } = list(prompts, params?.cursor);
+      return { prompts: entries as never, ...rest };
+    });
+    server.setRequestHandler(GetPromptRequestSchema, async ({ params }, extra) => {
+      const prompt = promptsByName.get(params.name);
+      if (prompt === undefined) throw badRequest(`There is no prompt ${JSON.stringify(params.name)}.`);
+      const args = params.arguments ?? {};
+      const missing = prompt.required.filter((name) => !Object.hasOwn(args, name));
+      if (missing.length > 0) {
+        const names = missing.map((name) => JSON.stringify(name)).join(", ");
+        throw badRequest(`The prompt ${JSON.stringify(params.name)} needs ${names}.`);
+      }
+      try {
+        const answer = await prompt.get(args, createChannel(server, extra, sessionId));
+        const parsed = GetPromptResultSchema.safeParse(answer);
+        if (parsed.success) return parsed.data;
+      } catch (error) {
+        if (error instanceof Error && !(error instanceof McpError)) {
+          throw protocolError(ErrorCode.InternalError, error.message);
+        }
+        throw toProtocolError(error);
+      }
+      throw protocolError(ErrorCode.InternalError, "The prompt's handler answered with no messages of MCP.");
+    });
+  }
+
+  return {
+    connect: (transport) => server.connect(transport),
+    close: () => server.close(),
+  };
+}

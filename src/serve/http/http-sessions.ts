@@ -1,0 +1,90 @@
+import type { StreamedAnswer } from "../../io/http-answers.ts";
+import type { Answer, RequestHead } from "../../io/loopback-server.ts";
+import { messagesIn, methodOf, requestIdOf } from "../client-message.ts";
+import { noSession, refusal } from "./answers.ts";
+import type { HttpSession } from "./http-session.ts";
+
+export interface Request {
+  readonly head: RequestHead;
+  /** Its JSON; `undefined` where the method has no body. */
+  readonly message: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** Finds the server that a request is for. */
+export interface RequestRouter {
+  /** A refusal that needs no body. */
+  admit(head: RequestHead): Answer | undefined;
+  handle(request: Request): Promise<Answer | StreamedAnswer>;
+  /** Ends all of them. Never rejects. */
+  close(): Promise<void>;
+}
+
+const idIn = (head: RequestHead): string | undefined =>
+  head.headerValues("mcp-session-id").join(", ") || undefined;
+
+const asksToInitialize = (message: unknown): boolean =>
+  messagesIn(message).some((one) => methodOf(one) === "initialize" && requestIdOf(one) !== undefined);
+
+/** Sessions by their ids: one begins with `initialize`, and ends with DELETE, by being idle, or with the server. */
+export class HttpSessions implements RequestRouter {
+  readonly #maximum: number;
+  readonly #open: (onEnd: (session: HttpSession) => void) => HttpSession;
+  readonly #sessions = new Map<string, HttpSession>();
+  /** Those that are not initialised yet, too. */
+  readonly #all = new Set<HttpSession>();
+  #isClosed = false;
+
+  /** `open` makes the session that a client begins. */
+  constructor(maximum: number, open: (onEnd: (session: HttpSession) => void) => HttpSession) {
+    this.#maximum = maximum;
+    this.#open = open;
+  }
+
+  admit(head: RequestHead): Answer | undefined {
+    const id = idIn(head);
+    if (id !== undefined) return this.#sessions.has(id) ? undefined : noSession();
+    return head.method === "POST" ? undefined : refusal(400, "The Mcp-Session-Id header is missing.");
+  }
+
+  async handle({ head, message, signal }: Request): Promise<Answer | StreamedAnswer> {
+    const id = idIn(head);
+    if (id === undefined) return this.#begin(head, message, signal);
+    const session = this.#sessions.get(id);
+    if (session === undefined) return noSession();
+    const answer = await session.handle(head, message, signal);
+    if (head.method === "DELETE" && answer.status === 200) await session.end();
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#all].map((session) => session.end()));
+  }
+
+  async #begin(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
+    if (!asksToInitialize(message)) return refusal(400, "The Mcp-Session-Id header is missing.");
+    if (this.#isClosed || this.#all.size >= this.#maximum) {
+      return refusal(503, "There are too many sessions; try again later.", {
+        headers: { "retry-after": "60" },
+      });
+    }
+    const session = this.#open((ended) => {
+      this.#all.delete(ended);
+      this.#sessions.delete(ended.id);
+    });
+    this.#all.add(session);
+    try {
+      await session.connect();
+      const answering = session.handle(head, message, signal);
+      // Before the answer is out, since the next request may follow at once.
+      this.#sessions.set(session.id, session);
+      const answer = await answering;
+      if (!session.isInitialized) await session.end();
+      return answer;
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+  }
+}

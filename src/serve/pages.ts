@@ -1,0 +1,25 @@
+/** How many entries a page of a list has. */
+const pageSize = 100;
+
+/** A page of a list, or `undefined` for a cursor that none of its pages gave. */
+export function readPage<Entry>(
+  entries: readonly Entry[],
+  cursor: string | undefined,
+): { entries: readonly Entry[]; nextCursor?: string } | undefined {
+  const start = cursor === undefined ? 0 : parseCursor(cursor);
+  if (start === undefined || (cursor !== undefined && start >= entries.length)) return undefined;
+  const end = start + pageSize;
+  const page = entries.slice(start, end);
+  return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
+}
+
+// Opaque to clients, so that none of them counts on what it means.
+const formatCursor = (offset: number) => Buffer.from(`from:${offset}`).toString("base64url");
+
+function parseCursor(cursor: string): number | undefined {
+  const [, digits] = /^from:(\d{1,9})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  const offset = Number(digits);
+  return Number.isInteger(offset) && offset > 0 && offset % pageSize === 0 && formatCursor(offset) === cursor
+    ? offset
+    : undefined;
+}

@@ -1,0 +1,139 @@
+import { join, resolve } from "node:path";
+import { findProject } from "../discovery/project.ts";
+import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
+import { failure } from "../problems/index.ts";
+import { CodeRunners } from "../session/code-runners.ts";
+import { checkBuiltIns } from "../session/config/check-built-ins.ts";
+import { readConfig } from "../session/config/read-config.ts";
+import type { SessionConfig } from "../session/config/session-config.ts";
+import { createPackEnvironment } from "../session/server-environment.ts";
+import type { ServerPlan } from "../session/server-launches.ts";
+import type { SessionMeans } from "../session/session-means.ts";
+import type { CodeOwner } from "../session/session-tool.ts";
+import { type ComposedServer, findServer } from "./compose-server.ts";
+import type { CreateProtocolServer } from "./protocol-server.ts";
+import { MemberServer } from "./serve-members.ts";
+import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
+
+/** What serving may do to the machine. Trust level: execution. */
+export interface ServeMeans
+  extends Pick<
+    SessionMeans,
+    "inspection" | "hostEnvironment" | "platform" | "createRunner" | "createSchemaValidator"
+  > {
+  processes: ProcessPort;
+  /** From now on, what anything in this process prints goes to stderr; `serveStdio` alone writes to stdout. */
+  reserveStdout(): Promise<void>;
+  serveStdio(create: CreateProtocolServer): Promise<RunningServer>;
+  serveHttp(label: string, create: CreateProtocolServer, options: HttpTransport): Promise<RunningServer>;
+  /** Runs a program with this process's own stdin, stdout and stderr. */
+  passThrough(label: string, launch: ProcessLaunch): Promise<RunningServer>;
+  /** What served code and servers say besides the protocol. */
+  log(text: string): void;
+}
+
+/** A served handler knows no session: what the variables of one would say is left out. */
+function environmentFacts({ hostEnvironment, platform }: ServeMeans) {
+  return { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
+}
+
+function createRunners(means: ServeMeans, { isolation }: SessionConfig): CodeRunners {
+  return new CodeRunners(({ pack, root }: CodeOwner) => {
+    const inChild = pack !== undefined && isolation === "process";
+    const onLateError = (message: string) => means.log(`${pack?.qualifiedName ?? "the host"}: ${message}`);
+    const toolsetFile = join(root, "package.json");
+    const env = createPackEnvironment({ ...environmentFacts(means), toolsetFile }, {});
+    const child = inChild ? { env, onOutput: (chunk: Buffer) => means.log(chunk.toString()) } : undefined;
+    return means.createRunner({ root, trusted: pack === undefined, child, onLateError });
+  });
+}
+
+/** A way to end things once, whatever ends first. */
+function joinEnds(running: RunningServer, end: () => Promise<void>): RunningServer {
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= running.close().finally(end);
+    return closing;
+  };
+  return { ...running, close, ended: running.ended.then(close) };
+}
+
+async function serveComposed(
+  means: ServeMeans,
+  server: ComposedServer,
+  transport: "stdio" | HttpTransport,
+  config: SessionConfig,
+  { builtIns, allTools }: Pick<Parameters<typeof createMembers>[3], "builtIns" | "allTools">,
+): Promise<RunningServer> {
+  const runners = createRunners(means, config);
+  try {
+    // Before any code of a pack is loaded, which may print.
+    if (transport === "stdio") await means.reserveStdout();
+    const members = await createMembers(means, server, runners, { config, builtIns, allTools });
+    const { createProtocolServer } = await import("./create-protocol-server.ts");
+    const create: CreateProtocolServer = (connection) => createProtocolServer(members.served, connection);
+    const running =
+      transport === "stdio"
+        ? await means.serveStdio(create)
+        : await means.serveHttp(server.name, create, transport);
+    return joinEnds(running, () => runners.close());
+  } catch (error) {
+    await runners.close();
+    throw error;
+  }
+}
+
+async function createMembers(
+  means: ServeMeans,
+  server: ComposedServer,
+  runners: CodeRunners,
+  options: Pick<ConstructorParameters<typeof MemberServer>[1], "config" | "builtIns" | "allTools">,
+): Promise<MemberServer> {
+  const validator = await means.createSchemaValidator();
+  const members = new MemberServer(server, { ...options, runners, validator });
+  await members.initialize();
+  return members;
+}
+
+async function serveSubprocess(
+  means: ServeMeans,
+  plan: ServerPlan,
+  transport: "stdio" | HttpTransport,
+): Promise<RunningServer> {
+  const { command, args, cwd, label } = plan;
+  const launch = { command, args, cwd, env: plan.createEnvironment(environmentFacts(means)) };
+  if (transport === "stdio") return means.passThrough(label, launch);
+  if (transport.stateless) {
+    const reason = `${label} is a process that is spoken to for long, which --stateless rules out`;
+    throw failure("InvalidArguments", { reason });
+  }
+  const { createProxyServer } = await import("./proxy-server.ts");
+  const onStderr = (chunk: Buffer) => means.log(chunk.toString());
+  return means.serveHttp(label, () => createProxyServer(launch, means.processes, onStderr), transport);
+}
+
+/**
+ * Finds a server, gets it ready and serves it. Throws `TrailblazeError` where nothing can be served: `ServerNotFound`
+ * and whatever else a reference can lead to, `InitializeFailed`, `DuplicateBundleEntry`, `ServerStartFailed`.
+ */
+export async function startServerWith(
+  means: ServeMeans,
+  reference: string,
+  options: CommandServeOptions = {},
+): Promise<RunningServer> {
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const { port } = means.inspection;
+  const { directory } = findProject(port, cwd);
+  const config = await readConfig(port, { directory, config: options.config, cwd });
+  const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
+  const target = await findServer(reference, { means: means.inspection, config, builtIns, cwd });
+  const own = target.type === "composed" ? target.server.transport : "stdio";
+  const transport = options.transport ?? (own === "http" ? (options.http ?? {}) : "stdio");
+  if (transport === "stdio" && options.onlyHttp !== undefined) {
+    const reason = `${options.onlyHttp} is for servers over HTTP, and ${reference} is served over stdio`;
+    throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
+  }
+  if (target.type === "subprocess") return serveSubprocess(means, target.plan, transport);
+  const allTools = options.allTools === true;
+  return serveComposed(means, target.server, transport, config, { builtIns, allTools });
+}

@@ -1,0 +1,39 @@
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { methodOf, parseMessage, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+
+/** What a line of the input is. */
+export type ReadLine =
+  | { kind: "nothing" }
+  | { kind: "message"; message: JSONRPCMessage }
+  | { kind: "malformed"; answer: ErrorAnswer };
+
+export interface ErrorAnswer {
+  jsonrpc: "2.0";
+  id: RequestId | null;
+  error: { code: number; message: string };
+}
+
+const malformed = (code: number, message: string, id: RequestId | null): ReadLine => ({
+  kind: "malformed",
+  answer: { jsonrpc: "2.0", id, error: { code, message } },
+});
+
+const isBlank = (line: Buffer) => line.every((byte) => byte === 0x20 || byte === 0x09);
+
+/** `isMessage` tells what has the shape of JSON-RPC. */
+export function readLine(line: Buffer, isMessage: (value: unknown) => value is JSONRPCMessage): ReadLine {
+  if (isBlank(line)) return { kind: "nothing" };
+  const parsed = parseMessage(line);
+  if ("fault" in parsed) return malformed(parsed.code, parsed.fault, null);
+  const { value } = parsed;
+  if (isMessage(value)) return { kind: "message", message: value };
+  // A broken answer is owed none: two sides could go on like this for ever.
+  const isAnswer =
+    methodOf(value) === undefined &&
+    typeof value === "object" &&
+    value !== null &&
+    ("result" in value || "error" in value);
+  if (isAnswer) return { kind: "nothing" };
+  const what = Array.isArray(value) ? "Batches are not supported." : "The message is not JSON-RPC 2.0.";
+  return malformed(rpcCode.request, what, requestIdOf(value) ?? null);
+}

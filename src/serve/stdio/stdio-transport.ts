@@ -1,0 +1,160 @@
+import type { Readable, Writable } from "node:stream";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { createLineReader, type LineReader } from "../../session/servers/line-reader.ts";
+import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import { readLine } from "./read-line.ts";
+
+/** Why nothing more comes: its input ended, its output is gone, a line was too long, or it was closed. */
+export type StdioEnd = "input" | "output" | "oversized" | "closed";
+
+/**
+ * Newline-separated JSON over two streams. What is malformed is answered and nothing ends; input is not read while
+ * answers wait for the client to take them.
+ */
+export class StdioTransport implements Transport {
+  readonly sessionId: string;
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #onEnd: (end: StdioEnd) => void;
+  readonly #isMessage: (value: unknown) => value is JSONRPCMessage;
+  readonly #reader: LineReader;
+  /** Requests that are neither answered nor cancelled. */
+  readonly #open = new Set<RequestId>();
+  /** Called when nothing is open, or nothing can be answered any more. */
+  #whenSettled: (() => void)[] = [];
+  #unwritten = 0;
+  #isReading = false;
+  #canWrite = true;
+  #isClosed = false;
+
+  /** `onEnd` is called once, when nothing more can come. */
+  constructor(
+    sessionId: string,
+    streams: { input: Readable; output: Writable },
+    limits: { maxLineBytes: number; isMessage: (value: unknown) => value is JSONRPCMessage },
+    onEnd: (end: StdioEnd) => void,
+  ) {
+    this.sessionId = sessionId;
+    this.#input = streams.input;
+    this.#output = streams.output;
+    this.#isMessage = limits.isMessage;
+    this.#reader = createLineReader(limits.maxLineBytes, (line) => this.#take(line));
+    let hasEnded = false;
+    this.#onEnd = (end) => {
+      if (!hasEnded) onEnd(end);
+      hasEnded = true;
+    };
+  }
+
+  async start(): Promise<void> {
+    this.#isReading = true;
+    this.#output.on("error", this.#outputGone).on("close", this.#outputGone).on("drain", this.#resume);
+    this.#input.on("data", this.#read).on("error", this.#inputEnded).on("close", this.#inputEnded);
+    this.#input.on("end", this.#inputEnded);
+    if (this.#input.readableEnded || this.#input.destroyed) this.#inputEnded();
+  }
+
+  /** Resolves when the client's side of the stream has it, or can have nothing any more. */
+  send(message: JSONRPCMessage): Promise<void> {
+    if ("result" in message || "error" in message) {
+      const { id } = message as { id?: RequestId };
+      if (id !== undefined) this.#open.delete(id);
+    }
+    return this.#write(message).then(() => this.#settle());
+  }
+
+  /** Resolves when every request that came is answered and written, at the latest after `graceMs`. */
+  untilAnswered(graceMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, graceMs);
+      this.#whenSettled.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#settle();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopReading();
+    this.#input.pause();
+    this.#output.off("drain", this.#resume);
+    this.#open.clear();
+    this.#settle();
+    this.onclose?.();
+    this.#onEnd("closed");
+  }
+
+  #write(message: unknown): Promise<void> {
+    if (!this.#canWrite) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#unwritten++;
+      const isRoomy = this.#output.write(`${JSON.stringify(message)}\n`, () => {
+        this.#unwritten--;
+        resolve();
+        this.#settle();
+      });
+      if (!isRoomy) this.#input.pause();
+    });
+  }
+
+  #settle(): void {
+    if (this.#canWrite && (this.#open.size > 0 || this.#unwritten > 0)) return;
+    for (const settled of this.#whenSettled.splice(0)) settled();
+  }
+
+  #take(line: Buffer): void {
+    // The rest of a chunk whose beginning ended it.
+    if (!this.#isReading) return;
+    const read = readLine(line, this.#isMessage);
+    if (read.kind === "malformed") {
+      this.onerror?.(new Error(read.answer.error.message));
+      void this.#write(read.answer);
+    } else if (read.kind === "message") {
+      const id = requestIdOf(read.message);
+      if (id !== undefined) this.#open.add(id);
+      this.onmessage?.(read.message);
+      const cancelled = cancelledIdOf(read.message);
+      if (cancelled !== undefined && this.#open.delete(cancelled)) this.#settle();
+    }
+  }
+
+  #stopReading(): void {
+    this.#isReading = false;
+    this.#input.off("data", this.#read);
+  }
+
+  readonly #read = (chunk: Buffer | string): void => {
+    const fits = this.#reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    if (fits || !this.#isReading) return;
+    this.#stopReading();
+    const message = "The message is too long.";
+    this.onerror?.(new Error(message));
+    void this.#write({ jsonrpc: "2.0", id: null, error: { code: rpcCode.request, message } });
+    this.#onEnd("oversized");
+  };
+
+  readonly #resume = (): void => {
+    if (this.#isReading) this.#input.resume();
+  };
+
+  readonly #inputEnded = (): void => {
+    if (!this.#isReading) return;
+    this.#stopReading();
+    this.#onEnd("input");
+  };
+
+  readonly #outputGone = (): void => {
+    if (!this.#canWrite) return;
+    this.#canWrite = false;
+    this.#stopReading();
+    this.#settle();
+    this.#onEnd("output");
+  };
+}

@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import { formatRequest, openConnection, statusOf } from "./raw-connection.ts";
+import { beginSession, calling, initializing, post, type Served, serve, usual } from "./served.ts";
+
+/** The status for a request whose Host or others are not those that fetch would send. */
+async function statusWith(
+  { port }: Served,
+  headers: Record<string, string | readonly string[] | undefined>,
+  line?: string,
+): Promise<number> {
+  const connection = await openConnection(port);
+  connection.socket.write(formatRequest(port, initializing(), headers, line));
+  await expect.poll(connection.received).toContain("\r\n\r\n");
+  connection.socket.destroy();
+  return statusOf(connection.received());
+}
+
+describe("the Host header", () => {
+  test("is a name of loopback with the port, however it is written", async () => {
+    const served = await serve();
+    for (const host of ["127.0.0.1", "localhost", "LocalHost", "[::1]", "127.0.0.2"]) {
+      expect(await statusWith(served, { Host: `${host}:${served.port}` }), host).toBe(200);
+    }
+  });
+
+  test("of anything else is refused, and nothing is made", async () => {
+    const served = await serve();
+    const { port } = served;
+    const others = [
+      `evil.example:${port}`,
+      `localhost.evil.example:${port}`,
+      `127.0.0.1.evil.example:${port}`,
+      `evil.example@127.0.0.1:${port}`,
+      `127.0.0.1:${port}, evil.example`,
+      `192.0.2.1:${port}`,
+      `127.0.0.1:${port === 1 ? 2 : 1}`,
+      "127.0.0.1",
+      `[::2]:${port}`,
+      "",
+      undefined,
+      [`127.0.0.1:${port}`, "evil.example"],
+    ];
+    for (const host of others) expect(await statusWith(served, { Host: host }), String(host)).toBe(403);
+    expect(served.made).toEqual([]);
+  });
+
+  test("may be one that was allowed", async () => {
+    const served = await serve({ allowedHosts: ["tools.example", "Other.example:8443"] });
+    const allowed = ["tools.example", "tools.example:443", "other.example:8443"];
+    for (const host of allowed) expect(await statusWith(served, { Host: host }), host).toBe(200);
+    expect(await statusWith(served, { Host: "other.example:1" })).toBe(403);
+    expect(await statusWith(served, { Host: "evil.example" })).toBe(403);
+  });
+
+  test("of a server for all addresses is any address, but no other name", async () => {
+    const served = await serve({ host: "0.0.0.0", noAuth: true });
+    for (const host of [`192.0.2.1:${served.port}`, "192.0.2.1:8080", "localhost:8080", "[2001:db8::1]:1"]) {
+      expect(await statusWith(served, { Host: host }), host).toBe(200);
+    }
+    for (const host of ["evil.example", "1.2.3.4.evil.example"]) {
+      expect(await statusWith(served, { Host: host }), host).toBe(403);
+    }
+  });
+});
+
+describe("the Origin header", () => {
+  test("is absent, or our own", async () => {
+    const served = await serve();
+    const { port } = served;
+    const own = ["http://127.0.0.1", "http://localhost", "https://localhost", "http://[::1]"];
+    expect((await post(served, initializing())).status).toBe(200);
+    for (const origin of own) {
+      expect((await post(served, initializing(), { origin: `${origin}:${port}` })).status, origin).toBe(200);
+    }
+  });
+
+  test("of anything else is refused, also before a session's calls", async () => {
+    const served = await serve();
+    const { port } = served;
+    const session = await beginSession(served);
+    const others = [
+      "https://evil.example",
+      `http://evil.example:${port}`,
+      "null",
+      "http://localhost:1",
+      "http://localhost",
+      `file://localhost:${port}`,
+      `http://localhost:${port}/`,
+      `http://evil.example@localhost:${port}`,
+    ];
+    for (const origin of others) {
+      expect((await post(served, calling("echo"), { ...session, origin })).status, origin).toBe(403);
+    }
+    expect(served.echoed).toEqual([]);
+    expect((await post(served, calling("echo"), session)).status).toBe(200);
+  });
+
+  test("gets no permission for pages, whatever is asked", async () => {
+    const served = await serve();
+    const origin = `http://localhost:${served.port}`;
+    const answers = [
+      await post(served, initializing(), { origin }),
+      await fetch(served.url, {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": "POST" },
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 405]);
+    for (const { headers } of answers) {
+      expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+});
+
+describe("a token", () => {
+  const token = "s3cret~token";
+
+  test("is asked for, and told apart from one that is wrong", async () => {
+    const served = await serve({ token });
+    const without = await post(served, initializing());
+    expect(without.status).toBe(401);
+    expect(without.headers.get("www-authenticate")).toBe('Bearer realm="trailblaze"');
+    const tried = ["Bearer other", `Bearer ${token}x`, "Bearer ", `Basic ${token}`, `Bearer ${token} x`, token];
+    for (const authorization of tried) {
+      const wrong = await post(served, initializing(), { authorization });
+      expect(wrong.status, authorization).toBe(401);
+      expect(wrong.headers.get("www-authenticate")).toBe('Bearer realm="trailblaze", error="invalid_token"');
+      expect(await wrong.text()).not.toContain(token);
+    }
+    expect(served.made).toEqual([]);
+    expect((await post(served, initializing(), { authorization: `bearer ${token}` })).status).toBe(200);
+  });
+
+  test("is needed for every request of a session", async () => {
+    const served = await serve({ token });
+    const session = await beginSession(served, { authorization: `Bearer ${token}` });
+    const requests = [
+      () => post(served, calling("echo"), session),
+      () => fetch(served.url, { headers: { ...session, accept: "text/event-stream" } }),
+      () => fetch(served.url, { method: "DELETE", headers: session }),
+    ];
+    for (const send of requests) expect((await send()).status).toBe(401);
+    const answer = await post(served, calling("echo"), { ...session, authorization: `Bearer ${token}` });
+    expect(answer.status).toBe(200);
+  });
+
+  test("given twice counts as none", async () => {
+    const served = await serve({ token });
+    const twice = [`Bearer ${token}`, `Bearer ${token}`];
+    expect(await statusWith(served, { Authorization: twice })).toBe(401);
+    expect(await statusWith(served, { Authorization: `Bearer ${token}` })).toBe(200);
+  });
+});
+
+describe("method and path", () => {
+  test("are GET, POST and DELETE of /mcp; the query is of no matter", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    for (const method of ["PUT", "PATCH", "OPTIONS", "HEAD"]) {
+      const answer = await fetch(served.url, { method, headers: session });
+      expect([answer.status, answer.headers.get("allow")], method).toEqual([405, "GET, POST, DELETE"]);
+    }
+    for (const path of ["/", "/mcp/", "/MCP", "/mcp2", "//mcp", "/.well-known/oauth-protected-resource"]) {
+      const answer = await post({ url: new URL(served.url).origin + path }, initializing());
+      expect(answer.status, path).toBe(404);
+    }
+    expect((await post({ url: `${served.url}?a=b` }, initializing())).status).toBe(200);
+    expect(await statusWith(served, {}, "CONNECT 127.0.0.1:1 HTTP/1.1")).toBe(405);
+  });
+
+  test("are POST alone without sessions", async () => {
+    const served = await serve({ stateless: true });
+    for (const method of ["GET", "DELETE"]) {
+      const answer = await fetch(served.url, { method, headers: { accept: "text/event-stream" } });
+      expect([answer.status, answer.headers.get("allow")], method).toEqual([405, "POST"]);
+    }
+    expect((await post(served, calling("echo"))).status).toBe(200);
+  });
+});
+
+describe("a body", () => {
+  test("is JSON in UTF-8 that is JSON-RPC, and not deep without end", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const errorOf = async (message: unknown) => {
+      const answer = await post(served, message, session);
+      return [answer.status, ((await answer.json()) as { error: { code: number } }).error.code];
+    };
+    expect(await errorOf("{")).toEqual([400, -32700]);
+    expect(await errorOf("")).toEqual([400, -32700]);
+    expect(await errorOf({ hello: 1 })).toEqual([400, -32700]);
+    expect(await errorOf(`${"[".repeat(100_000)}${"]".repeat(100_000)}`)).toEqual([400, -32600]);
+    const latin1 = Buffer.from(JSON.stringify(calling("é")), "latin1");
+    expect((await fetch(served.url, { method: "POST", headers: { ...usual, ...session }, body: latin1 })).status).toBe(400);
+    expect((await post(served, calling("echo", 9, { text: "é" }), session)).status).toBe(200);
+    expect(served.echoed).toEqual([{ text: "é" }]);
+  });
+
+  test("is of a type, and answered in types, that the protocol names", async () => {
+    const served = await serve();
+    expect((await post(served, initializing(), { "content-type": "text/plain" })).status).toBe(415);
+    expect((await post(served, initializing(), { "content-encoding": "gzip" })).status).toBe(415);
+    expect((await post(served, initializing(), { accept: "application/json" })).status).toBe(406);
+    // None of them is left over as a session.
+    expect(served.closed).toEqual(served.made);
+    const charset = { "content-type": "application/json; charset=utf-8", "content-encoding": "identity" };
+    expect((await post(served, initializing(), charset)).status).toBe(200);
+    const session = await beginSession(served);
+    expect((await fetch(served.url, { headers: session })).status).toBe(406);
+  });
+
+  test("may be as large as allowed and no larger, announced or not", async () => {
+    const served = await serve({ maxBodyBytes: 2000 });
+    const session = await beginSession(served);
+    const bodyOf = (bytes: number) => {
+      const body = JSON.stringify(calling("echo", 2, { text: "" }));
+      return body.replace('""', `"${"x".repeat(bytes - body.length)}"`);
+    };
+    expect((await post(served, bodyOf(2000), session)).status).toBe(200);
+    expect((await post(served, bodyOf(2001), session)).status).toBe(413);
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let part = 0; part < 3; part++) controller.enqueue(Buffer.alloc(1000, " "));
+        controller.close();
+      },
+    });
+    const answer = await post(served, "", session, { body: stream, duplex: "half" } as RequestInit);
+    expect(answer.status).toBe(413);
+    expect(served.echoed).toHaveLength(1);
+  });
+
+  test("of 4 MiB is allowed unless told otherwise", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const large = { text: "x".repeat(4 * 1024 * 1024 - 200) };
+    expect((await post(served, calling("echo", 2, large), session)).status).toBe(200);
+    expect((await post(served, calling("echo", 3, { ...large, more: "x".repeat(200) }), session)).status).toBe(413);
+  });
+
+  test("may be a batch, whose answers come in one stream", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const answer = await post(served, [calling("echo", "a"), calling("echo", "b")], session);
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    expect(text).toContain('"id":"a"');
+    expect(text).toContain('"id":"b"');
+    expect((await post(served, [initializing(1), initializing(2)])).status).toBe(400);
+    expect((await post(served, [calling("echo", 1), calling("echo", 1)], session)).status).toBe(400);
+    expect((await post(served, [], session)).status).not.toBe(200);
+  });
+});

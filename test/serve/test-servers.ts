@@ -1,0 +1,79 @@
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { CreateProtocolServer, ProtocolServer } from "../../src/serve/protocol-server.ts";
+
+/** A call of `slow` that has not ended. */
+export interface SlowCall {
+  readonly sessionId: string;
+  readonly signal: AbortSignal;
+  finish(): void;
+}
+
+export interface TestServers {
+  create: CreateProtocolServer;
+  /** Calls of `slow`, in the order they came, also when they are over. */
+  slowCalls: SlowCall[];
+  /** Ids of the connections whose server was made, and of those whose server was closed. */
+  made: string[];
+  closed: string[];
+  /** Arguments of calls of `echo`. */
+  echoed: unknown[];
+}
+
+const names = ["echo", "session", "slow", "progress", "headers", "large"];
+
+/** Small servers on the SDK's own, with a tool that answers and one that only ends when told to. */
+export function createTestServers(print: (text: string) => void = () => {}): TestServers {
+  const servers: TestServers = { create, slowCalls: [], made: [], closed: [], echoed: [] };
+
+  function create({ sessionId }: { sessionId: string }): ProtocolServer {
+    servers.made.push(sessionId);
+    const server = new Server(
+      { name: "test", version: "1.0.0" },
+      { capabilities: { tools: { listChanged: true }, logging: {} } },
+    );
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: names.map((name) => ({ name, inputSchema: { type: "object" as const } })),
+    }));
+    server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+      const text = (value: unknown) => ({ content: [{ type: "text" as const, text: JSON.stringify(value) }] });
+      const args = params.arguments;
+      switch (params.name) {
+        case "echo":
+          servers.echoed.push(args);
+          print(`echo was called\n`);
+          return text(args ?? {});
+        case "session":
+          return text(sessionId);
+        case "headers":
+          return text(extra.requestInfo?.headers ?? null);
+        case "large":
+          return text("x".repeat(Number(args?.["length"])));
+        case "progress":
+          for (let progress = 1; progress <= 3; progress++) {
+            const params = { progressToken: extra._meta?.progressToken ?? 0, progress, total: 3 };
+            await extra.sendNotification({ method: "notifications/progress", params });
+          }
+          return text("done");
+        case "slow":
+          await new Promise<void>((resolve) => {
+            servers.slowCalls.push({ sessionId, signal: extra.signal, finish: resolve });
+            extra.signal.addEventListener("abort", () => resolve());
+          });
+          return text("slow");
+        default:
+          throw new Error(`There is no tool ${params.name}`);
+      }
+    });
+    return {
+      connect: (transport) => server.connect(transport),
+      close: async () => {
+        if (servers.closed.includes(sessionId)) return;
+        servers.closed.push(sessionId);
+        await server.close();
+      },
+    };
+  }
+
+  return servers;
+}
