@@ -1,0 +1,365 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { makeProject, probeServer, toolPack, until } from "../session/support/session.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const script = inRepository("dist/cli/cli.cjs");
+
+/** A client of a server that the built command serves over stdio. */
+async function connect(cwd: string, server: string, ...options: string[]): Promise<Client> {
+  const client = new Client({ name: "tester", version: "9.9.9" });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [script, "start", server, ...options],
+    cwd,
+    stderr: "ignore",
+  });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const module = `
+import { appendFileSync } from "node:fs";
+console.log("printed while loading");
+const note = (text) => appendFileSync(new URL("order.txt", import.meta.url), text + "\\n");
+export const setUp = () => note("server");
+export const connect = ({ options }) => note("tool " + options.limit);
+export const echo = (args, context) => {
+  console.log("printed by a handler");
+  process.stdout.write("and again\\n");
+  return { args, keys: Object.keys(context), options: context.options };
+};
+export const fail = () => { throw Object.assign(new Error("it broke"), { stack: "SECRET" }); };
+export const slow = async (args, { signal, progress, log }) => {
+  progress(1, 2, "half");
+  log("warning", { at: "half" });
+  await new Promise((resolve) => {
+    signal.addEventListener("abort", () => { note("aborted"); resolve(); });
+    setTimeout(resolve, args.ms ?? 5);
+  });
+  return "done";
+};
+export const outer = async ({ tool, args }, { callTool }) => (await callTool(tool, args)).message;
+export const typed = ({ n }) => ({ n });
+export const welcome = ({ who }) => ({ messages: [{ role: "assistant", content: "Hello " + who }] });
+`;
+
+const desk = toolPack(
+  {
+    echo: {
+      name: "search",
+      _meta: { "x/y": 1 },
+      annotations: { readOnlyHint: true },
+      options: { limit: { default: 3 } },
+      initialize: "./handlers.js#connect",
+      inputSchema: {
+        type: "object",
+        properties: { text: { type: "string" }, count: { type: "integer", default: 2 } },
+        required: ["text"],
+      },
+    },
+    fail: {},
+    slow: {},
+    outer: {},
+    typed: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+    hidden: { handler: "./handlers.js#fail", _meta: { "trailblaze/isForLlm": false } },
+    session: { handler: "./handlers.js#fail", _meta: { "trailblaze/requiresContext": true } },
+  },
+  module,
+  {
+    "package.json": {
+      version: "2.1.0",
+      dependencies: { other: "*" },
+      trailblaze: {
+        tools: ["echo", "fail", "slow", "outer", "typed", "hidden", "session"],
+        toolsets: ["all", "inner"],
+        prompts: ["text", "list", "code"],
+        servers: ["desk", "lost", "many", "process", "bad", "web"],
+      },
+    },
+    "trailblaze/servers/desk.yaml":
+      "tools: [echo, other/search, hidden, session]\ntoolsets: [all]\nprompts: [text, list, code]\ninstructions: Be brief.\ninitialize: ./handlers.js#setUp\n",
+    "trailblaze/servers/lost.yaml": "tools: [echo, nowhere]\n",
+    "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
+    "trailblaze/servers/many.yaml": "toolsets: [all, inner]\n",
+    "trailblaze/servers/process.yaml": `script: ./process.js\nenv: { PROBE_PREFIX: packed }\n`,
+    "trailblaze/servers/bad.yaml": "tools: [echo]\ninitialize: ./handlers.js#fail\n",
+    "trailblaze/toolsets/all.yaml": "name: all\ntools: [echo, fail, slow]\ntoolsets: [inner]\n",
+    "trailblaze/toolsets/inner.yaml": "name: inner\ntools: [outer, typed]\n",
+    "trailblaze/prompts/text.yaml":
+      "name: greet\narguments: [{ name: who, required: true }, { name: how }]\ncontent: 'Hi {{who}}{{ how }}, {{who}} and ${{ x }}'\n",
+    "trailblaze/prompts/list.yaml":
+      "name: greet\ndescription: Two messages.\narguments: [{ name: who }]\ncontent:\n  - { role: user, content: '{{who}}?' }\n  - { role: assistant, content: { type: text, text: 'Yes, {{who}}' } }\n",
+    "trailblaze/prompts/code.yaml":
+      "name: code\narguments: [{ name: who }]\nhandler: ./handlers.js#welcome\n",
+    "process.js": `import ${JSON.stringify(probeServer)};\n`,
+  },
+);
+const other = toolPack({ search: {} }, "export const search = () => 'other';");
+const makeDesk = (more = {}) => makeProject({ "@acme/desk": desk, other }, more);
+const names = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+
+describe("a composed server over stdio", () => {
+  test("offers its members in order, numbered where names are shared, with their identity", async () => {
+    const client = await connect(makeDesk(), "acme/desk/desk");
+    expect(client.getServerVersion()).toMatchObject({ name: "desk", version: "2.1.0" });
+    expect(client.getInstructions()).toBe("Be brief.");
+    const { tools } = await client.listTools();
+    expect(names(tools)).toEqual(["search1", "search2", "fail", "slow", "outer", "typed"]);
+    expect(tools[0]).toEqual({
+      name: "search1",
+      description: "The tool echo.",
+      inputSchema: expect.objectContaining({ type: "object", required: ["text"] }),
+      annotations: { readOnlyHint: true },
+      _meta: { "x/y": 1, "trailblaze/qualifiedName": "acme/desk/echo" },
+    });
+    expect(tools[1]?._meta).toEqual({ "trailblaze/qualifiedName": "other/search" });
+    const all = await connect(makeDesk(), "acme/desk/desk", "--all-tools");
+    expect(names((await all.listTools()).tools)).toEqual([
+      "search1",
+      "search2",
+      "hidden",
+      "session",
+      "fail",
+      "slow",
+      "outer",
+      "typed",
+    ]);
+  });
+
+  test("initialises the server, then each tool once, before it answers", async () => {
+    const cwd = makeDesk();
+    const client = await connect(cwd, "acme/desk/desk");
+    await client.callTool({ name: "search1", arguments: { text: "a" } });
+    await client.callTool({ name: "search1", arguments: { text: "a" } });
+    const order = readFileSync(join(cwd, "node_modules/@acme/desk/order.txt"), "utf8");
+    expect(order).toBe("server\ntool 3\n");
+  });
+
+  test("calls handlers with defaults and without a session, whatever they print", async () => {
+    const client = await connect(makeDesk(), "acme/desk/desk");
+    const result = await client.callTool({
+      name: "search1",
+      arguments: { text: "a", _trailblazeContext: { memory: {} } },
+      _meta: { trailblaze: { sessionId: "forged" } },
+    });
+    const { keys, ...rest } = result.structuredContent as { keys: string[] };
+    expect(rest).toEqual({ args: { text: "a", count: 2 }, options: { limit: 3 } });
+    expect(keys.sort()).toEqual(["callTool", "log", "options", "progress", "signal"]);
+    const wrong = await client.callTool({ name: "search1", arguments: { count: "x" } });
+    expect(wrong.isError).toBe(true);
+    expect(JSON.stringify(wrong.content)).toMatch(/\/text.*\/count|\/count.*\/text/);
+    const failed = await client.callTool({ name: "fail", arguments: {} });
+    expect(failed).toEqual({ content: [{ type: "text", text: "it broke" }], isError: true });
+    expect((await client.callTool({ name: "typed", arguments: { n: 1 } })).structuredContent).toEqual({
+      n: 1,
+    });
+    const untyped = await client.callTool({ name: "typed", arguments: { n: "one" } }).catch((error) => error);
+    expect(JSON.stringify(untyped)).toContain("/n");
+    const outer = { tool: "search2", args: {} };
+    expect((await client.callTool({ name: "outer", arguments: outer })).content).toEqual([
+      { type: "text", text: "other" },
+    ]);
+  });
+
+  test("refuses unknown tools, prompts and cursors, and prompts without their arguments, as the protocol has it", async () => {
+    const client = await connect(makeDesk(), "acme/desk/desk");
+    const refused = (call: Promise<unknown>) => expect(call).rejects.toMatchObject({ code: -32602 });
+    await refused(client.callTool({ name: "constructor", arguments: {} }));
+    await refused(client.callTool({ name: "hidden", arguments: {} }));
+    await refused(client.getPrompt({ name: "nobody" }));
+    await refused(client.getPrompt({ name: "greet1" }));
+    await refused(client.listTools({ cursor: "bm9uZQ" }));
+  });
+
+  test("passes progress and logging on, and cancellation to the handler", async () => {
+    const cwd = makeDesk();
+    const client = await connect(cwd, "acme/desk/desk");
+    const logs: unknown[] = [];
+    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logs.push(params));
+    const steps: unknown[] = [];
+    const call = { name: "slow", arguments: {} };
+    await client.callTool(call, undefined, { onprogress: (step) => steps.push(step) });
+    expect(steps).toEqual([{ progress: 1, total: 2, message: "half" }]);
+    expect(logs).toEqual([{ level: "warning", data: { at: "half" } }]);
+    await client.setLoggingLevel("error");
+    await client.callTool(call);
+    expect(logs).toHaveLength(1);
+    const stop = new AbortController();
+    const long = client.callTool({ name: "slow", arguments: { ms: 60_000 } }, undefined, {
+      signal: stop.signal,
+    });
+    setTimeout(() => stop.abort(), 100);
+    await expect(long).rejects.toThrow();
+    const order = join(cwd, "node_modules/@acme/desk/order.txt");
+    await until(() => readFileSync(order, "utf8").includes("aborted"));
+  });
+
+  test("has prompts of all three forms", async () => {
+    const client = await connect(makeDesk(), "acme/desk/desk");
+    const { prompts } = await client.listPrompts();
+    expect(names(prompts)).toEqual(["greet1", "greet2", "code"]);
+    expect(prompts[0]?.arguments).toEqual([{ name: "who", required: true }, { name: "how" }]);
+    const textOf = async (name: string, args: Record<string, string>) =>
+      (await client.getPrompt({ name, arguments: args })).messages;
+    expect(await textOf("greet1", { who: "$&" })).toEqual([
+      { role: "user", content: { type: "text", text: "Hi $&, $& and ${{ x }}" } },
+    ]);
+    expect(await textOf("greet2", { who: "Ada" })).toEqual([
+      { role: "user", content: { type: "text", text: "Ada?" } },
+      { role: "assistant", content: { type: "text", text: "Yes, Ada" } },
+    ]);
+    expect(await textOf("code", { who: "Ada" })).toEqual([
+      { role: "assistant", content: { type: "text", text: "Hello Ada" } },
+    ]);
+  });
+
+  test("lists in pages of a hundred", async () => {
+    const tools = Object.fromEntries(
+      Array.from({ length: 205 }, (_, index) => [`t${index}`, { handler: "./handlers.js" }]),
+    );
+    const many = toolPack(tools, "export default () => 1;", {
+      "package.json": { trailblaze: { tools: Object.keys(tools), servers: ["all"] } },
+      "trailblaze/servers/all.json": { tools: Object.keys(tools) },
+    });
+    const client = await connect(makeProject({ many }), "many/all");
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor });
+      sizes.push(page.tools.length);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(sizes).toEqual([100, 100, 5]);
+  });
+
+  test("ends with its input, and with a signal, with exit code 0", async () => {
+    const cwd = makeDesk();
+    const ended = await runCli(["start", "acme/desk/desk"], { cwd, input: "" });
+    expect(ended).toMatchObject({ exitCode: 0, stdout: "" });
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      const child = spawn(process.execPath, [script, "start", "acme/desk/desk"], { cwd, stdio: "pipe" });
+      child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      const exit = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+      child.kill(signal);
+      expect(await exit).toBe(0);
+    }
+  });
+});
+
+describe("a server that cannot be served", () => {
+  test.each([
+    ["acme/desk/lost", "ToolNotFound"],
+    ["acme/desk/none", "ServerNotFound"],
+    ["acme/nothing/x", "PackNotInstalled"],
+    ["acme/desk/bad", "InitializeFailed"],
+  ])("%s says %s and serves nothing", async (server, code) => {
+    const run = await runCli(["start", server, "--json"], { cwd: makeDesk() });
+    expect(run.exitCode).toBe(1);
+    expect(JSON.parse(run.stdout).error.code).toBe(code);
+  });
+
+  test("is refused with options for HTTP that it has no use for", async () => {
+    const run = await runCli(["start", "acme/desk/desk", "--token", "x", "--json"], { cwd: makeDesk() });
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(JSON.parse(run.stdout).error).toMatchObject({ code: "InvalidArguments" });
+  });
+});
+
+describe("a server over HTTP", () => {
+  /** Starts the command and gives the URL that it prints. */
+  async function serve(cwd: string, ...args: string[]): Promise<string> {
+    const child = spawn(process.execPath, [script, "start", ...args], { cwd, stdio: "pipe" });
+    onTestFinished(async () => {
+      const exit = new Promise((resolve) => child.once("exit", resolve));
+      if (child.kill()) await exit;
+    });
+    let said = "";
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+    });
+    await until(() => /http:\/\/\S+/.test(said));
+    return /http:\/\/\S+/.exec(said)?.[0] ?? "";
+  }
+  async function connectTo(url: string, token?: string): Promise<Client> {
+    const client = new Client({ name: "tester", version: "1.0.0" });
+    const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as never,
+    );
+    onTestFinished(() => client.close());
+    return client;
+  }
+
+  test("answers several clients at once, each in its session", async () => {
+    const url = await serve(makeDesk(), "acme/desk/desk", "--http", "0");
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    const clients = await Promise.all([connectTo(url), connectTo(url)]);
+    const results = await Promise.all(
+      clients.map((client) => client.callTool({ name: "search1", arguments: { text: "hi" } })),
+    );
+    for (const result of results)
+      expect(result.structuredContent).toMatchObject({ args: { text: "hi", count: 2 } });
+  });
+
+  test("takes a free port where its definition says HTTP, and asks for a token where there is one", async () => {
+    const url = await serve(makeDesk(), "acme/desk/web", "--token", "open-sesame");
+    await expect(connectTo(url)).rejects.toThrow();
+    expect(names((await (await connectTo(url, "open-sesame")).listTools()).tools)).toEqual(["search"]);
+  });
+
+  test("may be a process, which each session has for itself", async () => {
+    const url = await serve(makeDesk(), "acme/desk/process", "--http", "0");
+    const [one, two] = await Promise.all([connectTo(url), connectTo(url)]);
+    const pidOf = async (client: Client) => {
+      const { content } = await client.callTool({ name: "packed_tell", arguments: {} });
+      return JSON.parse((content as { text: string }[])[0]?.text ?? "{}").pid;
+    };
+    expect(await pidOf(one)).not.toBe(await pidOf(two));
+  });
+});
+
+describe("a subprocess server over stdio", () => {
+  test("is passed through as it is, with little of the host's environment", async () => {
+    process.env.HOST_SECRET = "do not leak";
+    try {
+      const client = await connect(makeDesk(), "acme/desk/process");
+      expect(client.getServerVersion()?.name).toBe("probe");
+      const { content } = await client.callTool({ name: "packed_env", arguments: {} });
+      const environment = JSON.parse((content as { text: string }[])[0]?.text ?? "{}");
+      expect(environment.PROBE_PREFIX).toBe("packed");
+      expect(environment.HOST_SECRET).toBeUndefined();
+      expect(environment.TRAILBLAZE_SESSION_ID).toBeUndefined();
+    } finally {
+      delete process.env.HOST_SECRET;
+    }
+  });
+});
+
+describe("the config's own servers", () => {
+  test("are started by their short names, with built-ins and packs' tools", async () => {
+    const cwd = makeDesk({
+      "trailblaze.config.yaml":
+        "builtIns: [{ name: tap, description: Tap., inputSchema: {}, handler: ./tap.mjs }]\nservers: { mine: { tools: [tap, acme/desk/echo], version: 3.0.0 } }\noptions: { acme/desk/echo: { limit: 9 } }\n",
+      "tap.mjs": "export default () => 'tapped';\n",
+    });
+    const client = await connect(cwd, "mine");
+    expect(client.getServerVersion()).toMatchObject({ name: "mine", version: "3.0.0" });
+    expect(names((await client.listTools()).tools)).toEqual(["tap", "search"]);
+    expect((await client.callTool({ name: "tap", arguments: {} })).content).toEqual([
+      { type: "text", text: "tapped" },
+    ]);
+    const { structuredContent } = await client.callTool({ name: "search", arguments: { text: "x" } });
+    expect(structuredContent).toMatchObject({ options: { limit: 9 } });
+    expect(existsSync(join(cwd, "logs"))).toBe(false);
+  });
+});
