@@ -1,6 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Referrer } from "../definitions/find-referrers.ts";
 import type { ItemInspection } from "../definitions/inspect.ts";
+import type { ServerContents } from "../definitions/server-contents.ts";
+import { isDefinitionKey } from "../extension-schema/index.ts";
 import { printable } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 import { formatTable } from "./format-table.ts";
@@ -94,43 +96,72 @@ function formatBundle(entries: unknown, style: TextStyle): string[] {
   return ["", formatTable(["ENTRY", "HANDLER", "DESCRIPTION"], rows, style)];
 }
 
+function formatTools(tools: ServerContents["tools"], style: TextStyle): string[] {
+  if (tools.length === 0) return [];
+  const rows = tools.map((tool) => [tool.name, tool.qualifiedName ?? "(bundle)", tool.description ?? ""]);
+  return ["", formatTable(["TOOL", "QUALIFIED NAME", "DESCRIPTION"], rows, style)];
+}
+
 function formatServer({ tools, promptNames, definition }: ItemInspection, style: TextStyle): string[] {
-  const lines: string[] = [];
-  if (tools !== undefined && tools.length > 0) {
-    const rows = tools.map((tool) => [tool.name, tool.qualifiedName ?? "(bundle)", tool.description ?? ""]);
-    lines.push("", formatTable(["TOOL", "QUALIFIED NAME", "DESCRIPTION"], rows, style));
-  }
-  if (promptNames !== undefined && promptNames.length > 0) {
-    lines.push(
-      "",
-      formatTable(
-        ["PROMPT"],
-        promptNames.map((name) => [name]),
-        style,
-      ),
-    );
-  }
+  const lines = formatTools(tools ?? [], style);
+  const prompts = (promptNames ?? []).map((name) => [name]);
+  if (prompts.length > 0) lines.push("", formatTable(["PROMPT"], prompts, style));
   return [...lines, ...formatText(definition?.instructions)];
 }
 
-/** A text of several lines, each made safe for a terminal. */
+/** Longer texts are for the file itself. */
+const maximumLines = 60;
+const maximumWidth = 400;
+
+const shorten = (line: string) => (line.length > maximumWidth ? `${line.slice(0, maximumWidth)}…` : line);
+
+/** A text of several lines, each made safe for a terminal; what is too long is cut. */
 function formatText(text: unknown): string[] {
-  return typeof text === "string" ? ["", ...text.trimEnd().split("\n").map(printable)] : [];
+  if (typeof text !== "string") return [];
+  const lines = text.trimEnd().split("\n");
+  const rest = lines.length - maximumLines;
+  return [
+    "",
+    ...lines.slice(0, maximumLines).map((line) => printable(shorten(line))),
+    ...(rest > 0 ? [`… and ${rest} more line${rest === 1 ? "" : "s"}`] : []),
+  ];
 }
 
-/** Names of what a toolset holds, as its definition writes them. */
-function formatMembers(definition: Record<string, unknown>, style: TextStyle): string[] {
-  const rows = ["tools", "toolsets"].flatMap((key) => {
-    const names = definition[key];
-    return Array.isArray(names) ? names.map((name) => [key.slice(0, -1), formatValue(name)]) : [];
+/** The content of a prompt: its text, or what each of its messages says. */
+function formatContent(content: unknown): string[] {
+  if (!Array.isArray(content)) return formatText(content);
+  const messages = content.filter(isRecord).map(({ role, content: said }) => {
+    const block = isRecord(said) && said.type === "text" ? said.text : said;
+    return `${formatValue(role)}: ${formatValue(block)}`;
   });
-  return rows.length === 0 ? [] : ["", formatTable(["KIND", "REFERENCE"], rows, style)];
+  return formatText(messages.join("\n"));
+}
+
+/** The tools that a toolset comes to, then the names that lead to none of a pack, as its definition writes them. */
+function formatMembers(
+  definition: Record<string, unknown>,
+  members: ServerContents | undefined,
+  style: TextStyle,
+): string[] {
+  const shown = new Set(members?.tools.map(({ qualifiedName }) => qualifiedName));
+  const others = (members?.toolNames ?? []).filter((name) => !shown.has(name)).map((name) => ["tool", name]);
+  const toolsets = Array.isArray(definition.toolsets) ? definition.toolsets : [];
+  const rows = [...others, ...toolsets.map((name) => ["toolset", formatValue(name)])];
+  const table = rows.length === 0 ? [] : ["", formatTable(["KIND", "REFERENCE"], rows, style)];
+  return [...formatTools(members?.tools ?? [], style), ...table];
+}
+
+/** What an item page shows of other items. */
+export interface Surroundings {
+  referrers: readonly Referrer[];
+  /** What a toolset holds. */
+  members: ServerContents | undefined;
 }
 
 /** An item as a page for people: what it is, where it comes from, who refers to it, and its schema as a table. */
 export function formatItemPage(
   item: ItemInspection,
-  referrers: readonly Referrer[],
+  { referrers, members }: Surroundings,
   style: TextStyle,
 ): string {
   const { kind, qualifiedName, pack, version, file, definition, confinement } = item;
@@ -145,7 +176,9 @@ export function formatItemPage(
   ];
   if (kind === "tool" || kind === "prompt") facts.push(["advertised", formatValue(definition?.name ?? "")]);
   for (const [key, value] of Object.entries(definition ?? {})) {
-    if (!shownElsewhere.has(key)) facts.push([key, formatValue(value)]);
+    const isKnown = isDefinitionKey(kind, key);
+    if (!isKnown) facts.push([`${shorten(key)} (unknown)`, shorten(formatValue(value))]);
+    else if (!shownElsewhere.has(key)) facts.push([key, formatValue(value)]);
   }
   facts.push([
     "used by",
@@ -166,10 +199,10 @@ export function formatItemPage(
     lines.push(...formatOptions(definition.options, style));
   }
   if (kind === "prompt") {
-    lines.push(...formatArguments(definition.arguments, style), ...formatText(definition.content));
+    lines.push(...formatArguments(definition.arguments, style), ...formatContent(definition.content));
   }
   if (kind === "toolset") {
-    lines.push(...formatMembers(definition, style), ...formatBundle(definition.entries, style));
+    lines.push(...formatMembers(definition, members, style), ...formatBundle(definition.entries, style));
   }
   if (kind === "server") lines.push(...formatServer(item, style));
   return lines.join("\n");

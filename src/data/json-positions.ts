@@ -1,6 +1,7 @@
 // Positions are wanted only where something is wrong, so this module, and the parser it brings, is loaded then.
 import { type Node, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
 import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
+import { maximumDepth } from "./parse-json.ts";
 
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
@@ -11,12 +12,15 @@ export function describeSyntaxError(error: DataSyntaxError): {
   column?: number;
 } {
   const { text, reason } = error;
-  if (text === undefined) return { reason, line: 1, column: 1 };
+  if (text === undefined || text.trim() === "") return { reason, line: 1, column: 1 };
   if (error.offset !== undefined) return { reason, ...positionAt(text, error.offset) };
   const found: ParseError[] = [];
   parse(text, found, strict);
   const [first] = found;
   if (first === undefined) return { reason, ...positionAt(text, text.length) };
+  const comma = text.slice(0, first.offset).search(/,\s*$/);
+  if (comma >= 0 && /[}\]]/.test(text.charAt(first.offset)))
+    return { reason: `${reason} (a comma before the end)`, ...positionAt(text, comma) };
   const words = printParseErrorCode(first.error)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
@@ -77,4 +81,37 @@ export function findDuplicateKey(text: string): { key: string; offset: number } 
     }
   }
   return undefined;
+}
+
+/** More of them tell nobody more. */
+const maximumRepeated = 100;
+
+/**
+ * The paths of keys that are there again after the first time, in a valid JSON text: of `top` itself among the keys
+ * of the whole, and of all keys below it.
+ */
+export function findRepeatedKeys(text: string, top: string): (string | number)[][] {
+  const found: (string | number)[][] = [];
+  const visit = (node: Node | undefined, path: (string | number)[], isWanted: (key: string) => boolean) => {
+    const seen = new Set<string>();
+    for (const [index, child] of (node?.children ?? []).entries()) {
+      if (found.length >= maximumRepeated) return;
+      if (node?.type !== "object") {
+        visit(child, [...path, index], () => true);
+        continue;
+      }
+      const [key, value] = child.children ?? [];
+      if (key === undefined || !isWanted(key.value)) continue;
+      if (seen.has(key.value)) found.push([...path, key.value]);
+      seen.add(key.value);
+      visit(value, [...path, key.value], () => true);
+    }
+  };
+  visit(parseTree(text, [], strict), [], (key) => key === top);
+  return found;
+}
+
+/** What can be read of a text that is not valid JSON; nothing of one that nests too deep to be walked. */
+export function parseBroken(text: string): unknown {
+  return text.replace(/[^[{]+/g, "").length > maximumDepth ? undefined : parse(text, [], strict);
 }

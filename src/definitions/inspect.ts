@@ -1,8 +1,6 @@
 import { type DiscoveryOptions, type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import type { Confinement, EvaluationPort } from "../io/evaluation-port.ts";
-import type { InspectionPort } from "../io/inspection-port.ts";
-import type { PackingPort } from "../io/packing-port.ts";
+import type { Confinement } from "../io/evaluation-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import {
@@ -13,18 +11,14 @@ import {
   resolveReference,
 } from "../qualified-names/index.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
+import { findAdvertised } from "./find-advertised.ts";
 import { isData } from "./formats.ts";
 import { loadDefinitions } from "./load-definitions.ts";
+import type { ConfinementOptions, InspectionMeans } from "./means.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
 import type { InspectedPack } from "./types.ts";
 
-/** How definitions that are code are treated. */
-export interface ConfinementOptions {
-  /** Throw `ConfinementUnavailable` rather than evaluate code unconfined. */
-  requireConfinement?: boolean;
-  /** Refuse definitions that are code. */
-  dataOnly?: boolean;
-}
+export type { ConfinementOptions, InspectionMeans } from "./means.ts";
 
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
   /** Names of the host's own tools, which definitions may refer to. */
@@ -53,13 +47,6 @@ export interface ItemInspection extends Partial<ServerContents> {
   definition: Record<string, unknown> | null;
   confinement: Confinement;
   problems: Problem[];
-}
-
-/** The ports that inspection works through. */
-export interface InspectionMeans {
-  port: InspectionPort;
-  createEvaluator: (options: ConfinementOptions) => Promise<EvaluationPort>;
-  createPacking: () => Promise<PackingPort>;
 }
 
 /** The pack that counts under an npm name, its qualified form, or the alias it is installed under. */
@@ -138,12 +125,18 @@ export async function inspectPackWith(
   return describeInspectedPack(await loadDefinitions(means.port, pack, loadOptions(means, options)));
 }
 
+interface InspectedSubjectItem {
+  inspection: ItemInspection;
+  /** What a toolset holds, as servers offer it; its definitions are read when asked for. */
+  readMembers: () => Promise<ServerContents> | undefined;
+}
+
 async function inspectFoundItem(
   means: InspectionMeans,
   found: FoundPacks,
   { kind, qualifiedName }: { kind: Kind; qualifiedName: string },
   options: InspectionOptions,
-): Promise<ItemInspection> {
+): Promise<InspectedSubjectItem> {
   const library = new DefinitionLibrary(means.port, found.packs, loadOptions(means, options));
   const [item] = await library.load(kind, [qualifiedName]);
   const owner = found.packs.find(
@@ -154,7 +147,7 @@ async function inspectFoundItem(
   const packs = found.packs.map(({ pack }) => pack);
   const reader = new ServerContentsReader(library, packs, options.builtIns ?? []);
   const contents = kind === "server" ? await reader.read(item) : {};
-  return {
+  const inspection = {
     kind,
     qualifiedName,
     pack: name,
@@ -163,9 +156,11 @@ async function inspectFoundItem(
     definition: item.definition,
     // What the item refers to may be code; the label is that of its own file.
     confinement: item.format === undefined || isData(item.format) ? "data" : library.confinement,
-    problems: library.problems,
+    problems: [...library.problems],
     ...contents,
   };
+  const readMembers = () => (item.shape === "toolsetList" ? reader.read(item) : undefined);
+  return { inspection, readMembers };
 }
 
 /** The item that a reference on a command line or in a user's code leads to. */
@@ -192,7 +187,22 @@ export async function inspectItemWith(
 ): Promise<ItemInspection> {
   const kind = readKind(options.kind);
   const found = await findPacks(means.port, options);
-  return inspectFoundItem(means, found, resolveItem(found, name, kind), options);
+  return (await inspectFoundItem(means, found, resolveItem(found, name, kind), options)).inspection;
+}
+
+/** Why a name leads nowhere that is no item's, but one by which models know a tool; `undefined` if it is not. */
+async function explainAdvertisedName(
+  means: InspectionMeans,
+  { packs, resolvePackage }: FoundPacks,
+  name: string,
+  kind: Kind | undefined,
+): Promise<TrailblazeError | undefined> {
+  if (name.includes("/") || (kind ?? "tool") !== "tool") return undefined;
+  if (isPackageName(name) && resolvePackage(name) !== undefined) return undefined;
+  const item = (await findAdvertised(means, packs, new Set([name]))).get(name);
+  return item === undefined
+    ? undefined
+    : failure("ToolNotFound", { name, otherKind: undefined, nearest: [item], advertises: item });
 }
 
 /**
@@ -203,7 +213,10 @@ export async function inspectSubject(
   means: InspectionMeans,
   subject: string,
   options: InspectionOptions & { kind?: Kind | undefined } = {},
-): Promise<{ pack: PackInspection } | { item: ItemInspection; found: FoundPacks }> {
+): Promise<
+  | { pack: PackInspection }
+  | { item: ItemInspection; found: FoundPacks; readMembers: InspectedSubjectItem["readMembers"] }
+> {
   const { kind } = options;
   const found = await findPacks(means.port, options);
   const pack = findPackBySubject(found, subject);
@@ -218,6 +231,12 @@ export async function inspectSubject(
   }
   // One segment names a pack; with a kind it is a short name, which is looked up among items.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
-  if (namesPack && (kind === undefined || subject.startsWith("@"))) throw missingPack(found, subject);
-  return { item: await inspectFoundItem(means, found, resolveItem(found, subject, kind), options), found };
+  try {
+    if (namesPack && (kind === undefined || subject.startsWith("@"))) throw missingPack(found, subject);
+    const target = resolveItem(found, subject, kind);
+    const { inspection, readMembers } = await inspectFoundItem(means, found, target, options);
+    return { item: inspection, found, readMembers };
+  } catch (error) {
+    throw (await explainAdvertisedName(means, found, subject, kind)) ?? error;
+  }
 }

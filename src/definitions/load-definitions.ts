@@ -1,6 +1,6 @@
-import { describeType, isRecord } from "../data/parse-json.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { FoundPack } from "../discovery/types.ts";
-import { checkDefinition, type Declaration, isFunction } from "../extension-schema/index.ts";
+import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
 import type { Confinement, EvaluationPort } from "../io/evaluation-port.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
@@ -8,7 +8,7 @@ import { isData, isTypeScript } from "./formats.ts";
 import { type DefinitionFile, type LocatedDefinitions, locateDefinitions } from "./locate-definitions.ts";
 import { normalizeDefinition } from "./normalize-definition.ts";
 import { placeInSources } from "./place-problems.ts";
-import { describeFileFault, readData } from "./read-data.ts";
+import { describeCode, describeFileFault, readData } from "./read-data.ts";
 import type { InspectedItem, InspectedPack, SourceText } from "./types.ts";
 
 export interface LoadOptions {
@@ -28,6 +28,7 @@ interface FileContents {
   /** By file; a file that is missing here has a problem. */
   values: Map<string, unknown>;
   sources: Map<string, SourceText>;
+  texts: Map<string, SourceText>;
   problems: Problem[];
   confinement: Confinement;
 }
@@ -78,7 +79,13 @@ async function readFiles(
   wanted: readonly WantedFile[],
   { dataOnly = false, context = "operation", createEvaluator }: LoadOptions,
 ): Promise<FileContents> {
-  const contents: FileContents = { values: new Map(), sources: new Map(), problems: [], confinement: "data" };
+  const contents: FileContents = {
+    values: new Map(),
+    sources: new Map(),
+    texts: new Map(),
+    problems: [],
+    confinement: "data",
+  };
   const code: (WantedFile & { realPath: string })[] = [];
   const seen = new Set<string>();
   for (const { source, place } of wanted) {
@@ -95,8 +102,10 @@ async function readFiles(
       if (fault !== undefined) contents.problems.push(fault);
     } else if (!isData(source.format)) {
       code.push({ source, place, realPath: read.realPath });
+      contents.texts.set(source.file, describeCode(read.bytes));
     } else {
       const data = await readData(source, read.bytes, place, context);
+      if (data.source !== undefined) contents.texts.set(source.file, data.source);
       if ("problem" in data) contents.problems.push(data.problem);
       else {
         contents.values.set(source.file, data.value);
@@ -146,12 +155,14 @@ export async function loadDefinitions(
     const content = contents.values.get(source.file);
     if (isRecord(content) && !isFunction(content)) combined.set(source.file, content);
     else {
-      const reason = `it holds ${isRecord(content) ? "a function" : describeType(content)}, not a map from item names to definitions`;
+      const what = "a map from item names to definitions";
+      const reason = content === null ? "it is empty" : `it holds ${describeWritten(content)}, not ${what}`;
       const place = { pack: found.pack.name, kind, file: source.file };
       problems.push(createProblem("InvalidDefinitionContents", { reason }, place, context));
     }
   }
 
+  const notDefined: Problem[] = [];
   const items = located.items.map(({ declaration, source }): InspectedItem => {
     const item: InspectedItem = {
       declaration,
@@ -168,10 +179,12 @@ export async function loadDefinitions(
       const map = combined.get(source.file);
       if (map === undefined) return item;
       if (!Object.hasOwn(map, declaration.name)) {
-        const args = { name: declaration.name, looked: [`${source.file} (key "${declaration.name}")`] };
-        const { kind, name } = declaration;
-        const place = { pack: found.pack.name, kind, item: name, file: source.file };
-        problems.push(createProblem("MissingDefinitionFile", args, place, context));
+        const { kind, name, path } = declaration;
+        const missing = located.kinds.find((one) => one.kind === kind)?.missing();
+        const place = { pack: found.pack.name, kind, item: name, file: source.file, path };
+        if (missing === undefined) return item;
+        const args = missing.describe(name, Object.keys(map));
+        notDefined.push(createProblem("MissingDefinitionFile", args, place, context));
         return item;
       }
       content = map[declaration.name];
@@ -183,7 +196,8 @@ export async function loadDefinitions(
     return item;
   });
 
-  problems.push(...(await placeInSources(found.pack.name, contents.sources, shapeProblems)));
+  problems.push(...(await placeInManifest(found, notDefined)));
+  problems.push(...(await placeInSources(found.pack.name, contents.texts, shapeProblems)));
   return {
     ...found,
     items,
@@ -191,6 +205,7 @@ export async function loadDefinitions(
     confinement: contents.confinement,
     files: located.kinds,
     sources: contents.sources,
+    texts: contents.texts,
     combined,
   };
 }

@@ -5,6 +5,7 @@ import type { InspectionPort } from "../io/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
+import { MissingDefinitions } from "./missing-definition.ts";
 
 /** A file that holds a definition, or a map of them. */
 export interface DefinitionFile {
@@ -25,6 +26,8 @@ export interface LocatedKind {
   /** Files of one item each, by the item's name, in order of preference. */
   perItem: ReadonlyMap<string, readonly DefinitionFile[]>;
   combined: DefinitionFile | undefined;
+  /** For items of this kind that are defined nowhere: finds what is there instead. */
+  missing: () => MissingDefinitions;
 }
 
 export interface LocatedDefinitions {
@@ -122,7 +125,14 @@ export function locateDefinitions(
     const { known, unknown } = groupByName(fileNames ?? [], folder);
     const combinedFiles = atRoot.known.get(key) ?? [];
     const [combined] = combinedFiles;
-    located.kinds.push({ kind, perItem: known, combined });
+    let finder: MissingDefinitions | undefined;
+    const missing = () => {
+      const declared = new Set(extension[key].map(({ name }) => name));
+      const place = { key, root, fileNames: fileNames ?? [], declared, combined: combined?.file };
+      finder ??= new MissingDefinitions(port, pack.location, place);
+      return finder;
+    };
+    located.kinds.push({ kind, perItem: known, combined, missing });
     if (combined !== undefined) reportDuplicates(combinedFiles, { pack: pack.name, kind });
 
     for (const declaration of extension[key].filter(isWanted)) {
@@ -141,9 +151,8 @@ export function locateDefinitions(
         if (odd !== undefined) {
           report("UnsupportedDefinitionFormat", { file: odd, reason }, { ...place, file: odd }, context);
         } else {
-          const looked = [`${folder}/${declaration.name}.json`, joinPath(root, `${key}.json`)];
           const file = `${folder}/${declaration.name}.json`;
-          const args = { name: declaration.name, looked };
+          const args = missing().describe(declaration.name);
           report("MissingDefinitionFile", args, { ...place, file, path: declaration.path }, context);
         }
         located.items.push({ declaration, source: undefined });

@@ -1,17 +1,18 @@
+import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
 import { declaredDependencies } from "../discovery/project.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
+import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import type { InspectionPort, PathKind } from "../io/inspection-port.ts";
 import type { PackingPort } from "../io/packing-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
 import { followImports } from "./modules/follow-imports.ts";
-import { gatherModules, type ModuleFacts } from "./modules/gather-modules.ts";
+import { findNearestFile, gatherModules, type ModuleFacts } from "./modules/gather-modules.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { findNeededFiles, type NeededFile } from "./needed-files.ts";
 import { findNeededPaths } from "./programs.ts";
 import { findReferences } from "./references.ts";
-import type { InspectedPack } from "./types.ts";
+import type { InspectedPack, Path } from "./types.ts";
 
 export type { PathKind } from "../io/inspection-port.ts";
 
@@ -22,6 +23,8 @@ export interface PackFacts {
   installed: readonly DiscoveredPack[];
   /** npm names of packages that definitions refer to and that are installed, but are no packs. */
   otherPackages: ReadonlySet<string>;
+  /** Items by the names that references give them by mistake, the names by which models know them; absent if not looked for. */
+  advertised?: ReadonlyMap<string, string>;
   /** npm names of the packages that package.json declares as dependencies of any kind. */
   dependencies: ReadonlySet<string>;
   /** Names of the host's own tools. */
@@ -34,6 +37,10 @@ export interface PackFacts {
   expressionFaults: readonly ExpressionFault[];
   /** What the paths lead to that subprocess servers need, by path relative to the package. */
   paths: ReadonlyMap<string, PathKind>;
+  /** Keys in the field that are there more than once, from the top of package.json; absent if not looked for. */
+  repeatedKeys?: readonly Path[];
+  /** Files that may be meant where such a path leads nowhere; absent if not looked for. */
+  nearestPaths?: ReadonlyMap<string, string>;
 }
 
 /** What is around a pack. */
@@ -41,6 +48,8 @@ export interface Surroundings {
   packs: readonly DiscoveredPack[];
   /** Location of the package that code in the project would get by this npm name. */
   resolvePackage(name: string): string | undefined;
+  /** Tools of the packs by the names by which models know them, of those that are asked for. */
+  findAdvertised(names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The means of gathering facts, each used only where it is needed. */
@@ -59,6 +68,25 @@ function findReferencesElsewhere({ items, extension }: InspectedPack): string[] 
   return items.flatMap((item) =>
     findReferences(item).flatMap(({ reference, kind }) => (own.has(`${kind} ${reference}`) ? [] : reference)),
   );
+}
+
+/**
+ * The tools that short names mean which are names of no item, but by which models know a tool: the pack's own tools by
+ * their short names, then those of other packs by their qualified names.
+ */
+async function findMistakenNames(
+  { items }: InspectedPack,
+  elsewhere: readonly string[],
+  surroundings: Surroundings,
+): Promise<Map<string, string>> {
+  const wanted = new Set(elsewhere.filter((reference) => !reference.includes("/")));
+  const found = new Map<string, string>();
+  for (const { shape, definition, declaration } of items) {
+    const name = shape === "tool" ? definition?.name : undefined;
+    if (typeof name === "string" && wanted.delete(name)) found.set(name, declaration.name);
+  }
+  for (const [name, item] of await surroundings.findAdvertised(wanted)) found.set(name, item);
+  return found;
 }
 
 function findOtherPackages(references: readonly string[], { packs, resolvePackage }: Surroundings) {
@@ -95,6 +123,21 @@ async function findUnpublished(
   return left.filter(({ file }) => port.describePath(pack.location, file) === "file");
 }
 
+async function findRepeated({ text, value }: Manifest): Promise<Path[]> {
+  if (!hasDuplicateKeys(text, value)) return [];
+  const { findRepeatedKeys } = await import("../data/json-positions.ts");
+  return findRepeatedKeys(text, "trailblaze");
+}
+
+function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>): Map<string, string> {
+  const nearest = new Map<string, string>();
+  for (const [path, kind] of paths) {
+    const found = kind === "absent" ? findNearestFile(files, path)?.nearest : undefined;
+    if (found !== undefined) nearest.set(path, found);
+  }
+  return nearest;
+}
+
 /** Gathers what the checks need beyond the definitions. Opens modules to parse them; runs nothing. */
 export async function gatherFacts(
   sources: FactSources,
@@ -108,15 +151,19 @@ export async function gatherFacts(
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
   const files = new ModuleFiles(port, pack.location);
   const modules = await gatherModules(files, inspected);
+  const paths = new Map([...needed].map((path) => [path, port.describePath(pack.location, path)]));
   return {
     inspected,
     installed: surroundings?.packs ?? [],
     otherPackages: surroundings ? findOtherPackages(elsewhere, surroundings) : new Set(),
+    advertised: surroundings ? await findMistakenNames(inspected, elsewhere, surroundings) : new Map(),
     dependencies: declaredDependencies(manifest),
     builtIns,
     unpublished: await findUnpublished(sources, inspected, files),
     modules,
     expressionFaults: await gatherExpressions(items),
-    paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
+    paths,
+    repeatedKeys: await findRepeated(manifest),
+    nearestPaths: findNearestPaths(files, paths),
   };
 }

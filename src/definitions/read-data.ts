@@ -13,7 +13,10 @@ import {
 import type { DefinitionFile } from "./locate-definitions.ts";
 import type { SourceText } from "./types.ts";
 
-export type DataRead = { value: unknown; source: SourceText } | { problem: Problem };
+/** A value and its text; or what is wrong, and the text if there is any. */
+export type DataRead =
+  | { value: unknown; source: SourceText }
+  | { problem: Problem; source: SourceText | undefined };
 
 /** The problem of a file that could not be read; `undefined` for one that was. */
 export function describeFileFault(
@@ -28,7 +31,7 @@ export function describeFileFault(
     case "absent":
       return createProblem(
         "MissingDefinitionFile",
-        { name: place.item ?? file, looked: [file] },
+        { name: place.item ?? file, own: file, combined: file },
         place,
         context,
       );
@@ -67,6 +70,25 @@ async function readYaml(bytes: Uint8Array): Promise<{ value: unknown; source: So
   return { value, source: { text, createLocator: async () => locate } };
 }
 
+/** Where a module exports its definition; what is in it can only be told by running it. */
+const exported =
+  /^[ \t]*(?:export\s+default\b|(?:module\.)?exports\s*(?:\.default\s*)?=|export\s*\{[^}]{0,500}\bas\s{1,9}default\b)/m;
+
+/** The text of a definition that is code; every place in it is that of its export. */
+export function describeCode(bytes: Uint8Array): SourceText {
+  const text = new TextDecoder().decode(bytes);
+  return {
+    text,
+    async createLocator() {
+      const found = exported.exec(text);
+      if (found === null) return undefined;
+      const { positionAt } = await import("../data/decode.ts");
+      const position = positionAt(text, found.index + found[0].search(/\S/));
+      return () => position;
+    },
+  };
+}
+
 /** Reads a JSON or YAML file as data, with the position of what is wrong in it. */
 export async function readData(
   { format }: DefinitionFile,
@@ -80,8 +102,10 @@ export async function readData(
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
     const { reason, ...position } = describeSyntaxError(error);
+    const { text } = error;
     return {
       problem: createProblem("InvalidDefinitionContents", { reason }, { ...place, ...position }, context),
+      source: text === undefined ? undefined : { text, createLocator: async () => undefined },
     };
   }
 }

@@ -29,8 +29,8 @@ export interface InspectedItem {
 /** A text that was parsed, for finding positions in it. */
 export interface SourceText {
   text: string;
-  /** Loads what finding positions needs; called only where something is wrong. */
-  createLocator: () => Promise<Locate>;
+  /** Loads what finding positions needs; called only where something is wrong. `undefined` where none can be told. */
+  createLocator: () => Promise<Locate | undefined>;
 }
 
 /** A pack with all that inspection reads of it. */
@@ -42,8 +42,10 @@ export interface InspectedPack extends FoundPack {
   confinement: Confinement;
   /** Every definition file there is, declared or not. */
   files: readonly LocatedKind[];
-  /** The texts of data definitions, by file. */
+  /** The texts of data definitions that could be parsed, by file. */
   sources: ReadonlyMap<string, SourceText>;
+  /** The texts of all definitions that were read, by file, for showing what is wrong in them. */
+  texts: ReadonlyMap<string, SourceText>;
   /** What each combined file holds, by file. */
   combined: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }

@@ -1,7 +1,8 @@
-import { describeType, isRecord } from "../data/parse-json.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { createProblem, type Problem, type ProblemContext, quote } from "../problems/index.ts";
+import { describeFault, describeMissing, type Fault, holdsWholeSchema } from "./describe-fault.ts";
+import { describeWritten } from "./describe-written.ts";
 import {
   composedServer,
   type DefinitionShape,
@@ -13,17 +14,8 @@ import {
   toolsBundle,
   toolsetList,
 } from "./generated/definition-validators.js";
-import { readPointer, valueAt } from "./pointer.ts";
-import type { ValidatorError } from "./validator.ts";
-
-type Path = readonly (string | number)[];
-
-/** What is wrong with a definition's shape, and where from the definition's top. */
-interface Fault {
-  reason: string;
-  path: Path;
-  hint?: string | undefined;
-}
+import { findStandIn } from "./meant-key.ts";
+import { findContentFaults } from "./prompt-messages.ts";
 
 const problemCode = {
   server: "InvalidServerDefinition",
@@ -53,6 +45,16 @@ const validators = {
 const composedKeys = ["tools", "toolsets", "prompts"];
 const subprocessKeys = ["command", "script"];
 
+/** Keys that no shape of a server has. */
+function findUnknownServerKeys(definition: Readonly<Record<string, unknown>>): string[] {
+  const known = new Set([
+    ...knownKeys.composedServer,
+    ...knownKeys.subprocessServer,
+    ...knownKeys.serverDocument,
+  ]);
+  return Object.keys(definition).filter((key) => !known.has(key) && !/^(?:x-|\$)/.test(key));
+}
+
 /** The shape that a definition means to have; a fault where it is none of them, or more than one. */
 function chooseShape(kind: Kind, definition: Record<string, unknown>): DefinitionShape | Fault {
   if (kind === "tool" || kind === "prompt") return kind;
@@ -72,66 +74,22 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   }
   if (composed.length > 0) return "composedServer";
   if (subprocess.length > 0) return "subprocessServer";
+  const reason = "it has no shape of a server";
+  const standIn = findStandIn([...composedKeys, ...subprocessKeys], findUnknownServerKeys(definition));
+  if (standIn !== undefined) {
+    const hint = `Did you mean \`${standIn.key}\` where it says ${quote(standIn.written, 40)}?`;
+    return { reason, path: [standIn.written], hint };
+  }
   const hint =
     "A composed server lists `tools`, `toolsets` or `prompts`; a subprocess server has `command` or `script`; a document has `kind`.";
-  return { reason: "it has no shape of a server", path: [], hint };
-}
-
-const typeWords: Record<string, string> = {
-  object: "a map",
-  array: "a list",
-  string: "a text",
-  boolean: "true or false",
-  number: "a number",
-};
-
-/** Says in plain words what a validator found. */
-function describeFault(
-  error: ValidatorError,
-  definition: Record<string, unknown>,
-  known: readonly string[],
-): Fault {
-  const path = readPointer(error.instancePath, definition);
-  const where = path.length === 0 ? "it" : `\`${path.join(".")}\``;
-  const found = describeType(valueAt(definition, path));
-  switch (error.keyword) {
-    case "required": {
-      const missing = String(error.params.missingProperty);
-      const owner = valueAt(definition, path);
-      const unknown = isRecord(owner) ? Object.keys(owner).filter((key) => !known.includes(key)) : [];
-      const [misspelt] = path.length === 0 ? findNearestNames(missing, unknown) : [];
-      const hint =
-        misspelt === undefined ? undefined : `Did you mean "${missing}" where it says "${misspelt}"?`;
-      return {
-        reason: path.length === 0 ? `\`${missing}\` is missing` : `${where} lacks \`${missing}\``,
-        path,
-        hint,
-      };
-    }
-    case "type":
-      return {
-        reason: `${where} must be ${typeWords[String(error.params.type)] ?? error.params.type}, but is ${found}`,
-        path,
-      };
-    case "enum":
-      return {
-        reason: `${where} must be one of ${(error.params.allowedValues as string[]).join(", ")}`,
-        path,
-      };
-    case "const":
-      return { reason: `${where} must be "${error.params.allowedValue}"`, path };
-    case "pattern":
-      return { reason: `${where} is empty`, path };
-    case "anyOf":
-      return { reason: `${where} has none of the forms it may have, but is ${found}`, path };
-    default:
-      return { reason: `${where} ${error.message ?? "does not fit"}`, path };
-  }
+  return { reason, path: [], hint };
 }
 
 /** Rules between keys, which a schema of single keys does not say. */
 function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, unknown>): Generator<Fault> {
   const has = (key: string) => definition[key] !== undefined;
+  const lacks = (missing: readonly string[], reason: string, hint?: string) =>
+    describeMissing(shape, definition, missing, { reason, path: [], hint });
   if (shape === "tool") {
     if (has("inputSchema") && has("parameters")) {
       yield {
@@ -141,7 +99,8 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
       };
     } else if (!has("inputSchema") && !has("parameters")) {
       const hint = "A tool without arguments says so: `inputSchema: { type: object }`.";
-      yield { reason: "`inputSchema` is missing, and so is its short form `parameters`", path: [], hint };
+      const reason = "`inputSchema` is missing, and so is its short form `parameters`";
+      yield lacks(["inputSchema", "parameters"], reason, hint);
     }
   }
   if (shape === "subprocessServer" && has("command") && has("script")) {
@@ -149,14 +108,34 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
     yield { reason: "`command` and `script` are both there", path: ["script"], hint };
   }
   if (shape === "toolsetList" && !has("tools") && !has("toolsets")) {
-    yield { reason: "it has neither `tools` nor `toolsets`", path: [] };
+    yield lacks(["tools", "toolsets"], "it has neither `tools` nor `toolsets`");
   }
   if (shape === "prompt" && has("content") === has("handler")) {
-    const reason = has("content")
-      ? "`content` and `handler` are both there"
-      : "`content` is missing, and so is `handler`";
-    yield { reason, path: has("content") ? ["handler"] : [] };
+    yield has("content")
+      ? { reason: "`content` and `handler` are both there", path: ["handler"], hint: "Keep one of them." }
+      : lacks(["content", "handler"], "`content` is missing, and so is `handler`");
   }
+}
+
+/** Faults of single keys: those that a validator finds, the more intricate ones in words of their own. */
+function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
+  const validate = validators[shape];
+  if (validate(definition)) return [];
+  const wholeSchema = shape === "tool" && holdsWholeSchema(definition);
+  // What lies inside a choice is said once, by the choice.
+  const errors = (validate.errors ?? []).filter(
+    ({ schemaPath, instancePath }) =>
+      !/\/anyOf\//.test(schemaPath) &&
+      !(wholeSchema && instancePath.startsWith("/parameters/")) &&
+      !(shape === "prompt" && /^\/content(?:\/|$)/.test(instancePath)),
+  );
+  const faults = errors.map((error) => describeFault(error, shape, definition));
+  if (wholeSchema) {
+    const hint = "Write it under `inputSchema`; `parameters` is the short form, a map from names to schemas.";
+    faults.push({ reason: "`parameters` holds a whole JSON Schema", path: ["parameters"], hint });
+  }
+  if (shape === "prompt") faults.push(...findContentFaults(definition.content));
+  return faults;
 }
 
 /** True for the mark that stands for a function of a definition that is code. */
@@ -177,7 +156,8 @@ export function checkDefinition(kind: Kind, content: unknown, context: ProblemCo
   const report = ({ reason, hint, path }: Fault) =>
     createProblem(problemCode[kind], { reason, hint }, { path }, context);
   if (!isRecord(content)) {
-    const fault = { reason: `it holds ${describeType(content)}, not a map`, path: [] };
+    const reason = content === null ? "it is empty" : `it holds ${describeWritten(content)}, not a map`;
+    const fault = { reason, path: [] };
     return { shape: undefined, definition: undefined, problems: [report(fault)] };
   }
   if (isFunction(content)) {
@@ -187,13 +167,6 @@ export function checkDefinition(kind: Kind, content: unknown, context: ProblemCo
   const shape = chooseShape(kind, content);
   if (typeof shape === "object")
     return { shape: undefined, definition: undefined, problems: [report(shape)] };
-  const validate = validators[shape];
-  const faults: Fault[] = [];
-  if (!validate(content)) {
-    // What lies inside a choice is said once, by the choice.
-    const errors = (validate.errors ?? []).filter(({ schemaPath }) => !/\/anyOf\//.test(schemaPath));
-    faults.push(...errors.map((error) => describeFault(error, content, knownKeys[shape])));
-  }
-  faults.push(...checkKeysTogether(shape, content));
+  const faults = [...findShapeFaults(shape, content), ...checkKeysTogether(shape, content)];
   return { shape, definition: content, problems: faults.map(report) };
 }

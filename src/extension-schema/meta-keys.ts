@@ -1,5 +1,5 @@
-import { describeType } from "../data/parse-json.ts";
 import { quote } from "../problems/index.ts";
+import { describeWritten } from "./describe-written.ts";
 
 /** What the value of a key must be. */
 export type MetaType = "boolean" | "text" | "texts" | "platforms";
@@ -58,7 +58,7 @@ const rules: Readonly<Record<MetaType, MetaRule>> = {
 };
 
 function describe(value: unknown): string {
-  if (typeof value !== "string") return describeType(value);
+  if (typeof value !== "string") return describeWritten(value);
   return value.trim() === "" ? "an empty text" : `the text ${quote(value, 40)}`;
 }
 

@@ -1,16 +1,22 @@
-import { describeType, isRecord } from "../data/parse-json.ts";
+import { isRecord } from "../data/parse-json.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import {
   createProblem,
+  listOf,
   type Problem,
   type ProblemArguments,
   type ProblemCode,
   type ProblemContext,
   type ProblemPlace,
+  quote,
 } from "../problems/index.ts";
 import { whyInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { describeWritten } from "./describe-written.ts";
 import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
+import { findStandIn } from "./meant-key.ts";
+import { readPointer, valueAt } from "./pointer.ts";
+import type { ValidatorError } from "./validator.ts";
 
 /** An item as its pack's package.json declares it. */
 export interface Declaration {
@@ -71,6 +77,34 @@ class FaultList {
   }
 }
 
+const typeWords: Readonly<Record<string, string>> = { object: "a map", array: "a list", string: "a text" };
+
+/** What is wrong with a declaration that is a map. */
+function describeMapFault(
+  { instancePath, schemaPath, keyword, params, message }: ValidatorError,
+  value: Record<string, unknown>,
+  kind: Kind,
+): string {
+  const path = readPointer(instancePath, value);
+  if (keyword === "required") {
+    const unknown = Object.keys(value).filter((key) => !knownKeys[kind].includes(key));
+    const standIn = findStandIn([String(params.missingProperty)], unknown);
+    const meant =
+      standIn === undefined ? "" : ` (did you mean it where it says ${quote(standIn.written, 40)}?)`;
+    return `it lacks \`${params.missingProperty}\`${meant}`;
+  }
+  const found = describeWritten(valueAt(value, path));
+  // Of several forms the validator names the first.
+  const hasForms = /\/anyOf\//.test(schemaPath);
+  if (keyword === "type" && !hasForms) {
+    const types = [params.type].flat().map((type) => typeWords[String(type)] ?? String(type));
+    return `\`${path.join(".")}\` must be ${listOf(types)}, but is ${found}`;
+  }
+  if (keyword === "anyOf" || hasForms)
+    return `\`${path.join(".")}\` has none of the forms it may have, but is ${found}`;
+  return `\`${path.join(".")}\` ${message ?? "does not fit"}`;
+}
+
 /** Reads one declaration in any of its three forms; a string says why it has none of them. */
 function readForm(
   value: unknown,
@@ -80,18 +114,16 @@ function readForm(
   if (Array.isArray(value)) {
     const [name, description] = value as unknown[];
     if (value.length !== 2) return `a list here holds a name and a description, not ${value.length} entries`;
-    if (typeof name !== "string") return `the name is ${describeType(name)}, not a string`;
+    if (typeof name !== "string") return `the name is ${describeWritten(name)}, not a text`;
     if (typeof description !== "string")
-      return `the description is ${describeType(description)}, not a string`;
+      return `the description is ${describeWritten(description)}, not a text`;
     return { name, description, extra: {} };
   }
-  if (!isRecord(value)) return `it is ${describeType(value)}`;
+  if (!isRecord(value)) return `it is ${describeWritten(value)}`;
   const validate = mapValidators[kind];
   if (!validate(value)) {
     const [error] = validate.errors ?? [];
-    const where = error?.instancePath.slice(1).replaceAll("/", ".");
-    const what = error?.message ?? "it does not fit";
-    return where ? `\`${where}\` ${what}` : what;
+    return error === undefined ? "it does not fit" : describeMapFault(error, value, kind);
   }
   const { name, description, ...extra } = value;
   return { name: name as string, description: (description as string | undefined) ?? null, extra };
@@ -102,7 +134,7 @@ function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declara
   const declarations: Declaration[] = [];
   if (list === undefined) return declarations;
   if (!Array.isArray(list)) {
-    const args = { what: `"${key}"`, expected: "a list", found: describeType(list) };
+    const args = { what: `"${key}"`, expected: "a list", found: describeWritten(list) };
     faults.add("MalformedExtension", args, { path: [key] });
     return declarations;
   }
@@ -146,7 +178,7 @@ export function parseExtension(
   const extension: Extension = { root: defaultRoot, servers: [], tools: [], toolsets: [], prompts: [] };
   const faults = new FaultList(context);
   if (!isRecord(value)) {
-    const args = { what: "The `trailblaze` field", expected: "an object", found: describeType(value) };
+    const args = { what: "The `trailblaze` field", expected: "a map", found: describeWritten(value) };
     faults.add("MalformedExtension", args, { path: [] });
     return { extension, problems: faults.problems, usable: false };
   }
@@ -155,7 +187,7 @@ export function parseExtension(
   if (typeof root === "string" && root !== "") {
     extension.root = root;
   } else if (root !== undefined) {
-    const found = root === "" ? "empty" : describeType(root);
+    const found = root === "" ? "empty" : describeWritten(root);
     faults.add(
       "MalformedExtension",
       { what: '"root"', expected: "the path of a folder", found },

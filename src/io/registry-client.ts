@@ -115,3 +115,17 @@ export function createRegistryClient(options: FetchOptions): RegistryPort {
 
   return { registries: [...new Set(addresses)], registryOf, show: withoutCredentials, get };
 }
+
+/**
+ * Where a tarball is to be had: at its own address, but for one of npm's usual registry, which another registry serves
+ * in its place, as npm does. `undefined` for what is no web address.
+ */
+export function resolveTarball(address: string, registry: string): string | undefined {
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  const configured = new URL(registry);
+  if (url.host !== new URL(fetch.pickRegistry("trailblaze", {})).host || url.host === configured.host)
+    return url.href;
+  const { pathname, search } = url;
+  return new URL(`${configured.pathname.replace(/\/$/, "")}${pathname}${search}`, configured).href;
+}

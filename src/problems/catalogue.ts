@@ -2,8 +2,9 @@ import { definitionProblems } from "./definition-problems.ts";
 import type { CatalogueEntry } from "./entry.ts";
 import { extensionProblems } from "./extension-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
+import { remoteProblems } from "./remote-problems.ts";
 
-const entries = { ...extensionProblems, ...definitionProblems, ...operationProblems };
+const entries = { ...extensionProblems, ...definitionProblems, ...operationProblems, ...remoteProblems };
 
 /** A code is permanent: it may be added, never renamed or given another meaning. */
 export type ProblemCode = keyof typeof entries;

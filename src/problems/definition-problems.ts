@@ -1,5 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { entry } from "./entry.ts";
+import { hintForSyntax } from "./syntax-hint.ts";
 import { listOf, quote } from "./text.ts";
 
 export interface InvalidDefinition {
@@ -17,6 +18,18 @@ export interface MissingDefinition {
   meant?: { file: string; key?: string } & ({ renameTo: string } | { moveTo: string });
 }
 
+export interface HandlerNotFound {
+  handler: string;
+  /** Goes on from "cannot be found:", without a full stop. */
+  reason: string;
+  /** What the module exports. */
+  exports?: readonly string[];
+  /** In place of the usual one. */
+  hint?: string | undefined;
+  /** It is what a server runs, not a module with an export. */
+  isProgram?: boolean;
+}
+
 const invalidDefinition = (kind: Kind) =>
   entry<InvalidDefinition>({
     title: `A ${kind}'s definition lacks what a ${kind} needs`,
@@ -24,6 +37,8 @@ const invalidDefinition = (kind: Kind) =>
     message: ({ reason }) => `The ${kind}'s definition is not valid: ${reason}.`,
     hint: ({ hint }) => hint,
   });
+
+const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
 
 /** Faults in where definition files are, and in reading them. */
 const fileProblems = {
@@ -73,6 +88,7 @@ const fileProblems = {
     title: "A definition file cannot be read as data",
     severity: "error",
     message: ({ reason }) => `The definition cannot be used: ${reason}.`,
+    hint: ({ reason }) => hintForSyntax(reason),
   }),
   DefinitionTooLarge: entry<{ bytes: number; limit: number }>({
     title: "A definition file is larger than 1 MiB",
@@ -80,11 +96,11 @@ const fileProblems = {
     message: ({ bytes, limit }) => `The file has ${bytes} bytes, more than the ${limit} that are read.`,
     hint: () => "Move what is not the definition itself into another file that the handler reads.",
   }),
-  DefinitionOutsidePackage: entry<{ what: string }>({
+  DefinitionOutsidePackage: entry<{ what: string; hint?: string | undefined }>({
     title: "A path leaves the package",
     severity: "error",
     message: ({ what }) => `${quote(what)} lies outside the package once symbolic links are followed.`,
-    hint: () => "Only what npm packs with the package can be read. Move it into the package.",
+    hint: ({ hint }) => hint ?? "Only what npm packs with the package can be read. Move it into the package.",
   }),
   OrphanDefinitionFile: entry<{ name: string; key: string }>({
     title: "A definition belongs to no declared item",
@@ -100,15 +116,21 @@ const fileProblems = {
       `${quote(name)} is defined in ${quote(file)}, so what ${quote(combined)} says of it is ignored.`,
     hint: () => "Remove one of the two.",
   }),
-  FileNotPublished: entry<{ file: string; importer?: string | undefined }>({
+  FileNotPublished: entry<{
+    file: string;
+    importer?: string | undefined;
+    /** How many more files of the same folder are left out, which are not reported one by one. */
+    others?: number;
+  }>({
     title: "A file that is needed would not be published",
     severity: "error",
-    message: ({ file, importer }) =>
-      importer === undefined
-        ? `npm would leave ${quote(file)} out of the published package.`
-        : `npm would leave ${quote(file)} out of the published package, though ${quote(importer)} imports it.`,
-    hint: ({ file }) =>
-      `Add it to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
+    message({ file, importer, others = 0 }) {
+      const more = others === 0 ? "" : ` and ${others} more needed file${others === 1 ? "" : "s"} beside it`;
+      const left = `npm would leave ${quote(file)}${more} out of the published package`;
+      return importer === undefined ? `${left}.` : `${left}, though ${quote(importer)} imports it.`;
+    },
+    hint: ({ file, others = 0 }) =>
+      `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
 };
 
@@ -130,14 +152,18 @@ const contentProblems = {
     message: ({ cycle }) => `The toolsets contain each other: ${cycle.join(" → ")}.`,
     hint: () => "Take one of them out of the other.",
   }),
-  HandlerNotFound: entry<{ handler: string; reason: string; exports: readonly string[] }>({
+  HandlerNotFound: entry<HandlerNotFound>({
     title: "A handler's module or export does not exist",
     severity: "error",
-    message: ({ handler, reason }) => `The handler ${quote(handler)} cannot be found: ${reason}.`,
-    hint: ({ exports }) =>
-      exports.length > 0
-        ? `The module exports ${listOf(exports, "and")}.`
-        : 'Write "./module.js#export", relative to the package; without "#export" it is the default export.',
+    message: ({ handler, reason, isProgram }) =>
+      `The ${isProgram ? "program" : "handler"} ${quote(handler)} cannot be found: ${reason}.`,
+    hint({ exports = [], hint, isProgram }) {
+      if (hint !== undefined) return hint;
+      if (exports.length > 0) return `The module exports ${listOf(exports, "and")}.`;
+      return isProgram
+        ? "Programs of a pack are files of its package; its build may have to make them first."
+        : 'Write "./module.js#export", relative to the package; without "#export" it is the default export.';
+    },
   }),
   HandlerUnchecked: entry<{ handler: string; reason: string }>({
     title: "Whether a handler exists cannot be told without running it",
@@ -169,6 +195,13 @@ const contentProblems = {
     severity: "error",
     message: ({ name }) =>
       `${quote(name)} cannot be advertised: clients take 1 to 64 of A-Z, a-z, 0-9, "_" and "-".`,
+    hint: ({ name }) => {
+      const usable = name
+        .replace(/[^A-Za-z0-9_-]+/g, "_")
+        .replace(/^_+|_+$/g, "")
+        .slice(0, 64);
+      return usable === "" ? undefined : `For example "${usable}".`;
+    },
   }),
   DuplicateAdvertisedName: entry<{ name: string; other: string }>({
     title: "Two items of the pack advertise the same name",
@@ -240,15 +273,19 @@ const contentProblems = {
     severity: "error",
     message: ({ expression, reason }) => `The expression ${quote(expression)} does not compile: ${reason}.`,
   }),
-  UnknownBuiltIn: entry<{ reference: string; nearest: readonly string[] }>({
+  UnknownBuiltIn: entry<{ reference: string; nearest: readonly string[]; advertises?: string | undefined }>({
     title: "A short name is none of the pack's own",
     severity: "warning",
-    message: ({ reference }) =>
-      `${quote(reference)} is no item of this pack, so it would have to be a tool of the host.`,
-    hint: ({ nearest }) =>
-      nearest.length > 0
-        ? `Did you mean ${listOf(nearest)}? If the host brings it: --built-ins NAME`
-        : "If the host brings it, say so with --built-ins NAME; otherwise declare it or write its qualified name.",
+    message: ({ reference, advertises }) =>
+      advertises !== undefined
+        ? `${quote(reference)} is the name by which models know ${quote(advertises, 200)}; references name items.`
+        : `${quote(reference)} is no item of this pack, so it would have to be a tool of the host.`,
+    hint: ({ nearest, advertises }) =>
+      advertises !== undefined
+        ? `Write ${quote(advertises, 200)}.`
+        : nearest.length > 0
+          ? `Did you mean ${listOf(nearest)}? If the host brings it: --built-ins NAME`
+          : "If the host brings it, say so with --built-ins NAME; otherwise declare it or write its qualified name.",
   }),
   LegacyContextRejected: entry<{ tool: string }>({
     title: "A tool takes no context in its arguments",

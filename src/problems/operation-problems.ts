@@ -113,7 +113,7 @@ export const operationProblems = {
     hint: () => "Nothing is served before every tool is ready.",
   }),
   DuplicateBundleEntry: entry<{ name: string | undefined; bundles: readonly string[] }>({
-    title: "Two bundles of one server have an entry of the same name",
+    title: "Two bundles of a server share an entry's name",
     severity: "error",
     message: ({ name, bundles }) =>
       name === undefined

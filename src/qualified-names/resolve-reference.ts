@@ -52,7 +52,8 @@ function notFound(
   nearest: string[],
   otherKind?: Kind,
 ): TrailblazeError {
-  return failure(notFoundCode[kind ?? "tool"], { name, otherKind, nearest });
+  const isAnyKind = kind === undefined;
+  return failure(notFoundCode[kind ?? "tool"], { name, otherKind, nearest, isAnyKind });
 }
 
 function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefined): string[] {

@@ -6,11 +6,11 @@ import { checks } from "./checks/index.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Finds line and column of problems with a path in a file that holds data; makes each file's locator once. */
-function createFileLocator({ sources }: InspectedPack) {
+function createFileLocator({ texts }: InspectedPack) {
   const locators = new Map<string, Locate | undefined>();
   return async ({ file, path }: Problem) => {
     if (file === undefined || path === undefined) return undefined;
-    if (!locators.has(file)) locators.set(file, await sources.get(file)?.createLocator());
+    if (!locators.has(file)) locators.set(file, await texts.get(file)?.createLocator());
     return locators.get(file)?.(path);
   };
 }
@@ -19,7 +19,7 @@ function createFileLocator({ sources }: InspectedPack) {
 async function placeFindings({ inspected }: PackFacts, findings: readonly Finding[]): Promise<Problem[]> {
   const pack = inspected.pack.name;
   const inItems = findings.flatMap(({ item, problem }) => (item === undefined ? [] : [{ item, problem }]));
-  const placedItems = await placeInSources(pack, inspected.sources, inItems);
+  const placedItems = await placeInSources(pack, inspected.texts, inItems);
   const needsManifest = findings.some(({ manifestPath }) => manifestPath !== undefined);
   const locate = needsManifest
     ? (await import("../data/json-positions.ts")).createJsonLocator(inspected.manifest.text)

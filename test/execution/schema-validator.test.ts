@@ -88,7 +88,7 @@ describe("schemas", () => {
     ["http://json-schema.org/draft-07/schema#", "/l must NOT have more than 1 items"],
     ["http://json-schema.org/draft-06/schema", "/l must NOT have more than 1 items"],
     ["http://json-schema.org/draft-04/schema#", "/l must NOT have more than 1 items"],
-    [undefined, "/properties/l/items must be a schema: a map, or true or false, but is an array"],
+    [undefined, "/properties/l/items must be a schema: a map, or true or false, but is a list"],
   ])("of draft %s are read as such", async ($schema, message) => {
     const schema = { ...($schema === undefined ? {} : { $schema }), properties: { l: tuple } };
     expect(await messageOf(schema, { l: ["a", "b"] })).toBe(message);

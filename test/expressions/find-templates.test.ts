@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { whyNotCompiled } from "../../src/expressions/compile-expression.ts";
 import { findTemplates } from "../../src/expressions/find-templates.ts";
 
 const expressionsOf = (text: string) => findTemplates(text).templates.map(({ expression }) => expression);
@@ -32,21 +31,5 @@ describe("finding templates", () => {
     ["${{ {'k': 1 }}", 0],
   ])("reports that %j is not closed", (text, offset) => {
     expect(findTemplates(text).unclosed).toBe(offset);
-  });
-});
-
-describe("compiling an expression", () => {
-  test.each([
-    "request.arguments.x",
-    "a ? 1 : 2",
-    "{'k': 1}.k",
-    "result.?y.orValue(1)",
-    "[1, 2].map(x, x + 1)",
-  ])("takes %s", (expression) => {
-    expect(whyNotCompiled(expression)).toBeUndefined();
-  });
-
-  test.each(["", "a +", "a b", "'open", "x ? 1 :", "}"])("refuses %j", (expression) => {
-    expect(whyNotCompiled(expression)).toEqual(expect.any(String));
   });
 });

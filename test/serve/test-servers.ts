@@ -36,7 +36,9 @@ export function createTestServers(print: (text: string) => void = () => {}): Tes
       tools: names.map((name) => ({ name, inputSchema: { type: "object" as const } })),
     }));
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-      const text = (value: unknown) => ({ content: [{ type: "text" as const, text: JSON.stringify(value) }] });
+      const text = (value: unknown) => ({
+        content: [{ type: "text" as const, text: JSON.stringify(value) }],
+      });
       const args = params.arguments;
       switch (params.name) {
         case "echo":

@@ -144,7 +144,7 @@ describe("HandlerNotFound", () => {
     ["./lib", "is a folder, not a regular file", ""],
     ["./lib/", "it names a folder, not a module", ""],
     ["./", "it names a folder, not a module", ""],
-    ["lib/greet.js#greet", 'it does not begin with "./"', "./module.js#export"],
+    ["lib/greet.js#greet", 'it does not begin with "./"', 'Did you mean "./lib/greet.js#greet"?'],
     ["/lib/greet.js#greet", 'it does not begin with "./"', ""],
     ["file:///lib/greet.js#greet", 'it does not begin with "./"', ""],
     ["node:fs#readFile", 'it does not begin with "./"', ""],
@@ -341,5 +341,40 @@ describe("everywhere that a handler stands", () => {
     const { problems } = await validateExtension(folder);
     const [found] = problems.filter(({ code }) => codes.includes(code));
     expect(found?.message).toContain("a named pipe, not a regular file");
+  });
+});
+
+describe("a path that is relative to the definition", () => {
+  const files = { "lib/x.mjs": "export const greet = 1", "trailblaze/tools/y.mjs": "export const greet = 1" };
+  const rule = "Paths are relative to the package, not to this file. ";
+  test.each([
+    ["../../lib/x.mjs#greet", "DefinitionOutsidePackage", `${rule}Did you mean "./lib/x.mjs"?`],
+    ["../lib/x.mjs#greet", "DefinitionOutsidePackage", `${rule}Did you mean "./lib/x.mjs"?`],
+    ["./y.mjs#greet", "HandlerNotFound", `${rule}Did you mean "./trailblaze/tools/y.mjs"?`],
+  ])("%s", async (handler, code, hint) => {
+    const answer = await judge(handler, files);
+    expect(answer).toMatch(new RegExp(`^${code}: `));
+    expect(answer).toContain(hint);
+    expect(answer).not.toContain("?.");
+  });
+
+  test("of no module that is there gets no such hint", async () => {
+    expect(await judge("../../lib/z.mjs#greet", files)).not.toContain("Did you mean");
+  });
+});
+
+describe("a module that Node would not load", () => {
+  test("that cannot be parsed is pointed at, without a word of how handlers are written", async () => {
+    const answer = await judge("./lib/x.mjs#greet", {
+      "lib/x.mjs": "export const greet = () => {\n  return (1;\n};\n",
+    });
+    expect(answer).toMatch(/"lib\/x\.mjs:\d+:\d+" cannot be parsed\./);
+    expect(answer).toContain("`node --check lib/x.mjs`");
+    expect(answer).not.toContain("./module.js");
+  });
+
+  test("with ES syntax that is CommonJS says how to change that", async () => {
+    const files = { "lib/greet.js": "export const greet = 1", "lib/package.json": commonJs };
+    expect(await judge("./lib/greet.js#greet", files)).toContain('"type": "module"');
   });
 });

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { validateExtension } from "../../src/api/validate-extension.ts";
+import { makeTree } from "../support/packs.ts";
 import { prompt, validateTree } from "./validate-tree.ts";
 
 async function findCodes(fields: Record<string, unknown>) {
@@ -33,3 +35,38 @@ test.each([[["mcp"]], [[]], ["trailblaze-extension"]])(
     expect(await findCodes({ keywords })).toEqual(["MissingKeyword"]);
   },
 );
+
+const manifestWith = (lines: string) =>
+  `{\n  "name": "twice",\n  "version": "1.0.0",\n  "keywords": ["trailblaze-extension"],\n${lines}\n}\n`;
+
+test.each([
+  [
+    "a key of the field",
+    '  "trailblaze": {\n    "prompts": [],\n    "prompts": []\n  }',
+    [["prompts"]],
+    [7, 5],
+  ],
+  ["the field itself", '  "trailblaze": {},\n  "trailblaze": { "prompts": [] }', [[]], [6, 3]],
+  [
+    "a key of a declaration",
+    '  "trailblaze": {\n    "prompts": [{ "name": "a b", "name": "a b" }]\n  }',
+    [["prompts", 0, "name"]],
+    [6, 34],
+  ],
+] as const)(
+  "%s that is there twice is where it is there again",
+  async (_what, lines, paths, [line, column]) => {
+    const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
+    const found = problems.filter(({ code }) => code === "MalformedExtension");
+    expect(found.map(({ path }) => path)).toEqual(paths);
+    expect(found[0]).toMatchObject({ severity: "error", file: "package.json", line, column });
+    expect(found[0]?.message).toContain("must be there once, but is there again");
+  },
+);
+
+test("keys of other fields, and of several maps, are nobody's business here", async () => {
+  const lines =
+    '  "scripts": { "a": "1", "a": "2" },\n  "trailblaze": { "tools": [{ "name": "a" }, { "name": "b" }] }';
+  const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
+  expect(problems.filter(({ code }) => code === "MalformedExtension")).toEqual([]);
+});

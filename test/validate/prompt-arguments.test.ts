@@ -93,3 +93,13 @@ test("an argument that is declared twice is told at the second", async () => {
     },
   ]);
 });
+
+test("a place that lacks a brace at its end is found for declared arguments only", async () => {
+  const definition = prompt("hello", {
+    content: "{{tea} for {{who}}, not {{other} or ${{tea}",
+    arguments: [{ name: "tea" }, { name: "who" }],
+  });
+  const tree = { extension: { prompts: ["hello"] }, files: { "trailblaze/prompts/hello.json": definition } };
+  const problems = await validateTree(tree, ["InvalidPromptDefinition"]);
+  expect(problems).toMatchObject([{ path: ["content"], hint: "Write {{tea}}." }]);
+});

@@ -350,3 +350,23 @@ test.each([
   const { problems } = await validateExtension(folder);
   expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
 });
+
+describe("many files of one folder", () => {
+  const names = ["one", "two", "three", "four", "five"];
+  const tree = (count: number): PackTree => ({
+    extension: { prompts: names.slice(0, count) },
+    files: Object.fromEntries(names.map((name) => [`trailblaze/prompts/${name}.json`, prompt(name)])),
+    fields: { files: ["lib"] },
+  });
+
+  test("are one problem, which names the first and the folder", async () => {
+    const problems = await validateTree(tree(5), codes);
+    expect(problems).toMatchObject([{ file: "trailblaze/prompts/one.json" }]);
+    expect(problems[0]?.message).toContain('"trailblaze/prompts/one.json" and 4 more needed files beside it');
+    expect(problems[0]?.hint).toContain('Add "trailblaze/prompts" to "files"');
+  });
+
+  test("are single problems where they are few", async () => {
+    expect(await validateTree(tree(3), codes)).toHaveLength(3);
+  });
+});

@@ -96,8 +96,24 @@ describe("InvalidReference", () => {
   test.each([
     ["an unknown short name of a toolset", { toolsets: ["welcomeing"] }, "no toolset", "welcoming"],
     ["an unknown short name of a prompt", { prompts: ["helo"] }, "no prompt", "hello"],
-    ["an item of the wrong kind", { tools: ["welcoming"] }, "that is the name of a toolset", undefined],
-    ["a tool among the toolsets", { toolsets: ["greet"] }, "that is the name of a tool", undefined],
+    [
+      "an item of the wrong kind",
+      { tools: ["welcoming"] },
+      "that is the name of a toolset",
+      "Move it to `toolsets`.",
+    ],
+    [
+      "a tool among the toolsets",
+      { toolsets: ["greet"] },
+      "that is the name of a tool",
+      "Move it to `tools`.",
+    ],
+    [
+      "a server among the tools",
+      { tools: ["desk"] },
+      "that is the name of a server",
+      "Here only `tools`, `toolsets` and",
+    ],
     ["a name that cannot be one", { tools: ["gr eet"] }, "is not a qualified name", undefined],
     ["an empty segment", { tools: ["acme//greet"] }, "a segment is empty", undefined],
     ["too many segments", { tools: ["a/b/c/d"] }, "more than three segments", undefined],
@@ -190,7 +206,7 @@ describe("PackNotInstalled", () => {
       expect(problems.map(({ code, severity }) => [code, severity])).toEqual([
         ["PackNotInstalled", "warning"],
       ]);
-      expect(first(problems)?.hint).toBe("npm install @globex/text");
+      expect(first(problems)?.hint).toBe("package.json declares it: npm install");
     },
   );
 
@@ -226,4 +242,30 @@ test("a thousand references to one another and to nothing are looked up in littl
   const { problems } = await validateExtension(folder);
   expect(problems.filter(({ code }) => code === "UnknownBuiltIn")).toHaveLength(2000);
   expect(performance.now() - start).toBeLessThan(20_000);
+});
+
+describe("a name by which models know a tool", () => {
+  test("of the pack itself: the item's name is suggested", async () => {
+    const problems = await findProblems({ tools: ["hello_greet"] });
+    expect(problems).toMatchObject([{ code: "UnknownBuiltIn", path: ["tools", 0], hint: 'Write "greet".' }]);
+    expect(first(problems)?.message).toContain('"hello_greet" is the name by which models know "greet"');
+  });
+
+  test("of another pack: its qualified name is suggested; code is not run for that", async () => {
+    const definition = (name: string) => ({ ...greetTool("./x.js"), name });
+    const files = {
+      ...installed("@globex/text", { trailblaze: { tools: ["slugify", "trim"] } }),
+      "node_modules/@globex/text/trailblaze/tools/slugify.json": definition("text_slugify"),
+      "node_modules/@globex/text/trailblaze/tools/trim.mjs": `export default ${JSON.stringify(definition("text_trim"))}`,
+    };
+    const fields = { dependencies: { "@globex/text": "^1.0.0" } };
+    const problems = await findProblems({ tools: ["text_slugify", "text_trim"] }, { files, fields });
+    expect(problems.map(({ code }) => code)).toEqual(["UnknownBuiltIn", "UnknownBuiltIn"]);
+    expect(problems[0]?.hint).toBe('Write "globex/text/slugify".');
+    expect(problems[1]?.hint).toContain("--built-ins NAME");
+  });
+
+  test("may be a tool of the host all the same, where it is named as such", async () => {
+    expect(await findProblems({ tools: ["hello_greet"] }, {}, ["hello_greet"])).toEqual([]);
+  });
 });

@@ -95,13 +95,13 @@ describe("what the meta-schema forbids", () => {
     ],
     [
       { properties: { a: { type: [] } } },
-      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is an array`,
+      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is a list`,
     ],
     [
       { properties: { a: { type: ["string", "string"] } } },
-      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is an array`,
+      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is a list`,
     ],
-    [{ properties: [] }, "properties: `properties` must be a map, but is an array"],
+    [{ properties: [] }, "properties: `properties` must be a map, but is a list"],
     [
       { properties: { a: "string" } },
       'properties.a: `properties.a` must be a schema: a map, or true or false, but is "string"',
@@ -137,7 +137,7 @@ describe("what the meta-schema forbids", () => {
     ],
     [
       { properties: { a: { items: [{}] } } },
-      "properties.a.items: `properties.a.items` must be a schema: a map, or true or false, but is an array",
+      "properties.a.items: `properties.a.items` must be a schema: a map, or true or false, but is a list",
     ],
     [
       { $schema: draft07, properties: { a: { items: 5 } } },
@@ -192,7 +192,7 @@ describe("the top", () => {
     [{}, 'it must say `type: "object"`', []],
     [{ $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, 'it must say `type: "object"`', []],
     [{ type: "string" }, '`type` must be "object" at the top, but is "string"', ["type"]],
-    [{ type: ["object"] }, '`type` must be "object" at the top, but is an array', ["type"]],
+    [{ type: ["object"] }, '`type` must be "object" at the top, but is a list', ["type"]],
     [{ type: "objekt" }, '`type` must be "object" at the top, but is "objekt"', ["type"]],
   ])("%j", async (schema, reason, path) => {
     const expected = [{ path: ["inputSchema", ...path], message: expect.stringContaining(`: ${reason}.`) }];

@@ -87,3 +87,19 @@ describe("DefinitionOutsidePackage", () => {
     );
   });
 });
+
+test("a program that is missing is called one, with the name that may be meant", async () => {
+  const problem = async (server: object) => {
+    const tree = {
+      extension: { servers: ["desk"] },
+      files: { ...files, "trailblaze/servers/desk.json": server },
+    };
+    const [found] = await validateTree(tree, codes);
+    return `${found?.message} ${found?.hint}`;
+  };
+  const near = await problem({ script: "./server/mian.js" });
+  expect(near).toContain('The program "./server/mian.js" cannot be found: there is no file "server/mian.js"');
+  expect(near).toContain('Did you mean "./server/main.js"?');
+  const far = await problem({ script: "./dist/whatever.js" });
+  for (const text of [near, far]) expect(text).not.toMatch(/handler|#export|\?\./);
+});

@@ -65,3 +65,33 @@ test("a folder that is a pack is meant before an installed pack of that name", a
   expect(await validateExtension("other", { cwd })).toMatchObject({ pack: "other" });
   expect(await validateExtension("empty-pack", { cwd })).toMatchObject({ pack: "empty-pack" });
 });
+
+describe("what is part of a package is refused, with what to name instead", () => {
+  const makePacks = () =>
+    makeTree({
+      "package.json": packManifest("app", { dependencies: { "@rosa/tea": "1" } }),
+      "node_modules/@rosa/tea/package.json": packManifest("@rosa/tea", { trailblaze: { tools: ["steep"] } }),
+      "trailblaze/tools/steep.yaml": "name: tea_steep\n",
+    });
+
+  test.each(["rosa/tea/steep", "@rosa/tea/steep"])("an item: %s", async (target) => {
+    await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
+      code: "InvalidArguments",
+      message: expect.stringContaining("is an item"),
+      problem: { hint: "trailblaze validate rosa/tea" },
+    });
+  });
+
+  test.each(["trailblaze/tools/steep.yaml", "./package.json"])("a file: %s", async (target) => {
+    await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
+      code: "InvalidArguments",
+      message: expect.stringContaining("is a file"),
+    });
+  });
+
+  test("an item that no pack has is a folder that is not there", async () => {
+    await expect(validateExtension("rosa/tea/stir", { cwd: makePacks() })).rejects.toMatchObject({
+      code: "ProjectNotFound",
+    });
+  });
+});

@@ -46,7 +46,7 @@ describe("a wrong value", () => {
     ["isForLlm", "no", 'must be true or false, but is the text "no"'],
     ["isForLlm", null, "must be true or false, but is null"],
     ["surfaceToLlm", 0, "must be true or false, but is a number"],
-    ["isRecordable", [], "must be true or false, but is an array"],
+    ["isRecordable", [], "must be true or false, but is a list"],
     ["requiresHost", "true", 'must be true or false, but is the text "true"'],
     ["requiresContext", 1, "must be true or false, but is a number"],
     ["supportedDrivers", "ios-host", 'must be a list of texts, but is the text "ios-host"'],
@@ -57,7 +57,7 @@ describe("a wrong value", () => {
       ["IOS", "PHONE"],
       'must be a list of ANDROID, IOS or WEB, but is a list with the text "PHONE"',
     ],
-    ["toolset", ["auth"], "must be a text, but is an array"],
+    ["toolset", ["auth"], "must be a text, but is a list"],
     ["toolset", "", "must be a text, but is an empty text"],
   ])("%s: %j", async (name, value, reason) => {
     const key = `trailblaze/${name}`;

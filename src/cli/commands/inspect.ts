@@ -44,12 +44,13 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     const { pack } = inspected;
     return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };
   }
-  const { item, found } = inspected;
+  const { item, found, readMembers } = inspected;
   // Only people are told who refers to the item: it takes reading the definitions of every pack.
   const referrers = options.json ? [] : await findReferrers(means, found, item);
+  const members = options.json ? undefined : await readMembers();
   return {
     json: item,
-    formatText: (style) => formatItemPage(item, referrers, style),
+    formatText: (style) => formatItemPage(item, { referrers, members }, style),
     problems: item.problems,
   };
 }

@@ -3,7 +3,11 @@ import { rulesOutExport } from "./commonjs-exports.ts";
 import type { ModuleFiles, Resolution } from "./module-files.ts";
 
 /** Whether a module has an export: it has, it has not, or parsing cannot tell; and why. */
-export type ExportSearch = "found" | { absent: string } | { unclear: string };
+export type ExportSearch =
+  | "found"
+  /** `hint` in place of what the module exports. */
+  | { absent: string; hint?: string }
+  | { unclear: string };
 
 /** Larger groups of modules that export from each other are nobody's intention. */
 const maximumHops = 1000;
@@ -37,7 +41,10 @@ export class ExportFinder {
       case "outside":
         return { absent: `${quote(file)} lies outside the package` };
       case "broken":
-        return { absent: `${quote(file)} ${module.why}` };
+        return {
+          absent: `${quote(`${file}${module.position ?? ""}`, 200)} ${module.why}`,
+          hint: module.hint ?? hintForCheck(file),
+        };
       case "opaque":
         return { unclear: `${quote(file)} ${module.why}` };
       case "foreign":
@@ -112,6 +119,11 @@ export class ExportFinder {
     names.delete("__esModule");
     return [...names];
   }
+}
+
+/** How to get the whole error; not for a name that a shell would take for more than a name. */
+function hintForCheck(file: string): string {
+  return /^[\w./-]+$/.test(file) ? `\`node --check ${file}\` says more.` : "`node --check` says more.";
 }
 
 function describeMissing(file: string, name: string): string {

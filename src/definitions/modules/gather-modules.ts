@@ -7,9 +7,13 @@ import type { ModuleFiles } from "./module-files.ts";
 
 /** A module that handlers name. */
 export type ModuleFacts =
-  /** `nearest` is the path of a module that may be meant; `hasFolder` whether there is at least its folder. */
-  | { state: "missing"; nearest: string | undefined; hasFolder: boolean }
-  | { state: "outside" }
+  /**
+   * `nearest` is the path of a module that may be meant, `isRelative` if it is written relative to the definition;
+   * `hasFolder` whether there is at least its folder.
+   */
+  | { state: "missing"; nearest: string | undefined; isRelative?: boolean; hasFolder: boolean }
+  /** `nearest` is what the path leads to relative to the definition, or without the steps out of the package. */
+  | { state: "outside"; nearest: string | undefined }
   | {
       state: "there";
       /** By the export that a handler names. */
@@ -18,28 +22,64 @@ export type ModuleFacts =
       exports: readonly string[];
     };
 
+/** What handlers say of one module. */
+interface NamedModule {
+  exports: Set<string>;
+  /** Folders of the definitions that name it. */
+  folders: Set<string>;
+}
+
 /** The exports that handlers name, by module. */
-function findNamedExports({ items }: InspectedPack): Map<string, Set<string>> {
-  const named = new Map<string, Set<string>>();
+function findNamedExports({ items }: InspectedPack): Map<string, NamedModule> {
+  const named = new Map<string, NamedModule>();
   for (const item of items) {
     for (const { handler } of findHandlers(item)) {
       const place = typeof handler === "string" ? parseHandler(handler) : undefined;
       if (place === undefined || "fault" in place) continue;
-      const exports = named.get(place.module);
-      if (exports === undefined) named.set(place.module, new Set([place.exportName]));
-      else exports.add(place.exportName);
+      const module = named.get(place.module) ?? { exports: new Set(), folders: new Set() };
+      named.set(place.module, module);
+      module.exports.add(place.exportName);
+      if (item.file !== null) module.folders.add(posix.dirname(item.file));
     }
   }
   return named;
 }
 
-function describeMissing(files: ModuleFiles, module: string): ModuleFacts {
-  const neighbours = files.listNeighbours(module);
-  const name = posix.basename(module);
-  const guess =
-    neighbours?.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, neighbours ?? [])[0];
-  const nearest = guess === undefined ? undefined : posix.join(posix.dirname(module), guess);
-  return { state: "missing", nearest, hasFolder: neighbours !== undefined };
+const isThere = async (files: ModuleFiles, module: string) =>
+  !["absent", "outside", "broken"].includes((await files.get(module)).kind);
+
+/** The module that a path leads to from the folder of a definition that names it, as paths of modules do elsewhere. */
+async function findRelative(
+  files: ModuleFiles,
+  module: string,
+  { folders }: NamedModule,
+): Promise<string | undefined> {
+  for (const folder of folders) {
+    const candidate = posix.join(folder, module);
+    if (!candidate.startsWith("..") && (await isThere(files, candidate))) return candidate;
+  }
+  const inside = module.replace(/^(?:\.\.\/)+/, "");
+  return inside !== module && inside !== "" && (await isThere(files, inside)) ? inside : undefined;
+}
+
+/** A file beside where a missing one is looked for that is called nearly the same; `undefined` without such a folder. */
+export function findNearestFile(
+  files: ModuleFiles,
+  file: string,
+): { nearest: string | undefined } | undefined {
+  const neighbours = files.listNeighbours(file);
+  if (neighbours === undefined) return undefined;
+  const name = posix.basename(file);
+  const guess = neighbours.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, neighbours)[0];
+  return { nearest: guess === undefined ? undefined : posix.join(posix.dirname(file), guess) };
+}
+
+async function describeMissing(files: ModuleFiles, module: string, named: NamedModule): Promise<ModuleFacts> {
+  const beside = findNearestFile(files, module);
+  const hasFolder = beside !== undefined;
+  if (beside?.nearest !== undefined) return { state: "missing", nearest: beside.nearest, hasFolder };
+  const nearest = await findRelative(files, module, named);
+  return { state: "missing", nearest, isRelative: true, hasFolder };
 }
 
 /** TypeScript is a matter of packs under development: Node runs none that is installed. */
@@ -62,11 +102,12 @@ export async function gatherModules(
   const finder = new ExportFinder(files);
   for (const [module, named] of findNamedExports(inspected)) {
     const { kind } = await files.get(module);
-    if (kind === "outside") facts.set(module, { state: "outside" });
-    else if (kind === "absent") facts.set(module, describeMissing(files, module));
+    if (kind === "outside") {
+      facts.set(module, { state: "outside", nearest: await findRelative(files, module, named) });
+    } else if (kind === "absent") facts.set(module, await describeMissing(files, module, named));
     else {
       const searches = new Map<string, ExportSearch>();
-      for (const name of named) {
+      for (const name of named.exports) {
         searches.set(name, judgeTypeScript(await finder.find(module, name), inspected, module));
       }
       facts.set(module, { state: "there", searches, exports: await finder.list(module) });

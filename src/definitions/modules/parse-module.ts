@@ -27,16 +27,16 @@ export type ParsedModule =
       stars: readonly string[];
       text: string;
     }
-  /** Node itself would not load it; `why` goes on from the module's name: "cannot be parsed". */
-  | { kind: "broken"; why: string }
+  /** Node itself would not load it; `why` goes on from the module's name and `position`: "cannot be parsed". */
+  | { kind: "broken"; why: string; position?: string; hint?: string }
   /** It may export anything. */
   | { kind: "opaque"; why: string };
 
-/** The position of an index, for a message. */
+/** The position of an index as it stands behind a file's name: `:3:5`. */
 function positionOf(text: string, index: number | undefined): string {
   if (index === undefined || index < 0) return "";
   const lines = text.slice(0, index).split(/\r\n|\r|\n/);
-  return ` at ${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
+  return `:${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
 }
 
 async function loadEsmLexer() {
@@ -60,8 +60,8 @@ export async function parseEsm(text: string): Promise<{ module: ParsedModule; is
   try {
     parsed = parse(text);
   } catch (error) {
-    const why = `cannot be parsed${positionOf(text, (error as { idx?: number }).idx)}`;
-    return { module: { kind: "broken", why }, isEsm: false };
+    const position = positionOf(text, (error as { idx?: number }).idx);
+    return { module: { kind: "broken", why: "cannot be parsed", position }, isEsm: false };
   }
   const [imported, exports, , hasModuleSyntax] = parsed;
   const names = new Set<string>();
@@ -89,7 +89,11 @@ export async function parseCommonJs(text: string): Promise<ParsedModule> {
   } catch (error) {
     const { code } = error as { code?: string };
     return code === "ERR_LEXER_ESM_SYNTAX"
-      ? { kind: "broken", why: "is read as CommonJS, but has `import` or `export` statements" }
+      ? {
+          kind: "broken",
+          why: "is read as CommonJS, but has `import` or `export` statements",
+          hint: 'Give it the ending .mjs, or say "type": "module" in package.json.',
+        }
       : { kind: "opaque", why: "cannot be parsed" };
   }
 }

@@ -1,5 +1,5 @@
-import { describeType } from "../../data/parse-json.ts";
 import { quote } from "../../problems/index.ts";
+import { describeWritten } from "../describe-written.ts";
 import { readPointer, valueAt } from "../pointer.ts";
 import type { ValidatorError } from "../validator.ts";
 import { followReferences } from "./schema-references.ts";
@@ -39,7 +39,7 @@ const typeWords: Readonly<Record<string, string>> = {
 /** A value as it is written; a list or a map by its type. */
 function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(value, 40);
-  return typeof value === "object" ? describeType(value) : String(value);
+  return typeof value === "object" ? describeWritten(value) : String(value);
 }
 
 function describeError(

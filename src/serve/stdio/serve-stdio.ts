@@ -34,17 +34,19 @@ export async function serveStdio(
 
   const sessionId = randomUUID();
   const server = create({ sessionId });
+  const finish = async (why: StdioEnd): Promise<void> => {
+    // A client that has said all waits for what is owed to it; one that is told to go does not.
+    if (why === "input") await transport.untilAnswered(graceMs);
+    // A server that does not end keeps nobody from leaving.
+    await atMost(server.close(), graceMs);
+    await transport.close();
+    await transport.untilAnswered(graceMs);
+    onEnd?.(why);
+  };
   let ending: Promise<void> | undefined;
   const end = (why: StdioEnd): Promise<void> => {
-    ending ??= (async () => {
-      // A client that has said all waits for what is owed to it; one that is told to go does not.
-      if (why === "input") await transport.untilAnswered(graceMs);
-      // A server that does not end keeps nobody from leaving.
-      await atMost(server.close(), graceMs);
-      await transport.close();
-      await transport.untilAnswered(graceMs);
-      onEnd?.(why);
-    })();
+    // Later, since closing comes back here.
+    ending ??= Promise.resolve(why).then(finish);
     return ending;
   };
   const transport = new StdioTransport(sessionId, { input, output }, { maxLineBytes, isMessage }, (why) => {

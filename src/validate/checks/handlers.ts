@@ -15,10 +15,16 @@ function chooseExports(name: string, exports: readonly string[]): string[] {
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
 
+/** What to say of a path that leads nowhere, where another one is near. */
+function hintForPath({ nearest, isRelative }: { nearest: string | undefined; isRelative?: boolean }) {
+  if (nearest === undefined) return undefined;
+  const rule = isRelative ? "Paths are relative to the package, not to this file. " : "";
+  return `${rule}Did you mean ${quote(`./${nearest}`, 200)}?`;
+}
+
 function describeAbsence(module: string, facts: Extract<ModuleFacts, { state: "missing" }>): string {
-  if (facts.nearest !== undefined)
-    return `there is no file ${quote(module)} in the package; did you mean ${quote(`./${facts.nearest}`)}?`;
-  if (facts.hasFolder) return `there is no file ${quote(module)} in the package`;
+  if (facts.hasFolder || facts.nearest !== undefined)
+    return `there is no file ${quote(module)} in the package`;
   const folder = module.slice(0, module.lastIndexOf("/"));
   return `the package has no folder ${quote(folder)}; it may have to be built first`;
 }
@@ -32,13 +38,18 @@ function* checkModule(
 ): Generator<Finding> {
   switch (facts?.state) {
     case "outside":
-      yield findInItem(item, "DefinitionOutsidePackage", { what: handler }, path);
+      yield findInItem(
+        item,
+        "DefinitionOutsidePackage",
+        { what: handler, hint: hintForPath({ nearest: facts.nearest, isRelative: true }) },
+        path,
+      );
       break;
     case "missing":
       yield findInItem(
         item,
         "HandlerNotFound",
-        { handler, reason: describeAbsence(module, facts), exports: [] },
+        { handler, reason: describeAbsence(module, facts), hint: hintForPath(facts) },
         path,
       );
       break;
@@ -47,13 +58,17 @@ function* checkModule(
       if (search === undefined || search === "found") return;
       if ("absent" in search) {
         const exports = chooseExports(exportName, facts.exports);
-        yield findInItem(item, "HandlerNotFound", { handler, reason: search.absent, exports }, path);
+        const { absent: reason, hint } = search;
+        yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
       } else {
         yield findInItem(item, "HandlerUnchecked", { handler, reason: search.unclear }, path);
       }
     }
   }
 }
+
+/** A path of a module that lacks nothing but the `./` before it. */
+const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?[jt]s(?:#|$)/.test(handler);
 
 /** That what `handler` and `initialize` name is there: a module inside the package, and an export of it. */
 export const checkHandlers: Check = function* ({ inspected, modules }) {
@@ -62,13 +77,14 @@ export const checkHandlers: Check = function* ({ inspected, modules }) {
       if (typeof handler === "string") {
         const place = parseHandler(handler);
         if ("fault" in place) {
-          yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, exports: [] }, path);
+          const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
+          yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {
           yield* checkModule(item, handler, place, modules.get(place.module), path);
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
         const reason = "only a definition that is code can hold a function";
-        const args = { handler: String(handler.$function), reason, exports: [] };
+        const args = { handler: String(handler.$function), reason };
         yield findInItem(item, "HandlerNotFound", args, path);
       }
     }

@@ -1,5 +1,6 @@
 import type { Check } from "../finding.ts";
 import { checkAdvertisedNames } from "./advertised-names.ts";
+import { checkDefinitionKeys } from "./definition-keys.ts";
 import { checkDescriptions } from "./descriptions.ts";
 import { checkExpressions } from "./expressions.ts";
 import { checkHandlers } from "./handlers.ts";
@@ -11,6 +12,7 @@ import { checkPatterns } from "./patterns.ts";
 import { checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
+import { checkRepeatedKeys } from "./repeated-keys.ts";
 import { checkReservedParameters } from "./reserved-parameters.ts";
 import { checkSchemas } from "./schemas.ts";
 import { checkServerPrograms } from "./server-programs.ts";
@@ -23,8 +25,10 @@ import { checkToolsetCycles } from "./toolset-cycles.ts";
 /** Every check, in the order in which problems are reported. */
 export const checks: readonly Check[] = [
   checkPackageManifest,
+  checkRepeatedKeys,
   checkOrphanDefinitions,
   checkShadowedDefinitions,
+  checkDefinitionKeys,
   checkItemNames,
   checkDescriptions,
   checkTexts,

@@ -57,6 +57,20 @@ function* checkPlaces(item: InspectedItem, names: readonly string[]): Generator<
   }
 }
 
+/** A place whose second brace is missing; of declared arguments only, since anything else may be meant as it is. */
+const unclosedPlace = /(?<!\$)\{\{\s*([\w-]+)\s*\}(?!\})/g;
+
+function* checkUnclosed(item: InspectedItem, names: readonly string[]): Generator<Finding> {
+  const pending = new Set(names);
+  for (const { text, path } of findTexts(item.definition?.content, ["content"])) {
+    for (const [, name = ""] of text.matchAll(unclosedPlace)) {
+      if (!pending.delete(name)) continue;
+      const reason = `the place for ${quote(name)} in its content lacks a brace at its end`;
+      yield findInItem(item, "InvalidPromptDefinition", { reason, hint: `Write {{${name}}}.` }, path);
+    }
+  }
+}
+
 /** That a prompt's content has places for declared arguments only, and that each argument is declared once. */
 export const checkPromptArguments: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
@@ -64,5 +78,6 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
     if (names === undefined) continue;
     yield* checkDuplicates(item, names);
     yield* checkPlaces(item, names);
+    yield* checkUnclosed(item, names);
   }
 };

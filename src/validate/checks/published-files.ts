@@ -1,19 +1,45 @@
-import { type Check, findInFile, findInItem } from "../finding.ts";
+import type { NeededFile } from "../../definitions/needed-files.ts";
+import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
+
+/** From so many files of one folder on, the folder as a whole is what is missing. */
+const fewFiles = 4;
+
+function describeFile({ file, item, path, importer }: NeededFile, others: number): Finding {
+  const args = { file, importer, others };
+  if (path !== undefined) return findInItem(item, "FileNotPublished", args, path);
+  const { kind, name } = item.declaration;
+  const place = item.base.length > 0 ? { kind } : { kind, item: name };
+  // What a definition imports is reported where it is needed, as what it names is.
+  return findInFile(importer === undefined ? file : (item.file ?? file), "FileNotPublished", args, place);
+}
+
+const folderOf = ({ file }: NeededFile) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
+
+/**
+ * The files in their order; those of a folder with many as one group, where the first of them is. What is imported
+ * stays by itself, with the module that imports it.
+ */
+function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
+  const byFolder = new Map<string, NeededFile[]>();
+  for (const one of files.filter(({ importer }) => importer === undefined)) {
+    const group = byFolder.get(folderOf(one));
+    if (group === undefined) byFolder.set(folderOf(one), [one]);
+    else group.push(one);
+  }
+  return files.flatMap((one) => {
+    const group = byFolder.get(folderOf(one)) ?? [];
+    const isSingle = one.importer !== undefined || folderOf(one) === "" || group.length < fewFiles;
+    if (isSingle) return [[one]];
+    return group[0] === one ? [group] : [];
+  });
+}
 
 /**
  * That npm would publish what the items need: definition files, modules of handlers, programs of servers, and what
- * these import.
+ * these import. Many that items name in one folder are one problem.
  */
 export const checkPublishedFiles: Check = function* ({ unpublished }) {
-  for (const { file, item, path, importer } of unpublished) {
-    const args = { file, importer };
-    if (path !== undefined) {
-      yield findInItem(item, "FileNotPublished", args, path);
-    } else {
-      const { kind, name } = item.declaration;
-      const place = item.base.length > 0 ? { kind } : { kind, item: name };
-      // What a definition imports is reported where it is needed, as what it names is.
-      yield findInFile(importer === undefined ? file : (item.file ?? file), "FileNotPublished", args, place);
-    }
+  for (const [first, ...others] of groupByFolder(unpublished)) {
+    if (first !== undefined) yield describeFile(first, others.length);
   }
 };

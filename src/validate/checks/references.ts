@@ -2,7 +2,7 @@ import type { PackFacts } from "../../definitions/pack-facts.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../../definitions/references.ts";
 import type { InspectedItem, InspectedPack } from "../../definitions/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
-import { failure, TrailblazeError } from "../../problems/index.ts";
+import { failure, listOf, TrailblazeError } from "../../problems/index.ts";
 import {
   findNearestNames,
   parseQualifiedName,
@@ -43,6 +43,19 @@ class ReferenceLookup {
     return this.#failures.get(key);
   }
 
+  /** The kind of what a reference leads to, where that is another one than is wanted there. */
+  findOtherKind({ reference, kind }: WrittenReference): Kind | undefined {
+    const others = kinds.filter((one) => one !== kind);
+    return (
+      others.find((one) => this.#own.has(`${one} ${reference}`)) ??
+      others.find((one) => this.#leadsTo(reference, one))
+    );
+  }
+
+  #leadsTo(reference: string, kind: Kind): boolean {
+    return reference.includes("/") && this.#resolve(reference, kind) === undefined;
+  }
+
   /** Names that may be meant by a short name: own items, then items of other packs that are called the same. */
   suggest(name: string): string[] {
     if (++this.#suggestions > maximumSuggestions) return [];
@@ -64,11 +77,27 @@ class ReferenceLookup {
   }
 }
 
+/** The lists that each shape has, by the kind of what is in them. */
+const listedKinds: Readonly<Record<string, readonly Kind[]>> = {
+  composedServer: ["tool", "toolset", "prompt"],
+  toolsetList: ["tool", "toolset"],
+};
+
+function hintForOtherKind({ shape }: InspectedItem, otherKind: Kind): string | undefined {
+  const kindsHere = listedKinds[shape ?? ""];
+  if (kindsHere === undefined) return undefined;
+  const lists = kindsHere.map((kind) => `\`${keyOfKind[kind]}\``);
+  return kindsHere.includes(otherKind)
+    ? `Move it to \`${keyOfKind[otherKind]}\`.`
+    : `Here only ${listOf(lists, "and")} can be listed.`;
+}
+
 function describeFailure(
   item: InspectedItem,
   { reference, path }: WrittenReference,
   { code, problem }: TrailblazeError,
   facts: PackFacts,
+  otherKind: Kind | undefined,
 ): Finding {
   if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
   let { message, hint } = problem;
@@ -84,6 +113,7 @@ function describeFailure(
     }
     ({ message, hint } = failure("ExtensionNotFound", { name }).problem);
   }
+  if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
   return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
 }
 
@@ -118,11 +148,14 @@ export const checkReferences: Check = function* (facts) {
       const { reference, path } = written;
       if (lookup.canBeBuiltIn(written)) {
         if (facts.builtIns.includes(reference)) continue;
-        yield findInItem(item, "UnknownBuiltIn", { reference, nearest: lookup.suggest(reference) }, path);
+        const advertises = facts.advertised?.get(reference);
+        const nearest = advertises === undefined ? lookup.suggest(reference) : [advertises];
+        yield findInItem(item, "UnknownBuiltIn", { reference, nearest, advertises }, path);
         continue;
       }
       const error = lookup.findFailure(written);
-      if (error !== undefined) yield describeFailure(item, written, error, facts);
+      if (error === undefined) continue;
+      yield describeFailure(item, written, error, facts, lookup.findOtherKind(written));
     }
     yield* checkBundles(item, references, plainToolsets);
   }

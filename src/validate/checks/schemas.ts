@@ -1,4 +1,4 @@
-import { describeType } from "../../data/parse-json.ts";
+import { describeWritten } from "../../extension-schema/index.ts";
 import { findSchemaFaults, type SchemaFault } from "../../extension-schema/json-schema/schema-faults.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
@@ -10,7 +10,7 @@ function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
   const isEmptyOutput = key === "outputSchema" && Object.keys(schema).length === 0;
   if (schema.type === "object" || isEmptyOutput) return undefined;
   if (schema.type === undefined) return { what: 'must say `type: "object"`', path: [] };
-  const found = typeof schema.type === "string" ? quote(schema.type, 40) : describeType(schema.type);
+  const found = typeof schema.type === "string" ? quote(schema.type, 40) : describeWritten(schema.type);
   return { what: `must be "object" at the top, but is ${found}`, path: ["type"] };
 }
 

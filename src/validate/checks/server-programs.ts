@@ -9,7 +9,7 @@ function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | und
 }
 
 /** That the program and the working folder of a subprocess server are there, inside the package. */
-export const checkServerPrograms: Check = function* ({ inspected, paths }) {
+export const checkServerPrograms: Check = function* ({ inspected, paths, nearestPaths }) {
   for (const item of inspected.items) {
     for (const needed of findNeededPaths(item)) {
       const { written, location, wanted, path } = needed;
@@ -22,7 +22,9 @@ export const checkServerPrograms: Check = function* ({ inspected, paths }) {
         yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
         const reason = describeMismatch(needed, kind);
-        yield findInItem(item, "HandlerNotFound", { handler: written, reason, exports: [] }, path);
+        const nearest = nearestPaths?.get(location);
+        const hint = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
+        yield findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
       }
     }
   }

@@ -61,7 +61,9 @@ describe("the SDK's client", () => {
     const { client, transport } = await connectClient(served, { authorization: "Bearer s3cret" });
     expect(transport.sessionId).toBeUndefined();
     expect(textOf(await client.callTool({ name: "echo", arguments: { b: 2 } }))).toBe('{"b":2}');
-    const ids = [await client.callTool({ name: "session" }), await client.callTool({ name: "session" })].map(textOf);
+    const ids = [await client.callTool({ name: "session" }), await client.callTool({ name: "session" })].map(
+      textOf,
+    );
     expect(new Set(ids).size).toBe(2);
     await expect.poll(() => served.closed.length).toBe(served.made.length);
     await expect(connectClient(served, { authorization: "Bearer other" })).rejects.toThrow();

@@ -7,7 +7,16 @@ import type { ServeHttpOptions } from "../../../src/serve/http/http-options.ts";
 import { serveHttp } from "../../../src/serve/http/serve-http.ts";
 import { createTestServers } from "../test-servers.ts";
 import { formatRequest, openConnection, statusesIn, statusOf } from "./raw-connection.ts";
-import { beginSession, calling, connectClient, initializing, messagesOf, post, serve, textOf } from "./served.ts";
+import {
+  beginSession,
+  calling,
+  connectClient,
+  initializing,
+  messagesOf,
+  post,
+  serve,
+  textOf,
+} from "./served.ts";
 
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
@@ -189,7 +198,10 @@ describe("closing", () => {
 
   test("is over although a server does not close", async () => {
     const { create } = createTestServers();
-    const stubborn: typeof create = (connection) => ({ ...create(connection), close: () => new Promise(() => {}) });
+    const stubborn: typeof create = (connection) => ({
+      ...create(connection),
+      close: () => new Promise(() => {}),
+    });
     const served = await serveHttp(stubborn, { label: "stubborn", graceMs: 100 });
     const session = await beginSession(served);
     const slow = post(served, calling("slow"), session).then((answer) => answer.text());

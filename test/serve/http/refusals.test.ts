@@ -121,7 +121,14 @@ describe("a token", () => {
     const without = await post(served, initializing());
     expect(without.status).toBe(401);
     expect(without.headers.get("www-authenticate")).toBe('Bearer realm="trailblaze"');
-    const tried = ["Bearer other", `Bearer ${token}x`, "Bearer ", `Basic ${token}`, `Bearer ${token} x`, token];
+    const tried = [
+      "Bearer other",
+      `Bearer ${token}x`,
+      "Bearer ",
+      `Basic ${token}`,
+      `Bearer ${token} x`,
+      token,
+    ];
     for (const authorization of tried) {
       const wrong = await post(served, initializing(), { authorization });
       expect(wrong.status, authorization).toBe(401);
@@ -192,7 +199,9 @@ describe("a body", () => {
     expect(await errorOf({ hello: 1 })).toEqual([400, -32700]);
     expect(await errorOf(`${"[".repeat(100_000)}${"]".repeat(100_000)}`)).toEqual([400, -32600]);
     const latin1 = Buffer.from(JSON.stringify(calling("é")), "latin1");
-    expect((await fetch(served.url, { method: "POST", headers: { ...usual, ...session }, body: latin1 })).status).toBe(400);
+    expect(
+      (await fetch(served.url, { method: "POST", headers: { ...usual, ...session }, body: latin1 })).status,
+    ).toBe(400);
     expect((await post(served, calling("echo", 9, { text: "é" }), session)).status).toBe(200);
     expect(served.echoed).toEqual([{ text: "é" }]);
   });
@@ -235,7 +244,9 @@ describe("a body", () => {
     const session = await beginSession(served);
     const large = { text: "x".repeat(4 * 1024 * 1024 - 200) };
     expect((await post(served, calling("echo", 2, large), session)).status).toBe(200);
-    expect((await post(served, calling("echo", 3, { ...large, more: "x".repeat(200) }), session)).status).toBe(413);
+    expect(
+      (await post(served, calling("echo", 3, { ...large, more: "x".repeat(200) }), session)).status,
+    ).toBe(413);
   });
 
   test("may be a batch, whose answers come in one stream", async () => {

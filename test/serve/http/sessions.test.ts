@@ -1,6 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { beginSession, calling, connectClient, initializing, messagesOf, post, serve, textOf } from "./served.ts";
+import {
+  beginSession,
+  calling,
+  connectClient,
+  initializing,
+  messagesOf,
+  post,
+  serve,
+  textOf,
+} from "./served.ts";
 
 const listening = (served: { url: string }, session: object, signal?: AbortSignal) =>
   fetch(served.url, {
@@ -51,7 +60,9 @@ describe("a session ends", () => {
     await expect.poll(() => served.slowCalls.length).toBe(1);
     const ended = await fetch(served.url, { method: "DELETE", headers: session });
     expect(ended.status).toBe(200);
-    expect(await messagesOf(await slow)).toEqual([expect.objectContaining({ id: 7, error: expect.anything() })]);
+    expect(await messagesOf(await slow)).toEqual([
+      expect.objectContaining({ id: 7, error: expect.anything() }),
+    ]);
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
     expect(served.closed).toEqual([session["mcp-session-id"]]);
     expect((await post(served, calling("echo"), session)).status).toBe(404);
@@ -60,11 +71,11 @@ describe("a session ends", () => {
   });
 
   test("when nothing came for its time to live; each request begins it anew", async () => {
-    const served = await serve({ sessionTtlMs: 600 });
+    const served = await serve({ sessionTtlMs: 1000 });
     const idle = await beginSession(served);
     const used = await beginSession(served);
     const begun = Date.now();
-    while (Date.now() - begun < 1500) {
+    while (Date.now() - begun < 2500) {
       expect((await post(served, calling("echo"), used)).status).toBe(200);
       await delay(50);
     }
@@ -121,7 +132,9 @@ describe("a client that goes", () => {
     await expect.poll(() => served.slowCalls.length).toBe(2);
     stop.abort();
     await gone.then((answer) => answer.text()).catch(() => {});
-    const [theirs, others] = [...served.slowCalls].sort((one) => (one.sessionId === session["mcp-session-id"] ? -1 : 1));
+    const [theirs, others] = [...served.slowCalls].sort((one) =>
+      one.sessionId === session["mcp-session-id"] ? -1 : 1,
+    );
     await expect.poll(() => theirs?.signal.aborted).toBe(true);
     expect(others?.signal.aborted).toBe(false);
     others?.finish();

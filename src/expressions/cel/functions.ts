@@ -1,0 +1,231 @@
+import { type Budget, CelFault } from "./fault.ts";
+import { compilePattern, findPattern } from "./linear-pattern.ts";
+import { checkInt } from "./operators.ts";
+import { durationParts, timestampParts, toDuration, toTimestamp } from "./times.ts";
+import { CelDuration, type CelMap, CelOptional, CelType, nameWithArticle, scalarToText, typeOf } from "./values.ts";
+
+/** A function, or a method that is handed what it stands behind first. */
+export interface CelFunction {
+  /** How many arguments it takes, without what it stands behind. */
+  counts: readonly number[];
+  apply(args: readonly unknown[], budget: Budget): unknown;
+}
+
+const refuse = (name: string, value: unknown): never => {
+  throw new CelFault(`${name} does not take ${nameWithArticle(value)}`);
+};
+
+function countCharacters(text: string, budget: Budget): number {
+  budget.spendText(text.length);
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+function sizeOf([value]: readonly unknown[], budget: Budget): bigint {
+  switch (typeOf(value)) {
+    case "string":
+      return BigInt(countCharacters(value as string, budget));
+    case "list":
+    case "bytes":
+      return BigInt((value as readonly unknown[]).length);
+    case "map": {
+      const { length } = Object.keys(value as CelMap);
+      budget.spend(1 + length);
+      return BigInt(length);
+    }
+    default:
+      return refuse("size", value);
+  }
+}
+
+function toInt(value: unknown): bigint {
+  if (typeof value === "bigint") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return checkInt(BigInt(Math.trunc(value)));
+  if (typeof value === "string" && /^[+-]?\d{1,19}$/.test(value)) return checkInt(BigInt(value.replace("+", "")));
+  if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
+  if (typeof value === "string" || typeof value === "number") throw new CelFault("int(…) was handed no int");
+  return refuse("int", value);
+}
+
+function toDouble(value: unknown): number {
+  if (typeof value === "number" || typeof value === "bigint") return Number(value);
+  if (typeof value !== "string") return refuse("double", value);
+  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value.slice(0, 400)))
+    throw new CelFault("double(…) was handed no number");
+  return Number(value);
+}
+
+function toText(value: unknown): string {
+  if (value instanceof Uint8Array) return new TextDecoder().decode(value);
+  const type = typeOf(value);
+  return ["null", "list", "map", "optional"].includes(type) ? refuse("string", value) : scalarToText(value);
+}
+
+const booleans: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  [true, true],
+  [false, false],
+  ...["1", "t", "true", "TRUE", "True"].map((text) => [text, true] as const),
+  ...["0", "f", "false", "FALSE", "False"].map((text) => [text, false] as const),
+]);
+
+function toBool(value: unknown): boolean {
+  return booleans.get(value) ?? refuse("bool", value);
+}
+
+/** Names of types, as expressions compare them with `type(…)`. */
+export const typeNames = [
+  ...["bool", "int", "double", "string", "bytes", "list", "map", "type"],
+  ...["null_type", "timestamp", "duration", "optional_type"],
+];
+
+function typeOfValue(value: unknown): CelType {
+  const name = typeOf(value);
+  return new CelType(name === "null" || name === "optional" ? `${name}_type` : name);
+}
+
+const findText = (text: unknown, pattern: unknown, budget: Budget): boolean => {
+  if (typeof text !== "string" || typeof pattern !== "string") return refuse("matches", text);
+  const compiled = compilePattern(pattern);
+  budget.spend(compiled.steps.length);
+  return findPattern(compiled, text, budget);
+};
+
+const one = (apply: (value: unknown, budget: Budget) => unknown): CelFunction => ({
+  counts: [1],
+  apply: ([value], budget) => apply(value, budget),
+});
+
+export const functions: ReadonlyMap<string, CelFunction> = new Map([
+  ["size", { counts: [1], apply: sizeOf }],
+  ["int", one(toInt)],
+  ["uint", one(toInt)],
+  ["double", one(toDouble)],
+  ["string", one(toText)],
+  ["bool", one(toBool)],
+  ["bytes", one((value) => (typeof value === "string" ? new TextEncoder().encode(value) : refuse("bytes", value)))],
+  ["timestamp", one(toTimestamp)],
+  ["duration", one(toDuration)],
+  ["dyn", one((value) => value)],
+  ["type", one(typeOfValue)],
+  ["matches", { counts: [2], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
+]);
+
+/** A method of strings whose arguments are strings, or ints where `ints` says so. */
+function ofText(
+  name: string,
+  counts: readonly number[],
+  apply: (text: string, args: readonly string[], numbers: readonly number[], budget: Budget) => unknown,
+): [string, CelFunction] {
+  return [
+    name,
+    {
+      counts,
+      apply: ([text, ...args], budget) => {
+        if (typeof text !== "string") return refuse(name, text);
+        budget.spendText(text.length);
+        return apply(
+          text,
+          args.filter((arg) => typeof arg === "string"),
+          args.filter((arg) => typeof arg === "bigint" || typeof arg === "number").map(Number),
+          budget,
+        );
+      },
+    },
+  ];
+}
+
+function needed<T>(value: T | undefined, name: string, type: string): T {
+  if (value === undefined) throw new CelFault(`${name} needs a ${type}`);
+  return value;
+}
+
+function checkRange(name: string, index: number, length: number): number {
+  if (!Number.isInteger(index) || index < 0 || index > length)
+    throw new CelFault(`${name} was handed the index ${index} of a text of ${length}`);
+  return index;
+}
+
+const find =
+  (name: "indexOf" | "lastIndexOf") =>
+  (text: string, [part]: readonly string[], [from]: readonly number[]) => {
+    const searched = needed(part, name, "string");
+    if (from === undefined) return BigInt(text[name](searched));
+    return BigInt(text[name](searched, checkRange(name, from, text.length)));
+  };
+
+function substring(text: string, _: readonly string[], [start, end]: readonly number[]): string {
+  const from = checkRange("substring", needed(start, "substring", "number"), text.length);
+  const to = checkRange("substring", end ?? text.length, text.length);
+  if (to < from) throw new CelFault("substring ends before it starts");
+  return text.slice(from, to);
+}
+
+function split(text: string, [separator]: readonly string[], [limit]: readonly number[], budget: Budget) {
+  const by = needed(separator, "split", "string");
+  const parts = text.split(by);
+  budget.spend(parts.length);
+  if (limit === undefined || limit < 0 || parts.length <= limit) return parts;
+  return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)];
+}
+
+function replace(text: string, [part, by]: readonly string[], [limit]: readonly number[], budget: Budget): string {
+  const parts = split(text, [needed(part, "replace", "string")], limit === undefined ? [] : [limit + 1], budget);
+  return join([parts, needed(by, "replace", "string")], budget);
+}
+
+function join([list, separator = ""]: readonly unknown[], budget: Budget): string {
+  if (!Array.isArray(list)) return refuse("join", list);
+  if (typeof separator !== "string") return refuse("join", separator);
+  let length = 0;
+  for (const text of list) length += typeof text === "string" ? text.length : refuse("join", text);
+  budget.spend(list.length);
+  budget.spendText(length + separator.length * list.length);
+  return list.join(separator);
+}
+
+const ofOptional = (name: string, apply: (optional: CelOptional) => unknown): [string, CelFunction] => [
+  name,
+  one((value) => (value instanceof CelOptional ? apply(value) : refuse(name, value))),
+];
+
+function contentOf({ content }: CelOptional): unknown {
+  if (content === undefined) throw new CelFault("an optional value is absent");
+  return content;
+}
+
+const withoutArguments = ({ apply }: CelFunction): CelFunction => ({ counts: [0], apply });
+
+const ofTimes = [...timestampParts.keys()].map((name): [string, CelFunction] => [
+  name,
+  one((value) => {
+    const part =
+      value instanceof CelDuration
+        ? durationParts.get(name)?.(value)
+        : value instanceof Date
+          ? timestampParts.get(name)?.(value)
+          : undefined;
+    return part === undefined ? refuse(name, value) : BigInt(part);
+  }),
+]);
+
+/** Methods by name; the first argument is what they stand behind. */
+export const methods: ReadonlyMap<string, CelFunction> = new Map([
+  ["size", { counts: [0], apply: sizeOf }],
+  ["join", { counts: [0, 1], apply: join }],
+  ["matches", { counts: [1], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
+  ofText("contains", [1], (text, [part]) => text.includes(needed(part, "contains", "string"))),
+  ofText("startsWith", [1], (text, [part]) => text.startsWith(needed(part, "startsWith", "string"))),
+  ofText("endsWith", [1], (text, [part]) => text.endsWith(needed(part, "endsWith", "string"))),
+  ofText("lowerAscii", [0], (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
+  ofText("upperAscii", [0], (text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
+  ofText("trim", [0], (text) => text.trim()),
+  ofText("indexOf", [1, 2], find("indexOf")),
+  ofText("lastIndexOf", [1, 2], find("lastIndexOf")),
+  ofText("substring", [1, 2], substring),
+  ofText("split", [1, 2], split),
+  ofText("replace", [2, 3], replace),
+  ...[ofOptional("hasValue", ({ content }) => content !== undefined), ofOptional("value", contentOf), ...ofTimes].map(
+    ([name, method]): [string, CelFunction] => [name, withoutArguments(method)],
+  ),
+]);

@@ -1,0 +1,147 @@
+import { type Budget, CelFault } from "./fault.ts";
+import { CelDuration, findMember, isEqual, nameWithArticle, type TypeName, typeOf } from "./values.ts";
+
+export type BinaryOperator = "==" | "!=" | "in" | "+" | "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=";
+
+const largestInt = 2n ** 63n - 1n;
+
+/** An int as CEL has it: 64 bits, no silent overflow. */
+export function checkInt(value: bigint): bigint {
+  if (value > largestInt || value < -largestInt - 1n) throw new CelFault("an int overflows");
+  return value;
+}
+
+function refuse(operator: string, a: unknown, b: unknown): never {
+  throw new CelFault(`${operator} does not take ${nameWithArticle(a)} and ${nameWithArticle(b)}`);
+}
+
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === "number" || typeof value === "bigint";
+
+type Calculation = "+" | "-" | "*" | "/" | "%";
+
+function calculateInts(operator: Calculation, a: bigint, b: bigint): bigint {
+  if ((operator === "/" || operator === "%") && b === 0n) throw new CelFault("an int is divided by zero");
+  switch (operator) {
+    case "+":
+      return checkInt(a + b);
+    case "-":
+      return checkInt(a - b);
+    case "*":
+      return checkInt(a * b);
+    case "/":
+      return checkInt(a / b);
+    case "%":
+      return a % b;
+  }
+}
+
+function calculateDoubles(operator: Calculation, a: number, b: number): number {
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b;
+    case "/":
+      return a / b;
+    case "%":
+      return a % b;
+  }
+}
+
+/** Times: a duration with a duration, a timestamp with either. */
+function calculateTimes(operator: "+" | "-", a: unknown, b: unknown): unknown {
+  const sign = operator === "+" ? 1 : -1;
+  const addTo = (time: Date, { milliseconds }: CelDuration) => {
+    const sum = new Date(time.getTime() + sign * milliseconds);
+    if (Number.isNaN(sum.getTime())) throw new CelFault("a timestamp overflows");
+    return sum;
+  };
+  if (a instanceof CelDuration && b instanceof CelDuration)
+    return new CelDuration(a.milliseconds + sign * b.milliseconds);
+  if (a instanceof Date && b instanceof CelDuration) return addTo(a, b);
+  if (operator === "+" && a instanceof CelDuration && b instanceof Date) return addTo(b, a);
+  if (operator === "-" && a instanceof Date && b instanceof Date)
+    return new CelDuration(a.getTime() - b.getTime());
+  return refuse(operator, a, b);
+}
+
+function calculate(operator: Calculation, a: unknown, b: unknown, budget: Budget): unknown {
+  if (isNumber(a) && isNumber(b)) {
+    // JSON's numbers are doubles; an int beside one becomes one.
+    return typeof a === "bigint" && typeof b === "bigint"
+      ? calculateInts(operator, a, b)
+      : calculateDoubles(operator, Number(a), Number(b));
+  }
+  if (operator === "+") {
+    if (typeof a === "string" && typeof b === "string") {
+      budget.spendText(a.length + b.length);
+      return a + b;
+    }
+    if (Array.isArray(a) && Array.isArray(b)) {
+      budget.spend(a.length + b.length);
+      return [...a, ...b];
+    }
+    if (a instanceof Uint8Array && b instanceof Uint8Array) {
+      budget.spendText(a.length + b.length);
+      return new Uint8Array([...a, ...b]);
+    }
+  }
+  return operator === "+" || operator === "-" ? calculateTimes(operator, a, b) : refuse(operator, a, b);
+}
+
+const ordered: ReadonlySet<TypeName> = new Set(["int", "double", "string", "bool", "timestamp", "duration"]);
+
+/** Less than 0, 0 or more than 0; `NaN` where one of them is. */
+function compare(operator: string, a: unknown, b: unknown): number {
+  const type = typeOf(a);
+  const isMixed = isNumber(a) && isNumber(b);
+  if (!ordered.has(type) || (type !== typeOf(b) && !isMixed)) return refuse(operator, a, b);
+  const [one, two] = [a, b].map((value) =>
+    value instanceof Date ? value.getTime() : value instanceof CelDuration ? value.milliseconds : value,
+  ) as [number, number];
+  if (one < two) return -1;
+  if (one > two) return 1;
+  return isMixed && (Number.isNaN(one) || Number.isNaN(two)) ? Number.NaN : 0;
+}
+
+function isIn(a: unknown, b: unknown, budget: Budget): boolean {
+  if (Array.isArray(b)) {
+    budget.spend(1);
+    return b.some((element) => {
+      budget.spend(1);
+      return isEqual(a, element, budget);
+    });
+  }
+  return typeOf(b) === "map" ? findMember(b, a) !== undefined : refuse("in", a, b);
+}
+
+export function applyOperator(operator: BinaryOperator, a: unknown, b: unknown, budget: Budget): unknown {
+  switch (operator) {
+    case "==":
+      return isEqual(a, b, budget);
+    case "!=":
+      return !isEqual(a, b, budget);
+    case "in":
+      return isIn(a, b, budget);
+    case "<":
+      return compare(operator, a, b) < 0;
+    case "<=":
+      return compare(operator, a, b) <= 0;
+    case ">":
+      return compare(operator, a, b) > 0;
+    case ">=":
+      return compare(operator, a, b) >= 0;
+    default:
+      return calculate(operator, a, b, budget);
+  }
+}
+
+export function negate(value: unknown): unknown {
+  if (typeof value === "bigint") return checkInt(-value);
+  if (typeof value === "number") return -value;
+  if (value instanceof CelDuration) return new CelDuration(-value.milliseconds);
+  throw new CelFault(`- does not take ${nameWithArticle(value)}`);
+}

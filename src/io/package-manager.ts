@@ -1,0 +1,198 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+
+export type ManagerName = "npm" | "pnpm" | "yarn";
+
+/** How a package manager is started. */
+export interface ManagerProgram {
+  command: string;
+  /** Come first. */
+  args: readonly string[];
+}
+
+export interface ManagerRun {
+  cwd: string;
+  args: readonly string[];
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** How a run ended, and the end of what it wrote. */
+export interface ManagerEnd {
+  /** `null` where it was ended. */
+  exitCode: number | null;
+  /** Why it was ended, or could not be started. */
+  fault: string | undefined;
+  tail: string;
+}
+
+export interface PackageManagerPort {
+  /** `undefined` where it is not installed. */
+  find(name: ManagerName): ManagerProgram | undefined;
+  /** Never rejects. */
+  run(program: ManagerProgram, run: ManagerRun): Promise<ManagerEnd>;
+}
+
+/** Where a package manager's own program lies beside the command that starts it, on systems without links. */
+const programs: Readonly<Record<ManagerName, readonly string[]>> = {
+  npm: ["node_modules/npm/bin/npm-cli.js"],
+  pnpm: ["node_modules/pnpm/bin/pnpm.cjs", "node_modules/pnpm/bin/pnpm.mjs"],
+  yarn: ["node_modules/yarn/bin/yarn.js"],
+};
+
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** A program in JavaScript runs in this Node: commands that are scripts of a shell would need one, which is unsafe. */
+function throughNode(script: string): ManagerProgram {
+  return { command: process.execPath, args: [script] };
+}
+
+function findIn(folder: string, name: ManagerName, platform: NodeJS.Platform): ManagerProgram | undefined {
+  if (platform === "win32") {
+    if (isFile(join(folder, `${name}.exe`))) return { command: join(folder, `${name}.exe`), args: [] };
+    if (!isFile(join(folder, `${name}.cmd`))) return undefined;
+    const script = programs[name].map((path) => join(folder, path)).find(isFile);
+    return script === undefined ? undefined : throughNode(script);
+  }
+  const path = join(folder, name);
+  if (!isFile(path)) return undefined;
+  const real = realpathSync(path);
+  return /\.[cm]?js$/.test(real) ? throughNode(real) : { command: path, args: [] };
+}
+
+/** Finds a package manager on the PATH, and npm also where it comes with Node. Project folders are not looked into. */
+export function findManagerProgram(
+  name: ManagerName,
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+  execPath: string = process.execPath,
+): ManagerProgram | undefined {
+  for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter)) {
+    const found = folder === "" ? undefined : findIn(folder, name, platform);
+    if (found !== undefined) return found;
+  }
+  if (name !== "npm") return undefined;
+  const beside = dirname(execPath);
+  const modules = platform === "win32" ? beside : join(beside, "..", "lib");
+  const script = join(modules, "node_modules/npm/bin/npm-cli.js");
+  return existsSync(script) ? throughNode(script) : undefined;
+}
+
+/** What a script of npm that started us was told, which is not meant for another project. */
+const ofAnotherRun =
+  /^npm_(?:package|lifecycle|command|node_execpath|execpath)|^npm_config_(?:global|location|local_prefix|workspaces?|include_workspace_root|dry_run|package_lock_only|save\w*|omit|prefix)$/i;
+
+/** The environment of a package manager: the user's own, with lifecycle scripts off whatever the project says. */
+export function createManagerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !ofAnotherRun.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    npm_config_ignore_scripts: "true",
+    YARN_ENABLE_SCRIPTS: "false",
+    npm_config_update_notifier: "false",
+    // Without a terminal, pnpm would ask before it makes node_modules anew, and find nobody.
+    CI: "true",
+    COREPACK_ENABLE_DOWNLOAD_PROMPT: "0",
+  };
+}
+
+const maximumTail = 16_384;
+/** From being told to end to being ended. */
+const patienceMs = 5000;
+
+function run(program: ManagerProgram, { cwd, args, timeoutMs, signal }: ManagerRun): Promise<ManagerEnd> {
+  return new Promise((resolve) => {
+    const child = spawn(program.command, [...program.args, ...args], {
+      cwd,
+      env: createManagerEnvironment(process.env),
+      stdio: ["ignore", "pipe", "pipe"],
+      windowsHide: true,
+    });
+    let tail = "";
+    let fault: string | undefined;
+    let impatience: NodeJS.Timeout | undefined;
+    const collect = (chunk: string) => {
+      tail = (tail + chunk).slice(-maximumTail);
+    };
+    child.stdout.setEncoding("utf8").on("data", collect);
+    child.stderr.setEncoding("utf8").on("data", collect);
+    const end = (reason: string) => {
+      if (fault !== undefined) return;
+      fault = reason;
+      child.kill("SIGTERM");
+      impatience = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+    };
+    const timer = setTimeout(() => end(`it took longer than ${timeoutMs / 1000} s`), timeoutMs);
+    const onAbort = () => end("it was interrupted");
+    signal?.addEventListener("abort", onAbort);
+    if (signal?.aborted) onAbort();
+    let isSettled = false;
+    const settle = (exitCode: number | null) => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      clearTimeout(impatience);
+      signal?.removeEventListener("abort", onAbort);
+      resolve({ exitCode: fault === undefined ? exitCode : null, fault, tail });
+    };
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      fault ??= `it cannot be started (${error.code ?? "unknown error"})`;
+      settle(null);
+    });
+    // Not `close`: what it left running could hold its streams open for ever.
+    child.on("exit", (exitCode, ending) => {
+      if (exitCode === null) fault ??= `it was ended by ${ending}`;
+      setTimeout(() => settle(exitCode), 200).unref();
+    });
+    child.on("close", (exitCode) => settle(exitCode));
+  });
+}
+
+export function createPackageManagerPort(): PackageManagerPort {
+  return { find: (name) => findManagerProgram(name), run };
+}
+
+/** What tells which package manager a folder's project uses, as it lies there. */
+export interface ManagerTraces {
+  lockfiles: readonly string[];
+  /** The start of yarn.lock, which tells Yarn's generations apart. */
+  yarnLockStart: string;
+  hasYarnrcYml: boolean;
+  hasPnpmWorkspace: boolean;
+  /** Files that package managers leave in node_modules. */
+  installedBy: readonly ManagerName[];
+}
+
+export const lockfileNames = [
+  "package-lock.json",
+  "npm-shrinkwrap.json",
+  "pnpm-lock.yaml",
+  "yarn.lock",
+  "bun.lock",
+  "bun.lockb",
+] as const;
+
+const marks: Readonly<Record<ManagerName, string>> = {
+  npm: "node_modules/.package-lock.json",
+  pnpm: "node_modules/.modules.yaml",
+  yarn: "node_modules/.yarn-integrity",
+};
+
+function readStart(file: string): string {
+  try {
+    return readFileSync(file, "utf8").slice(0, 1024);
+  } catch {
+    return "";
+  }
+}
+
+export function readManagerTraces(folder: string): ManagerTraces {
+  return {
+    lockfiles: lockfileNames.filter((name) => existsSync(join(folder, name))),
+    yarnLockStart: readStart(join(folder, "yarn.lock")),
+    hasYarnrcYml: existsSync(join(folder, ".yarnrc.yml")),
+    hasPnpmWorkspace: existsSync(join(folder, "pnpm-workspace.yaml")),
+    installedBy: (["npm", "pnpm", "yarn"] as const).filter((name) => existsSync(join(folder, marks[name]))),
+  };
+}

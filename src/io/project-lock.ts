@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+const pollMs = 100;
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Takes away a lock whose process is gone. One that is being written has no number yet, and counts as held. */
+function removeStale(file: string): void {
+  try {
+    const pid = Number(readFileSync(file, "utf8"));
+    if (pid > 0 && !isRunning(pid)) rmSync(file, { force: true });
+  } catch {
+    // Released meanwhile.
+  }
+}
+
+/**
+ * Waits until no other process of this user changes a project, and keeps others waiting until released. `undefined` where
+ * it takes too long. The lock lies in `folder`, which is the user's, never in the project.
+ */
+export async function lockProject(
+  folder: string,
+  project: string,
+  { waitMs, signal }: { waitMs: number; signal: AbortSignal | undefined },
+): Promise<(() => void) | undefined> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, `${createHash("sha256").update(project).digest("hex")}.lock`);
+  const giveUpAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      const descriptor = openSync(file, "wx", 0o600);
+      writeSync(descriptor, String(process.pid));
+      closeSync(descriptor);
+      return () => rmSync(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    removeStale(file);
+    if (performance.now() > giveUpAt || signal?.aborted) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}

@@ -1,0 +1,75 @@
+// The pages of items, for people.
+import { expect, test } from "vitest";
+import { createInspectionMeans } from "../../src/api/inspection-means.ts";
+import { formatItemPage } from "../../src/cli/format-item-page.ts";
+import { inspectSubject } from "../../src/definitions/inspect.ts";
+import { greetTool, makePack, prompt, toolset } from "../validate/validate-tree.ts";
+
+const style = { color: false, width: undefined };
+
+async function showItem(name: string, extension: Record<string, unknown>, files: Record<string, unknown>) {
+  const cwd = makePack({ extension, files });
+  const inspected = await inspectSubject(createInspectionMeans(), `acme/sample/${name}`, { cwd });
+  if ("pack" in inspected) throw new Error("not an item");
+  const members = await inspected.readMembers();
+  return { page: formatItemPage(inspected.item, { referrers: [], members }, style), item: inspected.item };
+}
+
+const showPrompt = async (fields: object) => {
+  const files = { "trailblaze/prompts/hello.json": { ...prompt("hello"), ...fields } };
+  return (await showItem("hello", { prompts: ["hello"] }, files)).page;
+};
+
+test("a prompt shows its text", async () => {
+  expect(await showPrompt({ content: "Greet {{who}}.\n  Politely.\n" })).toMatch(
+    /\n\nGreet \{\{who\}\}\.\n {2}Politely\.$/,
+  );
+});
+
+test("a prompt shows its messages", async () => {
+  const content = [
+    { role: "user", content: "Greet {{who}}." },
+    { role: "assistant", content: { type: "text", text: "Hello!" } },
+    { role: "user", content: { type: "image", data: "AA==", mimeType: "image/png" } },
+  ];
+  const page = await showPrompt({ content });
+  expect(page).toContain('\n\nuser: Greet {{who}}.\nassistant: Hello!\nuser: {"type":"image"');
+});
+
+test("a long prompt is cut, and no character of it acts on a terminal", async () => {
+  const page = await showPrompt({ content: `\u001b[2J${"x".repeat(5000)}\n${"line\n".repeat(100)}` });
+  expect(page).toContain("\\u{001b}[2Jxxx");
+  expect(page).toMatch(/x…\nline\n/);
+  expect(page).toMatch(/\n… and 41 more lines$/);
+  expect(page).not.toContain("\u001b");
+});
+
+test("a toolset shows the tools that it comes to as servers offer them, also those of its toolsets", async () => {
+  const files = {
+    "trailblaze/tools/greet.json": greetTool("./x.js"),
+    "trailblaze/tools/bow.json": greetTool("./x.js", { name: "hello_bow" }),
+    "trailblaze/toolsets/outer.json": toolset("outer", { tools: ["greet", "hostTool"], toolsets: ["inner"] }),
+    "trailblaze/toolsets/inner.json": toolset("inner", { tools: ["bow"] }),
+  };
+  const { page, item } = await showItem(
+    "outer",
+    { tools: ["greet", "bow"], toolsets: ["outer", "inner"] },
+    files,
+  );
+  expect(page).toMatch(
+    /^TOOL +QUALIFIED NAME +DESCRIPTION\nhello_greet +acme\/sample\/greet +Greet somebody\.\nhello_bow +acme\/sample\/bow/m,
+  );
+  expect(page).toMatch(/^KIND +REFERENCE\ntool +hostTool\ntoolset +inner$/m);
+  expect(Object.keys(item)).not.toContain("tools");
+});
+
+test("keys that mean nothing are marked, also those that other kinds have; free keys are not", async () => {
+  const fields = { colour: "red", content: "Hi", "x-owner": "me", constructor: 1 };
+  const files = { "trailblaze/tools/greet.json": greetTool("./x.js", fields) };
+  const { page } = await showItem("greet", { tools: ["greet"] }, files);
+  expect(page).toMatch(/^colour \(unknown\) +red$/m);
+  expect(page).toMatch(/^content \(unknown\) +Hi$/m);
+  expect(page).toMatch(/^constructor \(unknown\) +1$/m);
+  expect(page).toMatch(/^x-owner +me$/m);
+  expect(page).toMatch(/^handler +\.\/x\.js$/m);
+});

@@ -1,0 +1,53 @@
+// What `inspect` says of names that lead nowhere.
+import { describe, expect, test } from "vitest";
+import { createInspectionMeans } from "../../src/api/inspection-means.ts";
+import { inspectSubject } from "../../src/definitions/inspect.ts";
+import type { Kind } from "../../src/kinds.ts";
+import { TrailblazeError } from "../../src/problems/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { greetTool, prompt } from "../validate/validate-tree.ts";
+
+const tree = {
+  "package.json": { name: "app", version: "1.0.0", dependencies: { "@rosa/tea": "1", plain: "1" } },
+  "node_modules/plain/package.json": { name: "plain", version: "1.0.0" },
+  "node_modules/@rosa/tea/package.json": packManifest("@rosa/tea", {
+    trailblaze: { tools: ["getSteepTime"], prompts: ["brew"] },
+  }),
+  "node_modules/@rosa/tea/trailblaze/tools/getSteepTime.json": greetTool("./x.js", {
+    name: "tea_getSteepTime",
+  }),
+  "node_modules/@rosa/tea/trailblaze/prompts/brew.json": prompt("brew"),
+};
+
+async function explain(subject: string, kind?: Kind) {
+  const cwd = makeTree(tree);
+  try {
+    await inspectSubject(createInspectionMeans(), subject, { cwd, kind });
+  } catch (error) {
+    if (error instanceof TrailblazeError) return error.problem;
+  }
+  throw new Error("it led somewhere");
+}
+
+describe("a name by which models know a tool", () => {
+  test.each([undefined, "tool"] as const)("leads to its item, kind %s", async (kind) => {
+    const problem = await explain("tea_getSteepTime", kind);
+    expect(problem).toMatchObject({ code: "ToolNotFound", hint: "Did you mean rosa/tea/getSteepTime?" });
+    expect(problem.message).toContain('the name by which models know "rosa/tea/getSteepTime"');
+  });
+
+  test("is not looked for among other kinds, nor where a package has the name", async () => {
+    expect(await explain("tea_getSteepTime", "prompt")).toMatchObject({ code: "PromptNotFound" });
+    expect(await explain("plain")).toMatchObject({ code: "ExtensionNotFound" });
+    expect(await explain("tea_other")).toMatchObject({ code: "PackNotInstalled" });
+  });
+});
+
+test("without a kind, there is no item; with one, none of that kind", async () => {
+  expect((await explain("rosa/tea/nothing")).message).toBe('There is no item "rosa/tea/nothing".');
+  expect((await explain("rosa/tea/nothing", "tool")).message).toBe('There is no tool "rosa/tea/nothing".');
+});
+
+test("of another kind, the option that asks for it is named", async () => {
+  expect((await explain("rosa/tea/brew", "tool")).hint).toContain("--kind prompt");
+});

@@ -1,0 +1,318 @@
+import { evaluate as evaluateReference } from "@marcbachmann/cel-js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { absent, ExpressionError, type Variables } from "../../src/expressions/expression-engine.ts";
+
+const engine = createCelEngine();
+const variables: Variables = { a: true, request: { name: true, session: { id: true } } };
+
+// As parsed, so that `__proto__` is an own key.
+const scope = {
+  a: JSON.parse(`{
+    "n": 7, "half": 0.5, "zero": 0, "text": "héllo", "yes": true, "nil": null, "list": [1, 2, 3], "none": [],
+    "own": { "constructor": "c", "__proto__": { "polluted": true }, "toString": 1, "k": null },
+    "people": [{ "name": "Ann", "age": 41 }, { "name": "Bob" }]
+  }`),
+  request: { name: "tool", session: { id: "s1" } },
+};
+
+function compile(expression: string, mayBeAbsent = false) {
+  const compiled = engine.compile(expression, { variables, mayBeAbsent });
+  if ("fault" in compiled) throw new Error(`${compiled.fault.reason} @${compiled.fault.offset}`);
+  return compiled.program;
+}
+const evaluate = (expression: string, mayBeAbsent = false) => compile(expression, mayBeAbsent).evaluate(scope);
+
+function faultOf(expression: string, mayBeAbsent = false): unknown {
+  const compiled = engine.compile(expression, { variables, mayBeAbsent });
+  return "fault" in compiled ? compiled.fault : undefined;
+}
+
+function errorOf(expression: string, mayBeAbsent = false): string {
+  try {
+    return `no error, but ${JSON.stringify(evaluate(expression, mayBeAbsent))}`;
+  } catch (error) {
+    expect(error).toBeInstanceOf(ExpressionError);
+    return (error as ExpressionError).message;
+  }
+}
+
+describe("a value", () => {
+  test.each<[string, unknown]>([
+    // Numbers: ints among themselves as CEL has them, beside a number of JSON as JSON has them.
+    ["1 + 2 * 3", 7],
+    ["7 / 2", 3],
+    ["-7 / 2", -3],
+    ["7 % 4", 3],
+    ["-7 % 4", -3],
+    ["a.n / 2", 3.5],
+    ["a.n % 2", 1],
+    ["a.n % 2 == 1", true],
+    ["2 * a.n + a.half - 1", 13.5],
+    ["a.n > 6 && a.n >= 7.0 && a.n < 8 && 6 < a.n && 6.5 <= a.n", true],
+    ["1 == 1.0 && a.n == 7 && 7 == a.n && a.n != 8", true],
+    ["a.list[0] + a.list[a.n - 6]", 3],
+    ["2 in a.list && !(4 in a.list)", true],
+    ["-a.n", -7],
+    ["0x10 + 1u", 17],
+    ["9007199254740991", 9007199254740991],
+    ["string(9223372036854775807)", "9223372036854775807"],
+    ["int('12') + int(2.9) + int(a.n)", 21],
+    ["double('1.5') + double(1)", 2.5],
+    // Branches and elements of different types.
+    ["a.yes ? 'text' : 1", "text"],
+    ["a.nil == null ? [1] : {'k': 1}", [1]],
+    ["[1, 'two', null, a.half, {'k': []}]", [1, "two", null, 0.5, { k: [] }]],
+    ["1 == 'a' || null == 0 || [] == {}", false],
+    // Braces and strings.
+    ["{'k': 1}.k", 1],
+    ["{'k': {'l': '}}'}}['k'].l", "}}"],
+    ['"}}" + \'{{\'', "}}{{"],
+    // Texts.
+    ["size(a.text) == 5 && a.text.size() == 5", true],
+    ["a.text.startsWith('h') && a.text.endsWith('o') && a.text.contains('ll')", true],
+    ["'a,b,c'.split(',')", ["a", "b", "c"]],
+    ["'a,b,c'.split(',', 2)", ["a", "b,c"]],
+    ["['a', 'b'].join('-')", "a-b"],
+    ["'aXbX'.replace('X', '$&')", "a$&b$&"],
+    ["'aXbX'.replace('X', '', 1)", "abX"],
+    ["'hello'.substring(1, 3) + 'hello'.substring(4)", "elo"],
+    ["'hello'.indexOf('l') + 'hello'.lastIndexOf('l')", 5],
+    ["' Ab '.trim().lowerAscii() + 'x'.upperAscii()", "abX"],
+    ["'abc'.matches('^a.c$') && matches('xaby', 'ab')", true],
+    ["bool('true') && !bool('f')", true],
+    // Loops.
+    ["a.list.map(x, x * 2)", [2, 4, 6]],
+    ["a.list.map(x, x > 1, x * 10)", [20, 30]],
+    ["a.list.filter(x, x > 1)", [2, 3]],
+    ["a.list.exists(x, x == 2) && a.list.all(x, x > 0) && a.list.exists_one(x, x > 2)", true],
+    ["[].all(x, x > 1) && !a.none.exists(x, x)", true],
+    ["{'p': 1, 'q': 2}.map(key, key)", ["p", "q"]],
+    ["a.list.map(x, a.list.map(y, x * y))", [[1, 2, 3], [2, 4, 6], [3, 6, 9]]],
+    ["a.list.map(x, [10].map(x, x + 1)[0] + x)", [12, 13, 14]],
+    ["cel.bind(sum, a.n + 1, sum * sum)", 64],
+    // What has no value does not matter where the other side decides.
+    ["a.missing || true", true],
+    ["false && a.missing", false],
+    ["a.people.exists(p, p.age > 40)", true],
+    ["[{'n': 1}, {}].all(e, e.n == 2)", false],
+    // What may be absent.
+    ["has(a.n) && !has(a.missing) && !has(a.own.valueOf)", true],
+    ["a.?missing.orValue('other')", "other"],
+    ["a.?missing.deeper.orValue('other')", "other"],
+    ["a.people[1].?age.or(optional.of(3)).value()", 3],
+    ["a[?'n'].hasValue() && !a.list[?9].hasValue()", true],
+    ["a.?n.orValue(a.missing)", 7],
+    // Own keys, whatever they are called.
+    ["a.own.constructor", "c"],
+    ["a.own.__proto__.polluted", true],
+    ["a.own['__proto__']", { polluted: true }],
+    ["{'constructor': 1, 'prototype': 2}", { constructor: 1, prototype: 2 }],
+    ["'constructor' in a || 'toString' in {} || '__proto__' in a", false],
+    ["'constructor' in a.own && '__proto__' in a.own", true],
+    // What JSON does not know.
+    ["b'abc'", "YWJj"],
+    ["string(bytes('hé'))", "hé"],
+    ["timestamp('2026-01-31T12:00:00Z')", "2026-01-31T12:00:00.000Z"],
+    ["timestamp('2026-01-31T12:00:00Z') + duration('36h') > timestamp('2026-02-01T00:00:00Z')", true],
+    ["timestamp('2026-01-31T12:00:00Z').getMonth()", 0],
+    ["(timestamp('2026-01-31T12:00:00Z') - timestamp('2026-01-31T10:30:00Z')).getMinutes()", 90],
+    ["duration('1h30m')", "5400s"],
+    ["optional.of(3)", 3],
+    ["type(a.n) == double && type(1) == int && type('a') == string", true],
+    ["type(a.list)", "list"],
+  ])("of %s", (expression, value) => {
+    expect(evaluate(expression)).toEqual(value);
+  });
+
+  test("has its own keys and the usual prototype, so that handlers can use it", () => {
+    const map = evaluate("{'__proto__': {'x': 1}, 'k': a.own}") as Record<string, unknown>;
+    expect(Object.getPrototypeOf(map)).toBe(Object.prototype);
+    expect(Object.keys(map)).toEqual(["__proto__", "k"]);
+    expect(map.k).not.toBe(scope.a.own);
+    expect(({} as Record<string, unknown>).x).toBeUndefined();
+  });
+});
+
+describe("the last step alone may be absent", () => {
+  test.each<[string, unknown]>([
+    ["a.missing", absent],
+    ["a['missing']", absent],
+    ["a.list[9]", absent],
+    ["a.own.valueOf", absent],
+    ["a.?missing", absent],
+    ["a.?missing.deeper", absent],
+    ["a.n", 7],
+    ["a.nil", null],
+    ["a.own.constructor", "c"],
+  ])("%s?", (expression, value) => {
+    expect(evaluate(expression, true)).toBe(value);
+  });
+
+  test.each([
+    ["a.missing.deeper", "there is no missing (character 3)"],
+    ["a.nil.deeper", "null has no keys (character 7)"],
+    ["a.text.deeper", "a string has no keys (character 8)"],
+  ])("not an earlier one: %s?", (expression, message) => {
+    expect(errorOf(expression, true)).toBe(message);
+  });
+
+  test.each(["a", "a.n + 1", "a.yes ? a.n : a.zero", "'x'"])("refuses the mark on %s", (expression) => {
+    expect(faultOf(expression, true)).toMatchObject({ reason: expect.stringContaining("marked with ?") });
+  });
+});
+
+describe("an error says what and where", () => {
+  test.each([
+    ["a.missing", "there is no missing (character 3)"],
+    ["a.list[3]", "there is no element 3 (character 1)"],
+    ["a.list[-1]", "there is no element -1 (character 1)"],
+    ["a.list[0.5]", "there is no element 0.5 (character 1)"],
+    ["a.list.length", "an index of a list is a number, not a string (character 8)"],
+    ["a.text.length", "a string has no keys (character 8)"],
+    ["a.own.hasOwnProperty", "there is no hasOwnProperty (character 7)"],
+    ["1 + 'a'", "+ does not take an int and a string (character 1)"],
+    ["a.n < 'a'", "< does not take a double and a string (character 1)"],
+    ["a.n ? 1 : 2", "a condition is a bool, not a double (character 3)"],
+    ["a.missing || false", "there is no missing (character 3)"],
+    ["1 / 0", "an int is divided by zero (character 1)"],
+    ["9223372036854775807 + 1", "an int overflows (character 1)"],
+    ["9223372036854775807", "9223372036854775807 is too large a number for JSON; string(…) keeps it"],
+    ["a.n / a.zero", "Infinity is no number of JSON"],
+    ["{'k': 1, 'k': 2}", "the key k is there twice (character 10)"],
+    ["{null: 1}", "a key is a string, not null (character 2)"],
+    ["optional.none()", "an optional value is absent; orValue(…) gives it another"],
+    ["int('x')", "int(…) was handed no int (character 1)"],
+    ["timestamp('yesterday')", expect.stringContaining("a timestamp is written as")],
+    ["a.people.all(p, p.age > 40)", "there is no age (character 19)"],
+    ["'a'.matches(a.own.constructor + '(')", expect.stringContaining("no regular expression")],
+    ["[1,\n a.missing]", "there is no missing (line 2, character 4)"],
+  ])("%s", (expression, message) => {
+    expect(errorOf(expression)).toEqual(message);
+  });
+});
+
+describe("does not compile", () => {
+  test.each<[string, string, number | undefined]>([
+    ["", "it is empty", undefined],
+    ["a +", "unexpected token: EOF", 3],
+    ["a b", "unexpected character: 'b'", 2],
+    ["'open", "unterminated string", 0],
+    ["b + 1", "there is no variable b here, only a, request", 0],
+    ["process.env", "there is no variable process here, only a, request", 0],
+    ["constructor", "there is no variable constructor here, only a, request", 0],
+    ["__proto__", "reserved identifier: __proto__", 0],
+    ["a.list.map(x, x) + x", "there is no variable x here, only a, request", 19],
+    ["request.nmae", "there is no nmae here, only name, session", 8],
+    ["request['nmae']", "there is no nmae here, only name, session", 0],
+    ["request.session.constructor", "there is no constructor here, only id", 16],
+    ["has(request.meta)", "there is no meta here, only name, session", 12],
+    ["nothing(1)", "there is no function nothing", 0],
+    ["a.text.toString()", "there is no function toString", 0],
+    ["a.constructor('x')", "there is no function constructor", 0],
+    ["size(1, 2)", "size takes 1 argument, not 2", 0],
+    ["has(a)", "has takes one argument, as in has(a.b)", 0],
+    ["a.list.map(1, 2)", "invalid predicate iteration variable", 11],
+    ["'x'.matches('(')", "the pattern is no regular expression: unterminated group", 12],
+    ["'x'.matches('(?=a)')", "the pattern looks around or changes its flags, which is not supported", 12],
+    ["'x'.matches('(a)\\\\1')", "the pattern refers back, which is not supported", 12],
+  ])("%j", (expression, reason, offset) => {
+    expect(faultOf(expression)).toEqual({ reason: expect.stringContaining(reason), offset });
+  });
+
+  test("says nothing that does not print", () => {
+    expect(faultOf("a['\u202e'].\u202e")).toMatchObject({ reason: expect.not.stringContaining("\u202e") });
+  });
+});
+
+describe("takes bounded time and room", () => {
+  const bombs: [string, string][] = [
+    ["nesting of brackets", `${"[".repeat(5000)}1${"]".repeat(5000)}`],
+    ["nesting of parentheses", `${"(".repeat(5000)}1${")".repeat(5000)}`],
+    ["a chain of negations", `${"!".repeat(19_000)}true`],
+    ["a chain of additions", `1${"+1".repeat(4000)}`],
+    ["a chain of steps", `a${".b".repeat(4000)}`],
+    ["a text without end", "a".repeat(1_000_000)],
+    ["loops inside loops", `${"a.list.map(x, ".repeat(5)}1${")".repeat(5)}`],
+  ];
+  test.each(bombs)("%s does not compile", (_, expression) => {
+    expect(faultOf(expression)).toBeDefined();
+  });
+
+  const doubled = (start: string, turns: number) => {
+    const names = Array.from({ length: turns }, (_, turn) => `v${turn}`);
+    const open = names.map((name, turn) => `cel.bind(${name}, ${turn === 0 ? start : `[v${turn - 1}, v${turn - 1}]`}, `);
+    return `${open.join("")}v${turns - 1}${")".repeat(turns)}`;
+  };
+  const joined = doubled("'x'.split('')", 40).replaceAll(/\[(v\d+), \1\]/g, "$1 + $1");
+  test.each([
+    ["a loop in a loop in a loop", "big.all(x, big.all(y, big.all(z, x + y + z >= 0.0)))"],
+    ["a list that doubles", doubled("[1]", 40)],
+    ["a list that is joined to itself", joined],
+    ["a text that is joined to itself", `${joined.replace("'x'.split('')", "'x'")}.size()`],
+    ["two lists that are compared", `${doubled("[1]", 40)} == ${doubled("[1]", 40)}`],
+    ["a hostile pattern", "text.matches('(a+)+(a*)*$')"],
+    ["a hostile pattern that is worked out", "text.matches('(a+)' + '+$')"],
+    ["a text that is replaced by itself", "text.replace('a', text)"],
+  ])("%s", (_, expression) => {
+    const compiled = engine.compile(expression, { variables: { big: true, text: true } });
+    if ("fault" in compiled) throw new Error(compiled.fault.reason);
+    const big = Array.from({ length: 10_000 }, (_, index) => index);
+    const text = `${"a".repeat(100_000)}b`;
+    const start = performance.now();
+    try {
+      compiled.program.evaluate({ big, text });
+    } catch (error) {
+      expect(error).toBeInstanceOf(ExpressionError);
+    }
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
+  test("values that nest too deep are an error", () => {
+    const deep = JSON.parse(`${"[".repeat(50_000)}1${"]".repeat(50_000)}`);
+    expect(() => compile("a").evaluate({ a: deep })).toThrow("the value nests deeper than 500 levels");
+    expect(() => compile("a == [a]").evaluate({ a: deep })).toThrow(ExpressionError);
+  });
+});
+
+describe("as another implementation has it", () => {
+  const literal = fc.oneof(
+    fc.integer({ min: -20, max: 20 }).map((number) => (number < 0 ? `(${number})` : `${number}`)),
+    fc.constantFrom("'a'", "'b'", "''", "true", "false", "null", "1.5", "[1, 2]", "[]", "{'a': 1}"),
+  );
+  const { expression } = fc.letrec<{ expression: string }>((tie) => ({
+    expression: fc.oneof(
+      { maxDepth: 4, depthSize: "small" },
+      literal,
+      fc
+        .tuple(tie("expression"), fc.constantFrom("+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "in"), tie("expression"))
+        .map(([left, operator, right]) => `(${left} ${operator} ${right})`),
+      fc.tuple(tie("expression"), tie("expression"), tie("expression")).map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
+      tie("expression").map((one) => `size(${one})`),
+      tie("expression").map((one) => `[3, 4].map(x, ${one})`),
+      tie("expression").map((one) => `string(${one})`),
+      tie("expression").map((one) => `!${one}`),
+    ),
+  }));
+  const toPlain = (value: unknown) =>
+    JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? Number(inner) : inner)));
+
+  test("wherever that has a value, it is the same", () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(expression, (text) => {
+        let reference: unknown;
+        try {
+          reference = toPlain(evaluateReference(text));
+        } catch {
+          return;
+        }
+        compared++;
+        expect(evaluate(text)).toEqual(reference);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(compared).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,195 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { compileCondition, compileTemplate, type TemplateFault } from "../../src/expressions/compile-template.ts";
+import { absent, ExpressionError } from "../../src/expressions/expression-engine.ts";
+
+const engine = createCelEngine();
+const variables = { a: true } as const;
+
+function compile(value: unknown) {
+  const faults: TemplateFault[] = [];
+  const options = { engine, variables, path: ["top"], onFault: (fault: TemplateFault) => faults.push(fault) };
+  return { template: compileTemplate(value, options), faults, options };
+}
+
+const scope = { a: { n: 7, text: "hello", nil: null, yes: false, list: [1, "two"], map: { k: [1] }, big: 1e21 } };
+
+function fill(value: unknown): unknown {
+  const { template, faults } = compile(value);
+  expect(faults).toEqual([]);
+  return template.evaluate(scope);
+}
+
+describe("a template that is the whole text keeps its type", () => {
+  test.each<[string, unknown]>([
+    ["${{ a.n }}", 7],
+    ["${{a.text}}", "hello"],
+    ["${{ a.nil }}", null],
+    ["${{ a.yes }}", false],
+    ["${{ a.list }}", [1, "two"]],
+    ["${{ a.map }}", { k: [1] }],
+    ["${{ {'k': 1}.k }}", 1],
+    ["${{ {'k': {'l': 1}} }}", { k: { l: 1 } }],
+    ['${{ "}}" }}', "}}"],
+    ["${{ a.yes ? 1 : 'one' }}", "one"],
+    ["${{ a.missing? }}", absent],
+  ])("%s", (text, value) => {
+    expect(fill(text)).toEqual(value);
+  });
+});
+
+describe("a template among other text becomes text", () => {
+  test.each([
+    ["n: ${{ a.n }}", "n: 7"],
+    ["${{ a.n }}${{ a.text }}", "7hello"],
+    ["${{ a.n }} ", "7 "],
+    ["[${{ a.nil }}]", "[]"],
+    ["[${{ a.missing? }}]", "[]"],
+    ["${{ a.yes }}!", "false!"],
+    ["list ${{ a.list }}, map ${{ a.map }}", 'list [1,"two"], map {"k":[1]}'],
+    ["${{ 9223372036854775807 }} kept", "9223372036854775807 kept"],
+    ["${{ a.n / 2 }} ${{ a.big }}", "3.5 1e+21"],
+    ["$${{ a.n }}", "${{ a.n }}"],
+    ["$${{ a.n }} is ${{ a.n }} of $${{", "${{ a.n }} is 7 of ${{"],
+    ["nothing { } }} $ {{ a.n }}", "nothing { } }} $ {{ a.n }}"],
+    ["$& ${{ '$&' }} $1", "$& $& $1"],
+  ])("%s", (text, filled) => {
+    expect(fill(text)).toBe(filled);
+  });
+});
+
+describe("maps and lists are walked", () => {
+  test("and what is absent drops its key or element", () => {
+    const filled = fill({
+      kept: "${{ a.n }}",
+      dropped: "${{ a.missing? }}",
+      nil: "${{ a.nil? }}",
+      list: [1, "${{ a.missing? }}", ["${{ a.missing? }}"], "${{ a.text }}"],
+      "${{ a.n }}": "keys are no templates",
+      plain: [true, null, 1.5, { deep: "x${{ a.n }}" }],
+    });
+    expect(filled).toEqual({
+      kept: 7,
+      nil: null,
+      list: [1, [], "hello"],
+      "${{ a.n }}": "keys are no templates",
+      plain: [true, null, 1.5, { deep: "x7" }],
+    });
+  });
+
+  test("and every evaluation has values of its own", () => {
+    const { template } = compile({ own: [1], read: "${{ a.map }}" });
+    const first = template.evaluate(scope) as { own: number[]; read: { k: number[] } };
+    first.own.push(2);
+    first.read.k.push(2);
+    expect(template.evaluate(scope)).toEqual({ own: [1], read: { k: [1] } });
+  });
+
+  test("and keys may be called as prototypes' are", () => {
+    const written = JSON.parse('{ "__proto__": { "x": "${{ a.n }}" }, "constructor": "${{ a.text }}" }');
+    const filled = fill(written) as Record<string, unknown>;
+    expect(Object.entries(filled)).toEqual([
+      ["__proto__", { x: 7 }],
+      ["constructor", "hello"],
+    ]);
+    expect(Object.getPrototypeOf(filled)).toBe(Object.prototype);
+  });
+});
+
+describe("faults", () => {
+  test("are all told, with their places", () => {
+    const { faults } = compile({ one: "${{ b }}", two: ["fine ${{ a }}", "x ${{ a + }} ${{ c? }}"], three: "${{ a" });
+    expect(faults).toEqual([
+      { expression: "b", reason: "there is no variable b here, only a", offset: 0, path: ["top", "one"] },
+      { expression: "a +", reason: "unexpected token: EOF", offset: 3, path: ["top", "two", 1] },
+      { expression: "c", reason: expect.stringContaining("marked with ?"), offset: undefined, path: ["top", "two", 1] },
+      { expression: "${{ a", reason: "}} is missing at its end", offset: undefined, path: ["top", "three"] },
+    ]);
+  });
+
+  test.each(["a == 1", "true", "${{ a.yes }} ", "not ${{ a.yes }}", "${{ a.yes }}${{ a.yes }}", ""])(
+    "a condition is one template: %j",
+    (text) => {
+      const { faults, options } = compile("");
+      compileCondition(text, options);
+      const isFine = text.trim() === "${{ a.yes }}";
+      expect(faults.map(({ reason }) => reason)).toEqual(
+        isFine ? [] : ["a condition is one ${{ … }} and nothing else"],
+      );
+    },
+  );
+
+  test("an error of an evaluation names its expression", () => {
+    const { template } = compile({ k: ["${{ a.missing.deeper? }}"] });
+    expect(() => template.evaluate(scope)).toThrow(
+      expect.objectContaining({ name: "ExpressionError", expression: "a.missing.deeper", offset: 2 }),
+    );
+  });
+});
+
+describe("whatever a template says", () => {
+  const hostileNames = ["__proto__", "constructor", "prototype", "toString", "valueOf", "then", "a", "x"];
+  const name = fc.constantFrom(...hostileNames);
+  const operators = ["+", "==", "in", "<", "&&", "||", "%", "/"];
+  const { expression } = fc.letrec<{ expression: string }>((tie) => ({
+    expression: fc.oneof(
+      { maxDepth: 5, depthSize: "small" },
+      fc.constantFrom("a", "a", "1", "'t'", "null", "[]", "{}", "true", "2.5", "b'x'", "process", "optional.none()"),
+      fc.tuple(tie("expression"), name).map(([one, key]) => `${one}.${key}`),
+      fc.tuple(tie("expression"), name).map(([one, key]) => `${one}.?${key}`),
+      fc.tuple(tie("expression"), tie("expression")).map(([one, key]) => `${one}[${key}]`),
+      fc.tuple(tie("expression"), name, tie("expression")).map(([one, method, arg]) => `${one}.${method}(${arg})`),
+      fc.tuple(name, tie("expression")).map(([key, value]) => `{'${key}': ${value}}`),
+      fc.tuple(tie("expression"), fc.constantFrom(...operators), tie("expression")).map((parts) => parts.join(" ")),
+      fc.tuple(tie("expression"), tie("expression")).map(([one, body]) => `${one}.map(x, ${body})`),
+      fc.tuple(tie("expression"), tie("expression")).map(([one, pattern]) => `${one}.matches(${pattern})`),
+      fc.constantFrom("size", "string", "type", "int", "timestamp", "has").chain((called) =>
+        tie("expression").map((one) => `${called}(${one})`),
+      ),
+    ),
+  }));
+  const text = fc.oneof(
+    expression.map((one) => `\${{ ${one} }}`),
+    expression.map((one) => `\${{ ${one}? }}`),
+    expression.map((one) => `x \${{ ${one} }} $\${{`),
+    fc.string(),
+    fc.string({ unit: fc.constantFrom("$", "{", "}", "'", '"', "\\", "a", ".", "?", "r", "(", ")", "[", "]", " ") }),
+  );
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      text,
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.oneof(name, fc.string()), tie("value"), { maxKeys: 3, noNullPrototype: true }),
+    ),
+  }));
+  const data = fc.jsonValue().chain((one) =>
+    fc.dictionary(name, fc.constant(one), { noNullPrototype: true }).map((map) => JSON.parse(JSON.stringify(map))),
+  );
+
+  test("it compiles or tells a fault, has a value of JSON or an ExpressionError, and changes nothing", () => {
+    const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype];
+    const before = prototypes.map((prototype) => Reflect.ownKeys(prototype).length);
+    let values = 0;
+    fc.assert(
+      fc.property(value, data, (written, a) => {
+        const { template } = compile(written);
+        const kept = JSON.stringify(a);
+        try {
+          const filled = template.evaluate({ a });
+          values++;
+          if (filled !== absent) expect(JSON.parse(JSON.stringify(filled))).toEqual(filled);
+        } catch (error) {
+          if (!(error instanceof ExpressionError)) throw error;
+          expect(error.message).not.toBe("");
+        }
+        expect(JSON.stringify(a)).toBe(kept);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(values).toBeGreaterThan(300);
+    expect(prototypes.map((prototype) => Reflect.ownKeys(prototype).length)).toEqual(before);
+    expect(Object.keys({})).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Budget } from "../../src/expressions/cel/fault.ts";
+import { compilePattern, findPattern } from "../../src/expressions/cel/linear-pattern.ts";
+
+const matches = (pattern: string, text: string) => findPattern(compilePattern(pattern), text, new Budget());
+
+describe("finds what RegExp finds", () => {
+  test.each<[string, string, boolean]>([
+    ["^a.c$", "abc", true],
+    ["^a.c$", "a\nc", false],
+    ["(?s)^a.c$", "a\nc", true],
+    ["(?i)HÉ", "hé", true],
+    ["(?m)^b$", "a\nb\nc", true],
+    ["^b$", "a\nb\nc", false],
+    ["\\bcat\\b", "a cat!", true],
+    ["\\bcat\\b", "concat", false],
+    ["\\Bcat", "concat", true],
+    ["^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$", "a.b+c@d-e.org", true],
+    ["^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$", "a@b.c", false],
+    ["^(?:a|bc)*$", "abcaabc", true],
+    ["^(?<year>\\d{4})-\\d\\d$", "2026-01", true],
+    ["^a{2,3}?$", "aaaa", false],
+    ["^\\p{L}+$", "Ünïcode", true],
+    ["^.$", "😀", true],
+    ["[^\\]]\\]$", "a]", true],
+    ["", "", true],
+    ["(|a)+b", "aab", true],
+    ["(a*)*$", "b", true],
+    ["^x{0}$", "x", false],
+  ])("%j in %j", (pattern, text, found) => {
+    expect(matches(pattern, text)).toBe(found);
+    if (!pattern.startsWith("(?s") && !/^\(\?[im]/.test(pattern)) expect(new RegExp(pattern, "u").test(text)).toBe(found);
+  });
+
+  const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "\\b", "^", "$", "\\B");
+  const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
+    pattern: fc.oneof(
+      { maxDepth: 4, depthSize: "small" },
+      atom,
+      fc.tuple(tie("pattern"), tie("pattern")).map(([one, other]) => one + other),
+      fc.tuple(tie("pattern"), tie("pattern")).map(([one, other]) => `(${one}|${other})`),
+      fc
+        .tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "{2}", "{1,3}", "{0,2}", "{2,}", "*?"))
+        .map(([one, quantifier]) => `(?:${one})${quantifier}`),
+    ),
+  }));
+  test("for any pattern and text", () => {
+    fc.assert(
+      fc.property(pattern, fc.string({ unit: fc.constantFrom("a", "b", " ", "\n"), maxLength: 8 }), (one, text) => {
+        expect(matches(one, text)).toBe(new RegExp(one, "u").test(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe("takes time that grows with the text and no faster", () => {
+  test.each(["(a+)+$", "^(a|a)*$", "(a|aa)+$", "(.*a){12}$", "^a*a*a*a*a*$", "([a-z]+)*\\d"])("%s", (pattern) => {
+    const text = `${"a".repeat(5000)}!`;
+    const start = performance.now();
+    expect(matches(pattern, text)).toBe(false);
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
+  test.each([
+    ["(((((a{9}){9}){9}){9}){9}){9}", "too large"],
+    [`${"(".repeat(30)}a${"){1}".repeat(30)}`, "too large"],
+    [`${"(".repeat(100)}a${")".repeat(100)}`, "nests too deep"],
+    ["a{100000}", "too large"],
+    ["(?=a)b", "looks around"],
+    ["(?<!a)b", "looks around"],
+    ["(a)\\1", "refers back"],
+    ["(?<n>a)\\k<n>", "refers back"],
+    ["(", "no regular expression"],
+    ["a**", "no regular expression"],
+  ])("refuses %s", (pattern, words) => {
+    expect(() => compilePattern(pattern)).toThrow(words);
+  });
+
+  test("ends where the steps do", () => {
+    expect(() => matches("(a?){50}b", "a".repeat(100_000))).toThrow("it takes more than");
+  });
+});

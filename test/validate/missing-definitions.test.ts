@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { validateExtensionInDetail } from "../../src/api/validate-extension.ts";
+import { formatGithub, formatPretty, formatSarif } from "../../src/cli/report/report-formats.ts";
+import { makePack, prompt, validateTree } from "./validate-tree.ts";
+
+const codes = ["MissingDefinitionFile"];
+const style = { color: false, width: undefined };
+const definition = prompt("steepTime");
+
+async function findHints(files: Record<string, unknown>, names: readonly string[] = ["steepTime"]) {
+  const tree = {
+    extension: { prompts: names },
+    files: { "trailblaze/prompts/other.json": definition, ...files },
+  };
+  return (await validateTree(tree, codes)).map(({ hint }) => hint);
+}
+
+describe("the hint", () => {
+  test("names the files that may be made, all formats at once", async () => {
+    expect(await findHints({})).toEqual([
+      'Make "trailblaze/prompts/steepTime.{json,yaml,mjs}", or the key "steepTime" in "trailblaze/prompts.{json,yaml,mjs}"; or remove the declaration.',
+    ]);
+  });
+
+  test("names the combined file that is there, and a file of the item's own all the same", async () => {
+    expect(await findHints({ "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" })).toEqual([
+      'Make "trailblaze/prompts/steepTime.{json,yaml,mjs}", or the key "steepTime" in "trailblaze/prompts.yaml"; or remove the declaration.',
+    ]);
+  });
+
+  test.each([
+    ["trailblaze/prompts/steep-time.yaml", 'Rename it to "steepTime.yaml"'],
+    ["trailblaze/prompts/steep_time.json", 'Rename it to "steepTime.json"'],
+    ["trailblaze/prompts/SteepTime.mjs", 'Rename it to "steepTime.mjs"'],
+    ["trailblaze/prompts/steepTme.yml", 'Rename it to "steepTime.yml"'],
+    ["trailblaze/prompt/steepTime.json", 'Move it to "trailblaze/prompts"'],
+    ["trailblaze/Prompts/steepTime.json", 'Move it to "trailblaze/prompts"'],
+    ["trailblaze/steepTime.yaml", 'Move it to "trailblaze/prompts"'],
+  ])("finds %s", async (file, then) => {
+    expect(await findHints({ [file]: "{}" })).toEqual([`Did you mean "${file}"? ${then}.`]);
+  });
+
+  test("finds a key of the combined file", async () => {
+    const [hint] = await findHints({ "trailblaze/prompts.yaml": "steep-time: { name: x, content: Hi }\n" });
+    expect(hint).toBe(
+      'Did you mean the key "steep-time" in "trailblaze/prompts.yaml"? Rename it to "steepTime".',
+    );
+  });
+
+  test("does not offer a file that another item is declared for, or that is no definition", async () => {
+    const files = {
+      "trailblaze/prompts/steepTimes.json": definition,
+      "trailblaze/prompts/steepTime.md": "x",
+    };
+    expect(await findHints(files, ["steepTime", "steepTimes"])).toEqual([]);
+    const [hint] = await findHints({ "trailblaze/prompts/steepTimes.json": definition }, [
+      "steepTime",
+      "steepTimes",
+    ]);
+    expect(hint).toMatch(/^Make "/);
+  });
+});
+
+describe("the position is that of the declaration in package.json", () => {
+  const files = { "trailblaze/prompts/one.json": prompt("one"), "trailblaze/prompts.yaml": "{}\n" };
+  const place = async () => {
+    const cwd = makePack({ extension: { prompts: ["one", "two"] }, files });
+    const detailed = await validateExtensionInDetail(".", { cwd });
+    const lines = readFileSync(join(cwd, "package.json"), "utf8").split("\n");
+    const line = lines.findIndex((text) => text.includes('"two"')) + 1;
+    return { cwd, detailed, line, column: (lines[line - 1] ?? "").indexOf('"two"') + 1 };
+  };
+
+  test("while `file` is the definition that is missing, also in a combined file", async () => {
+    const { detailed, line, column } = await place();
+    const missing = detailed.report.problems.find(({ code }) => code === "MissingDefinitionFile");
+    expect(missing).toMatchObject({ file: "trailblaze/prompts.yaml", path: ["prompts", 1], line, column });
+  });
+
+  test("in every format for people and machines that show lines", async () => {
+    const { cwd, detailed, line, column } = await place();
+    const pretty = formatPretty(detailed, style);
+    expect(pretty).toContain(`MissingDefinitionFile  prompt two › package.json:${line}:${column}`);
+    expect(pretty).toMatch(/^ {2}> *\d+ \|.*"two"/m);
+    expect(formatGithub(detailed, cwd)).toContain(
+      `::error file=package.json,line=${line},col=${column},title=MissingDefinitionFile::`,
+    );
+    const sarif = JSON.stringify(await formatSarif(detailed, cwd, "1.0.0"));
+    expect(sarif).toContain(
+      `{"artifactLocation":{"uri":"package.json"},"region":{"startLine":${line},"startColumn":${column}}}`,
+    );
+  });
+});
