@@ -12,6 +12,13 @@ import { writeTree } from "../test/support/tree.ts";
 /** A real package that is no pack: it is installed beside the packs, and must not be listed. */
 const bystander = "picocolors";
 
+/** A real MCP server of somebody else, as users have them: by its command in their config. */
+const otherServer = "@modelcontextprotocol/server-everything";
+const config = `device: { platform: WEB, widthPixels: 1280, heightPixels: 800, driverType: playwright-native }
+trailblazeSubprocessToolsets:
+  - { name: everything, command: node, args: ["./node_modules/${otherServer}/dist/index.js"] }
+`;
+
 interface Step {
   /** What it shows, in a sentence. */
   readonly title: string;
@@ -49,6 +56,31 @@ const steps: readonly Step[] = [
     title: `Is anything wrong with ${name}?`,
     args: ["validate", name, "--strict"],
   })),
+  {
+    title: "Is anything in the way of a session?",
+    args: ["doctor"],
+    shows: ["3 of 3 started"],
+  },
+  {
+    title: "Which tools would a model see?",
+    args: ["tools"],
+    shows: ["hello_greet", "jira_createIssue", "get-sum"],
+  },
+  {
+    title: "A tool of a pack",
+    args: ["call", "hello_greet", "name=Ada", "--record", "trail.yaml"],
+    shows: ["Ada"],
+  },
+  {
+    title: "A tool of somebody's server",
+    args: ["call", "get-sum", "a=2", "b=3", "--record", "trail.yaml"],
+    shows: ["5"],
+  },
+  {
+    title: "Both once more, from the recording",
+    args: ["run", "trail.yaml"],
+    shows: ["2 of 2 steps succeeded"],
+  },
 ];
 
 async function npm(args: readonly string[], cwd: string): Promise<string> {
@@ -99,7 +131,8 @@ async function demonstrate(directory: string): Promise<void> {
   ];
   const tarballs = await pack(folders, join(directory, "tarballs"));
   const project = join(directory, "project");
-  await install(project, [...tarballs, bystander]);
+  await install(project, [...tarballs, bystander, otherServer]);
+  writeTree(project, { "trailblaze.config.yaml": config });
   for (const step of steps) await show(step, project);
 }
 

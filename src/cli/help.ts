@@ -41,7 +41,7 @@ export function formatCommandHelp(name: string): string {
   return [
     command.summary,
     "",
-    `Usage: trailblaze ${name} ${command.usage} [options]`,
+    `Usage: ${["trailblaze", name, command.usage, "[options]"].filter((word) => word !== "").join(" ")}`,
     "",
     formatOptions({ ...command.options, ...commonOptions }),
   ].join("\n");
