@@ -94,6 +94,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "execution",
     "session",
     "serve",
+    "remote",
+    "install",
   ],
   // The entry of trust levels 1 and 2.
   index: ["kinds", "problems", "qualified-names", "discovery", "definitions", "api", "registry"],
@@ -309,7 +311,11 @@ describe("pure folders", () => {
 
 describe("means that only one place has", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
-    expect(importersOf(/^node:child_process$/)).toEqual(["io/confined-process.ts", "io/server-process.ts"]);
+    expect(importersOf(/^node:child_process$/)).toEqual([
+      "io/confined-process.ts",
+      "io/package-manager.ts",
+      "io/server-process.ts",
+    ]);
   });
 
   test("the MCP SDK is imported behind one seam", () => {

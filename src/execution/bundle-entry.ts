@@ -96,7 +96,9 @@ function fillResult(
 function fillInputs(template: EntryTemplates["inputs"], request: BundleRequest): Record<string, unknown> {
   let value: unknown;
   try {
-    value = template?.evaluate({ request }) ?? JSON.parse(JSON.stringify(request.arguments));
+    value = template === undefined ? request.arguments : template.evaluate({ request });
+    // A copy: what the handler does to it, `request` in other templates does not see.
+    if (isRecord(value)) value = JSON.parse(JSON.stringify(value));
   } catch (error) {
     throw new BundleFault(describeTemplateFault(inputsFault, error));
   }

@@ -49,7 +49,7 @@ function compileCatch(
   at: (key: string) => TemplateOptions,
 ): CatchTemplates {
   return {
-    code: typeof code === "string" ? code : undefined,
+    code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
     when: typeof when === "string" ? compileCondition(when, at("when")) : undefined,
     error: compileTemplate(answer, at("error")),
   };

@@ -1,4 +1,10 @@
-import { absent, type CompileFault, type ExpressionEngine, type Program, type Variables } from "./expression-engine.ts";
+import {
+  absent,
+  type CompileFault,
+  type ExpressionEngine,
+  type Program,
+  type Variables,
+} from "./expression-engine.ts";
 import { findTemplates } from "./find-templates.ts";
 
 /** Keys and indexes from the top of what holds the templates. */
@@ -37,7 +43,12 @@ function fillText(text: string, options: TemplateOptions): Fill {
   const { engine, variables, path, onFault } = options;
   const { templates, unclosed } = findTemplates(text);
   if (unclosed !== undefined) {
-    onFault({ expression: text.slice(unclosed), reason: "}} is missing at its end", offset: undefined, path });
+    onFault({
+      expression: text.slice(unclosed),
+      reason: "}} is missing at its end",
+      offset: undefined,
+      path,
+    });
   }
   const parts: (string | Program)[] = [];
   let at = 0;
@@ -59,7 +70,9 @@ function fillText(text: string, options: TemplateOptions): Fill {
 }
 
 function fillList(list: readonly unknown[], options: TemplateOptions): Fill {
-  const fills = list.map((element, index) => compileFill(element, { ...options, path: [...options.path, index] }));
+  const fills = list.map((element, index) =>
+    compileFill(element, { ...options, path: [...options.path, index] }),
+  );
   return (scope) => fills.map((fill) => fill(scope)).filter((value) => value !== absent);
 }
 

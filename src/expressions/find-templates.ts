@@ -15,7 +15,7 @@ const opening = "${{";
 function skipQuoted(text: string, start: number): number {
   const quote = text.charAt(start);
   const isTriple = text.startsWith(quote.repeat(3), start);
-  const isRaw = /[rR]/.test(text.charAt(start - 1)) && !/[\w]/.test(text.charAt(start - 2));
+  const isRaw = /(?:^|\W)(?:[bB]?[rR]|[rR][bB])$/.test(text.slice(Math.max(0, start - 3), start));
   const closing = isTriple ? quote.repeat(3) : quote;
   for (let index = start + closing.length; index < text.length; index++) {
     if (text.charAt(index) === "\\" && !isRaw) index++;

@@ -91,7 +91,7 @@ const toolsBundle = z.object({
       catches: z
         .array(
           z.object({
-            code: z.string().optional(),
+            code: z.union([z.string(), z.number()]).optional(),
             when: z.string().optional(),
             error: z.looseObject({ code: z.union([z.number(), z.string()]) }),
           }),

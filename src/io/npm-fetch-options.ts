@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { FetchOptions } from "npm-registry-fetch";
 import type { NpmConfiguration } from "./npm-configuration.ts";
+
+/** Options of npm-registry-fetch, credentials among them. */
+export type FetchOptions = Record<string, unknown>;
 
 const lineBreaks = (text: string) => text.replace(/\\n/g, "\n");
 

@@ -4,7 +4,7 @@ declare module "npm-package-arg" {
     readonly type: "git" | "tag" | "version" | "range" | "file" | "directory" | "remote" | "alias";
     readonly registry?: boolean;
     /** The package's name, where the spec tells one. */
-    readonly name: string | null;
+    readonly name?: string | null;
     readonly rawSpec: string;
     readonly fetchSpec: string | null;
   }

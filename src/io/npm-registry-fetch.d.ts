@@ -1,8 +1,5 @@
 /** The parts of npm-registry-fetch 19 that are used here; it ships no types. */
 declare module "npm-registry-fetch" {
-  /** Options as npm's configuration names them once flattened; keys of registries and credentials are free. */
-  export type FetchOptions = Record<string, unknown>;
-
   export interface FetchAnswer {
     readonly status: number;
     readonly headers: { get(name: string): string | null };
@@ -12,8 +9,8 @@ declare module "npm-registry-fetch" {
 
   interface RegistryFetch {
     /** Rejects for every status from 400, with `statusCode` and `headers` of lists. */
-    (uri: string, options: FetchOptions): Promise<FetchAnswer>;
-    pickRegistry(spec: string, options: FetchOptions): string;
+    (uri: string, options: Record<string, unknown>): Promise<FetchAnswer>;
+    pickRegistry(spec: string, options: Record<string, unknown>): string;
   }
 
   const fetch: RegistryFetch;

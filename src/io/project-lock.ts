@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 const pollMs = 100;
@@ -15,17 +15,25 @@ function isRunning(pid: number): boolean {
 
 /** Takes away a lock whose process is gone. One that is being written has no number yet, and counts as held. */
 function removeStale(file: string): void {
+  const isStale = (path: string) => {
+    const pid = Number(readFileSync(path, "utf8"));
+    return pid > 0 && !isRunning(pid);
+  };
   try {
-    const pid = Number(readFileSync(file, "utf8"));
-    if (pid > 0 && !isRunning(pid)) rmSync(file, { force: true });
+    if (!isStale(file)) return;
+    // Put aside first: another may have taken it away meanwhile, and made its own.
+    const aside = `${file}.${randomUUID()}`;
+    renameSync(file, aside);
+    if (isStale(aside)) rmSync(aside, { force: true });
+    else renameSync(aside, file);
   } catch {
-    // Released meanwhile.
+    // Released, or taken away by another.
   }
 }
 
 /**
  * Waits until no other process of this user changes a project, and keeps others waiting until released. `undefined` where
- * it takes too long. The lock lies in `folder`, which is the user's, never in the project.
+ * it takes too long. Throws where no lock can be made. The lock lies in `folder`, which is the user's, never in the project.
  */
 export async function lockProject(
   folder: string,

@@ -1,4 +1,5 @@
-import fetch, { type FetchAnswer, type FetchOptions } from "npm-registry-fetch";
+import fetch, { type FetchAnswer } from "npm-registry-fetch";
+import type { FetchOptions } from "./npm-fetch-options.ts";
 import type { RegistryAnswer, RegistryPort, RegistryRequest } from "./registry-port.ts";
 
 /** Beyond this, an answer "later" is a refusal. Dates are read too. */

@@ -1,10 +1,11 @@
 import { definitionProblems } from "./definition-problems.ts";
 import type { CatalogueEntry } from "./entry.ts";
 import { extensionProblems } from "./extension-problems.ts";
+import { installProblems } from "./install-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { remoteProblems } from "./remote-problems.ts";
 
-const entries = { ...extensionProblems, ...definitionProblems, ...operationProblems, ...remoteProblems };
+const entries = { ...extensionProblems, ...definitionProblems, ...operationProblems, ...remoteProblems, ...installProblems };
 
 /** A code is permanent: it may be added, never renamed or given another meaning. */
 export type ProblemCode = keyof typeof entries;

@@ -1,7 +1,12 @@
 import { DefinitionLibrary } from "../definitions/definition-library.ts";
 import type { InspectionMeans } from "../definitions/inspect.ts";
 import { findReferences, type WrittenReference } from "../definitions/references.ts";
-import { type Referrer, ServerContentsReader, type ServerMembers } from "../definitions/server-contents.ts";
+import {
+  type Referrer,
+  ServerContentsReader,
+  type ServerMember,
+  type ServerMembers,
+} from "../definitions/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { isItemAllowed } from "../discovery/packs-policy.ts";
@@ -27,6 +32,11 @@ export interface ComposedServer {
   /** The item and the pack, for a server of a pack. */
   origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
   members: ServerMembers;
+  /** What a reference in a bundle of the members leads to. */
+  findReferred(
+    bundle: InspectedItem,
+    reference: string,
+  ): Exclude<ServerMember, { type: "bundle" }> | undefined;
   /** The pack of each item among the members, by the item. */
   packOf(item: InspectedItem): DiscoveredPack;
 }
@@ -69,6 +79,7 @@ class ServerFinder {
   readonly #packs: DiscoveredPack[];
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
+  readonly #referred = new Map<string, Exclude<ServerMember, { type: "bundle" }>>();
 
   constructor(sources: ServeSources, found: FoundPacks) {
     const { means, builtIns } = sources;
@@ -125,6 +136,7 @@ class ServerFinder {
       transport: own.transport ?? "stdio",
       origin: undefined,
       members,
+      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
       packOf: (item) => this.#packOf(item),
     };
   }
@@ -147,6 +159,7 @@ class ServerFinder {
       transport: isHttp ? "http" : "stdio",
       origin: { item, pack },
       members,
+      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
       packOf: (member) => this.#packOf(member),
     };
   }
@@ -167,13 +180,39 @@ class ServerFinder {
       throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
     }
     checkEntryNames(members);
-    const items = members.tools.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
+    const referred = await this.#readReferred(members);
+    const items = [...members.tools, ...referred].flatMap((member) =>
+      member.type === "builtIn" ? [] : [member.item],
+    );
     for (const item of items) {
       const owner = this.#ownerOf(item);
       if (owner !== undefined) this.#checkAllowed(owner, item);
     }
     await this.#checkItems([...items, ...members.prompts]);
     return members;
+  }
+
+  /** The tools that entries of bundles hand their inputs to. */
+  async #readReferred({ tools }: ServerMembers): Promise<ServerMember[]> {
+    for (const member of tools) {
+      if (member.type !== "bundle") continue;
+      const { item } = member;
+      for (const { reference, kind } of findReferences(item)) {
+        if (kind !== "tool") continue;
+        const { qualifiedName } = resolveReference(reference, {
+          from: this.#packOf(item),
+          kind,
+          packs: this.#packs,
+          builtIns: this.#builtInNames,
+        });
+        const [tool] = qualifiedName.includes("/") ? await this.#library.load("tool", [qualifiedName]) : [];
+        this.#referred.set(
+          `${item.qualifiedName} ${reference}`,
+          tool === undefined ? { type: "builtIn", name: qualifiedName } : { type: "tool", item: tool },
+        );
+      }
+    }
+    return [...this.#referred.values()];
   }
 
   #ownerOf(item: InspectedItem): InspectedPack | undefined {

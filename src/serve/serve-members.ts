@@ -1,13 +1,16 @@
 import { isRecord } from "../data/parse-json.ts";
+import type { ServerMember } from "../definitions/server-contents.ts";
 import type { InspectedItem } from "../definitions/types.ts";
+import type { CallToolResult } from "../execution/call-tool-result.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
 import { checkStructuredContent, createErrorResult } from "../execution/convert-result.ts";
 import type { HandlerContext } from "../execution/handler-context.ts";
-import type { SchemaValidator } from "../execution/schema-validator.ts";
+import type { SchemaCheck, SchemaValidator } from "../execution/schema-validator.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
-import { failure } from "../problems/index.ts";
+import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../registry/advertised-names.ts";
+import { type BundleTool, createBundleTools, type EntryCode, runEntry } from "../session/bundle-tools.ts";
 import type { CodeRunners } from "../session/code-runners.ts";
 import type { BuiltInDefinition, SessionConfig } from "../session/config/session-config.ts";
 import type { CodeOwner } from "../session/session-tool.ts";
@@ -29,25 +32,25 @@ export interface ServeMeans {
 }
 
 /** A tool's code, whoever's it is. */
-interface ToolCode {
+interface ToolCode extends EntryCode {
   /** The name it advertises. */
   name: string;
-  qualifiedName: string | null;
+  qualifiedName: string;
   definition: Readonly<Record<string, unknown>>;
-  owner: CodeOwner;
-  handler: CodePlace;
-  initialize: CodePlace | undefined;
-  options: Readonly<Record<string, unknown>>;
 }
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
 
 /** What `tools/list` says: MCP's own keys, and by which name the rest of us know the tool. */
 function describeForClients(
-  { definition, qualifiedName }: Pick<ToolCode, "definition" | "qualifiedName">,
+  definition: object,
+  qualifiedName: string | null,
   name: string,
 ): Record<string, unknown> {
-  const { title, description, inputSchema, outputSchema, annotations, _meta } = definition;
+  const { title, description, inputSchema, outputSchema, annotations, _meta } = definition as Record<
+    string,
+    unknown
+  >;
   const meta = {
     ...(isRecord(_meta) ? _meta : {}),
     ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
@@ -64,35 +67,102 @@ function describeForClients(
   };
 }
 
+function createCode(
+  qualifiedName: string,
+  definition: Readonly<Record<string, unknown>>,
+  owner: CodeOwner,
+  { options }: SessionConfig,
+  item?: InspectedItem,
+): ToolCode[] {
+  const handler = placeOfCode(definition.handler, owner.root, "handler", item);
+  if (handler === undefined) return [];
+  return [
+    {
+      name: textOf(definition.name, qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1)),
+      qualifiedName,
+      definition,
+      inputSchema: isRecord(definition.inputSchema) ? definition.inputSchema : undefined,
+      owner,
+      handler,
+      initialize: placeOfCode(definition.initialize, owner.root, "initialize", item),
+      options: readOptions(definition.options, options.get(qualifiedName)),
+    },
+  ];
+}
+
+/** The code of a tool of a pack, or of the host itself; none for a name that is neither. */
+function codeOfMember(
+  member: Exclude<ServerMember, { type: "bundle" }>,
+  server: ComposedServer,
+  { builtIns, config }: ServeMeans,
+): ToolCode[] {
+  if (member.type === "builtIn") {
+    const definition = builtIns.find(({ name }) => name === member.name);
+    const owner: CodeOwner = { pack: undefined, root: config.directory };
+    return definition === undefined ? [] : createCode(member.name, definition, owner, config);
+  }
+  const { item } = member;
+  const pack = server.packOf(item);
+  return createCode(item.qualifiedName, item.definition ?? {}, { pack, root: pack.location }, config, item);
+}
+
+/** A tool, or an entry of a bundle. */
+type Offer = { code: ToolCode } | { bundleTool: BundleTool };
+
+const nameOfOffer = (offer: Offer) => ("code" in offer ? offer.code.name : offer.bundleTool.entry.name);
+
 /** The tools and prompts of a composed server, ready to be called. */
 export class MemberServer {
   readonly #server: ComposedServer;
   readonly #means: ServeMeans;
-  readonly #codes: ToolCode[];
+  readonly #codes: (EntryCode & { qualifiedName?: string | null })[];
   readonly tools: ServedTool[];
   readonly prompts: ServedPrompt[];
 
-  constructor(server: ComposedServer, means: ServeMeans) {
+  private constructor(
+    server: ComposedServer,
+    means: ServeMeans,
+    bundles: ReadonlyMap<InspectedItem, readonly BundleTool[]>,
+  ) {
     this.#server = server;
     this.#means = means;
-    this.#codes = server.members.tools.flatMap((member) => {
-      switch (member.type) {
-        case "builtIn":
-          return this.#builtInCode(member.name);
-        case "tool":
-          return this.#itemCode(member.item);
-        case "bundle":
-          return [];
-      }
+    const members = server.members.tools.flatMap((member): Offer[] =>
+      member.type === "bundle"
+        ? (bundles.get(member.item) ?? []).map((tool) => ({ bundleTool: tool }))
+        : this.#codeOf(member).map((code) => ({ code })),
+    );
+    this.#codes = members.map((offer) => ("code" in offer ? offer.code : offer.bundleTool.code));
+    const offered = members.filter((offer) =>
+      this.#isOffered("code" in offer ? offer.code.definition : offer.bundleTool.entry),
+    );
+    const names = numberNames(offered.map(nameOfOffer));
+    this.tools = offered.map((offer, index) => {
+      const name = names[index] ?? nameOfOffer(offer);
+      return "code" in offer ? this.#serveTool(offer.code, name) : this.#serveEntry(offer.bundleTool, name);
     });
-    const offered = this.#codes.filter(({ definition }) => this.#isOffered(definition));
-    const names = numberNames(offered.map(({ name }) => name));
-    this.tools = offered.map((code, index) => this.#serveTool(code, names[index] ?? code.name));
     const { prompts } = server.members;
     const promptNames = numberNames(prompts.map(advertisedPrompt));
     this.prompts = prompts.map((item, index) =>
       this.#servePrompt(item, promptNames[index] ?? advertisedPrompt(item)),
     );
+  }
+
+  /** Compiles what is to be compiled. Throws `TrailblazeError` for a bundle that cannot be served. */
+  static async create(server: ComposedServer, means: ServeMeans): Promise<MemberServer> {
+    const bundles = new Map<InspectedItem, readonly BundleTool[]>();
+    for (const member of server.members.tools) {
+      if (member.type !== "bundle") continue;
+      const { item } = member;
+      const { tools, problems } = await createBundleTools(item, server.packOf(item), (reference) => {
+        const referred = server.findReferred(item, reference);
+        const [code] = referred === undefined ? [] : codeOfMember(referred, server, means);
+        return code ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
+      });
+      const [broken] = problems.filter(({ severity }) => severity === "error");
+      if (broken !== undefined) throw new TrailblazeError(broken);
+      bundles.set(item, tools);
+    }
+    return new MemberServer(server, means, bundles);
   }
 
   get served(): ServedServer {
@@ -131,72 +201,64 @@ export class MemberServer {
     }
   }
 
-  #isOffered({ _meta }: Readonly<Record<string, unknown>>): boolean {
+  #isOffered({ _meta }: { _meta?: unknown }): boolean {
     const { meta } = readToolMeta(_meta);
     return this.#means.allTools || (meta.isForLlm && !meta.requiresContext);
   }
 
-  #builtInCode(name: string): ToolCode[] {
-    const { builtIns, config } = this.#means;
-    const definition = builtIns.find((one) => one.name === name);
-    const owner: CodeOwner = { pack: undefined, root: config.directory };
-    return definition === undefined ? [] : this.#code(name, definition, owner);
-  }
-
-  #itemCode(item: InspectedItem): ToolCode[] {
-    const pack = this.#server.packOf(item);
-    return this.#code(item.qualifiedName, item.definition ?? {}, { pack, root: pack.location }, item);
-  }
-
-  #code(
-    qualifiedName: string,
-    definition: Readonly<Record<string, unknown>>,
-    owner: CodeOwner,
-    item?: InspectedItem,
-  ): ToolCode[] {
-    const handler = placeOfCode(definition.handler, owner.root, "handler", item);
-    if (handler === undefined) return [];
-    return [
-      {
-        name: textOf(definition.name, qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1)),
-        qualifiedName,
-        definition,
-        owner,
-        handler,
-        initialize: placeOfCode(definition.initialize, owner.root, "initialize", item),
-        options: readOptions(definition.options, this.#means.config.options.get(qualifiedName)),
-      },
-    ];
+  #codeOf(member: Exclude<ServerMember, { type: "bundle" }>): ToolCode[] {
+    return codeOfMember(member, this.#server, this.#means);
   }
 
   #serveTool(code: ToolCode, name: string): ServedTool {
-    const { definition, handler, owner, options, qualifiedName } = code;
+    const { definition, handler, inputSchema, owner, options, qualifiedName } = code;
     const { validator, runners } = this.#means;
-    const inputSchema = isRecord(definition.inputSchema) ? definition.inputSchema : undefined;
     const outputSchema = isRecord(definition.outputSchema) ? definition.outputSchema : undefined;
     return {
       name,
       qualifiedName,
-      listing: describeForClients(code, name),
+      listing: describeForClients(definition, qualifiedName, name),
       call: async (request, channel) => {
         const checked = await validator.check(inputSchema, request.arguments);
-        if (!checked.ok) {
-          const reason = checked.schemaFault ?? checked.message;
-          const what =
-            checked.schemaFault === undefined
-              ? "The arguments break the schema"
-              : "The inputSchema cannot be used";
-          return { result: createErrorResult(`${what}: ${reason}`) };
-        }
-        const runner = await runners.get(owner);
-        try {
-          const context = this.#createContext(code.owner, options, request, channel);
-          const answer = await runner.call(handler, checked.value, context);
-          return { result: await checkStructuredContent(answer, outputSchema, validator) };
-        } catch (error) {
-          if (error instanceof CodeDiedError) return { result: createErrorResult(error.message) };
-          throw error;
-        }
+        if (!checked.ok) return { result: refuse(checked) };
+        const context = this.#createContext(owner, options, request, channel);
+        const answer = await contain(async () =>
+          (await runners.get(owner)).call(handler, checked.value, context),
+        );
+        return { result: await checkStructuredContent(answer, outputSchema, validator) };
+      },
+    };
+  }
+
+  #serveEntry(tool: BundleTool, name: string): ServedTool {
+    const { entry, code } = tool;
+    const { validator, runners } = this.#means;
+    return {
+      name,
+      qualifiedName: null,
+      listing: describeForClients(entry, null, name),
+      call: async (request, channel) => {
+        const checked = await validator.check(entry.inputSchema, request.arguments);
+        if (!checked.ok) return { result: refuse(checked) };
+        const { meta, session } = request;
+        const { clientInfo, capabilities } = session;
+        const seen = {
+          name,
+          arguments: checked.value,
+          meta,
+          session: {
+            id: session.id,
+            clientInfo: isRecord(clientInfo) ? clientInfo : {},
+            capabilities: isRecord(capabilities) ? capabilities : {},
+          },
+        };
+        const context = this.#createContext(code.owner, code.options, request, channel);
+        const runner = await runners.get(code.owner);
+        const outcome = await runEntry(tool, seen, validator, (inputs) =>
+          runner.invoke(code.handler, inputs, context),
+        );
+        if ("error" in outcome) return { error: outcome.error };
+        return { result: await checkStructuredContent(outcome.result, entry.outputSchema, validator) };
       },
     };
   }
@@ -290,6 +352,25 @@ export class MemberServer {
         return { ...shown, ...readPromptAnswer(answer) };
       },
     };
+  }
+}
+
+/** What a client is told of arguments that break the schema. */
+function refuse({ message, schemaFault }: Extract<SchemaCheck, { ok: false }>): CallToolResult {
+  return createErrorResult(
+    schemaFault === undefined
+      ? `The arguments break the schema: ${message}`
+      : `The inputSchema cannot be used: ${schemaFault}`,
+  );
+}
+
+/** The end of the process that code runs in is a failure of its call. */
+async function contain(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof CodeDiedError) return createErrorResult(error.message);
+    throw error;
   }
 }
 

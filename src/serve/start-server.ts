@@ -87,10 +87,10 @@ async function createMembers(
   means: ServeMeans,
   server: ComposedServer,
   runners: CodeRunners,
-  options: Pick<ConstructorParameters<typeof MemberServer>[1], "config" | "builtIns" | "allTools">,
+  options: Pick<Parameters<typeof MemberServer.create>[1], "config" | "builtIns" | "allTools">,
 ): Promise<MemberServer> {
   const validator = await means.createSchemaValidator();
-  const members = new MemberServer(server, { ...options, runners, validator });
+  const members = await MemberServer.create(server, { ...options, runners, validator });
   await members.initialize();
   return members;
 }

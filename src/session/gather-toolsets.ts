@@ -48,6 +48,9 @@ export function gatherToolsets(sources: ToolsetSources): { toolsets: SessionTool
     }
   };
 
+  const entriesOf = ({ qualifiedName }: InspectedItem) =>
+    registered.filter(({ bundle }) => bundle === qualifiedName).map(({ tool }) => tool.name);
+
   const contributions: ToolsetContribution[] = [];
   for (const [name, references] of config.toolsets) {
     const tools = references.flatMap((reference, index) => {
@@ -72,6 +75,7 @@ export function gatherToolsets(sources: ToolsetSources): { toolsets: SessionTool
         if (kind === "tool") return findTool(reference, pack);
         const { qualifiedName } = sources.registry.resolve(reference, { from: pack, kind });
         const inner = toolsetItems.get(qualifiedName);
+        if (inner?.item.shape === "toolsBundle") return entriesOf(inner.item);
         return inner === undefined ? [] : findMembers(inner.item, inner.pack, seen);
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
@@ -93,8 +97,11 @@ export function gatherToolsets(sources: ToolsetSources): { toolsets: SessionTool
     });
   };
   for (const { item, pack } of toolsetItems.values()) {
-    if (item.shape !== "toolsetList") continue;
-    contributions.push({ name: item.declaration.name, tools: findMembers(item, pack, new Set()) });
+    const { name } = item.declaration;
+    if (item.shape === "toolsBundle") contributions.push({ name, tools: entriesOf(item) });
+    else if (item.shape === "toolsetList") {
+      contributions.push({ name, tools: findMembers(item, pack, new Set()) });
+    }
   }
   for (const { tool, meta } of registered) {
     if (meta.toolset !== undefined) contributions.push({ name: meta.toolset, tools: [tool.name] });

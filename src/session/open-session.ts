@@ -28,7 +28,14 @@ import { SessionServer } from "./session-servers.ts";
 import type { CodeOwner, SessionToolset, SkippedTool, ToolSource } from "./session-tool.ts";
 import { type LeftOut, takePacks } from "./take-packs.ts";
 import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
-import { type Contribution, gatherBuiltIns, gatherPackTools, gatherServerTools } from "./tool-candidates.ts";
+import {
+  type Contribution,
+  gatherBuiltIns,
+  gatherBundles,
+  gatherPackTools,
+  gatherServerTools,
+  indexCode,
+} from "./tool-candidates.ts";
 
 const logFileOf = (label: string) => `${label.replace(/[^A-Za-z0-9._-]+/g, "-")}.log`;
 
@@ -129,10 +136,22 @@ class Opening {
     await Promise.all([ownReady, ...packServers.flat().map(({ ready }) => this.#unlessFatal(ready))]);
 
     const builtIns = [...config.builtIns, ...(await checkBuiltIns(this.#options.builtIns ?? []))];
-    const contributions: Contribution[] = [gatherBuiltIns(builtIns, config)];
+    const registry = createRegistry(
+      found.packs.map(({ pack }) => pack),
+      { builtIns: builtIns.map(({ name }) => String(name)) },
+    );
+    const hostTools = gatherBuiltIns(builtIns, config);
+    const packTools = packs.map((pack) => gatherPackTools(pack, config));
+    const code = indexCode([hostTools, ...packTools]);
+    const contributions: Contribution[] = [hostTools];
     for (const server of own) contributions.push(await this.#gather(server));
     for (const [index, pack] of packs.entries()) {
-      contributions.push(gatherPackTools(pack, config), gatherUnusableServers(pack));
+      const from = pack.inspected.pack;
+      const resolveTool = (reference: string) =>
+        registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
+      contributions.push(packTools[index] ?? { candidates: [], skipped: [], problems: [] });
+      contributions.push(await gatherBundles(pack, code, resolveTool));
+      contributions.push(gatherUnusableServers(pack));
       for (const server of packServers[index] ?? []) contributions.push(await this.#gather(server));
     }
     const leftOut: Contribution = {
@@ -140,10 +159,6 @@ class Opening {
       skipped: taking.leftOut.filter(isCallable).map(describeLeftOut),
       problems: [],
     };
-    const registry = createRegistry(
-      found.packs.map(({ pack }) => pack),
-      { builtIns: builtIns.map(({ name }) => String(name)) },
-    );
     return this.#register([...contributions, leftOut], packs, registry);
   }
 

@@ -1,5 +1,6 @@
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
+import type { BundleTool } from "./bundle-tools.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { ToolMeta } from "./tool-meta.ts";
 
@@ -86,6 +87,7 @@ export type ToolRoute =
       /** Values of its options: its defaults, and the user's over them. */
       options: Readonly<Record<string, unknown>>;
     }
+  | { by: "bundle"; owner: CodeOwner; tool: BundleTool }
   | { by: "server"; server: SessionServer; advertisedName: string };
 
 /** A tool with what registration and calls need. */
@@ -93,4 +95,6 @@ export interface ToolCandidate {
   tool: SessionTool;
   meta: ToolMeta;
   route: ToolRoute;
+  /** Qualified name of the bundle that it is an entry of. */
+  bundle?: string;
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { describeType, isRecord } from "../data/parse-json.ts";
+import type { CallToolResult } from "../execution/call-tool-result.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
-import { checkStructuredContent } from "../execution/convert-result.ts";
+import type { Outcome } from "../execution/code-runner.ts";
+import { checkStructuredContent, createErrorResult } from "../execution/convert-result.ts";
 import type { HandlerContext } from "../execution/handler-context.ts";
 import type { SchemaCheck, SchemaValidator } from "../execution/schema-validator.ts";
 import { untilAborted } from "../execution/until-aborted.ts";
+import { type BundleTool, runEntry } from "./bundle-tools.ts";
 import type { CallbackCall, CallbackOutcome } from "./callback/callback-call.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import type { CodeRunners } from "./code-runners.ts";
@@ -211,7 +214,7 @@ export class ToolCalls {
 
   async #callCode(
     invocation: Invocation,
-    route: Extract<ToolRoute, { by: "code" }>,
+    route: Extract<ToolRoute, { by: "code" | "bundle" }>,
     { args, timeoutMs, onProgress, stop }: RunningCall,
   ): Promise<ToolResult> {
     const { tool } = invocation.candidate;
@@ -223,13 +226,11 @@ export class ToolCalls {
 
     const visible = this.#visibleMemory(route.owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
-    const context = this.#createContext(invocation, route, callMemory, onProgress);
-    const prepared = checked.value;
-    Object.defineProperty(prepared, legacyContextKey, {
-      value: createLegacyContext({ memory: memory.snapshot(visible), device: config.device }),
-      enumerable: false,
-      configurable: true,
-    });
+    const { options, initialize } = route.by === "code" ? route : route.tool.code;
+    const context = this.#createContext(invocation, options, callMemory, onProgress);
+    const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
+    const hide = (values: Record<string, unknown>) =>
+      Object.defineProperty(values, legacyContextKey, { value: legacyContext, configurable: true });
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -237,12 +238,16 @@ export class ToolCalls {
     }, timeoutMs);
     try {
       const runner = await this.#means.runners.get(route.owner);
-      const { initialize, options } = route;
       if (initialize !== undefined) {
         // It may take for ever, and who called has a limit.
         await untilAborted(stop.signal, () => runner.initialize(initialize, { options }));
       }
-      const answer = await runner.call(route.handler, prepared, context);
+      const answer =
+        route.by === "code"
+          ? await runner.call(route.handler, hide(checked.value), context)
+          : await this.#callEntry(route.tool, checked.value, (inputs) =>
+              runner.invoke(route.tool.code.handler, hide(inputs), context),
+            );
       const { result, memory: changes } = readToolResult(
         await checkStructuredContent(answer, tool.outputSchema, validator),
       );
@@ -264,9 +269,27 @@ export class ToolCalls {
     }
   }
 
+  /** Calls an entry of a bundle; an error that it maps for clients is a failure here, with code and data as details. */
+  async #callEntry(
+    { entry, code }: BundleTool,
+    args: Record<string, unknown>,
+    invoke: (inputs: Record<string, unknown>) => Promise<Outcome>,
+  ): Promise<CallToolResult> {
+    const session = { id: this.#means.sessionId, clientInfo: {}, capabilities: {} };
+    const request = { name: entry.name, arguments: args, meta: {}, session };
+    const outcome = await runEntry({ entry, code }, request, await this.#means.validator(), invoke);
+    if ("result" in outcome) return outcome.result;
+    const { error, uncaught } = outcome;
+    const { code: number, data } = error;
+    return {
+      ...createErrorResult(uncaught?.message ?? error.message),
+      _meta: { trailblaze: { code: number, ...(data === undefined ? {} : { data }) } },
+    };
+  }
+
   #createContext(
     { id, candidate, depth, signal, recorded }: Invocation,
-    { options }: Extract<ToolRoute, { by: "code" }>,
+    options: Readonly<Record<string, unknown>>,
     memory: CallMemory,
     onProgress: CallOptions["onProgress"],
   ): HandlerContext {

@@ -1,7 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
-import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
+import { createProblem, type Problem, type ProblemPlace, TrailblazeError } from "../problems/index.ts";
+import { createBundleTools, type EntryCode, entryNamesOf } from "./bundle-tools.ts";
 import type { CheckedPack } from "./check-packs.ts";
 import type { BuiltInDefinition, SessionConfig } from "./config/session-config.ts";
 import { describeSource } from "./server-launches.ts";
@@ -19,14 +20,12 @@ export interface Contribution {
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
-type ToolTexts = Omit<AdvertisedTool, "name" | "inputSchema"> & { inputSchema?: unknown };
-
 /** The tool as users of the session see it. */
 function describeTool(
   name: string,
   qualifiedName: string | null,
   source: ToolSource,
-  definition: Readonly<Record<string, unknown>> | ToolTexts,
+  definition: object,
   { isForLlm, isRecordable }: { isForLlm: boolean; isRecordable: boolean },
 ): SessionTool {
   const { title, description, inputSchema, outputSchema, annotations } = definition as Record<
@@ -161,6 +160,65 @@ function findNameFault({ pack }: InspectedPack, { declaration, file }: Inspected
   const { kind, name: item } = declaration;
   const place = { pack: pack.name, kind, item, ...(file === null ? {} : { file }), path: ["name"] };
   return createProblem("InvalidAdvertisedName", { name }, place);
+}
+
+/** The code of the tools that bundles may refer to, by qualified name or, for a built-in, by name. */
+export function indexCode(contributions: readonly Contribution[]): Map<string, EntryCode> {
+  const index = new Map<string, EntryCode>();
+  for (const { tool, route } of contributions.flatMap(({ candidates }) => candidates)) {
+    if (route.by !== "code" || tool.qualifiedName === null) continue;
+    const { owner, handler, initialize, options } = route;
+    index.set(tool.qualifiedName, { owner, handler, initialize, options, inputSchema: tool.inputSchema });
+  }
+  return index;
+}
+
+/** The entries of a pack's bundles. `resolve` gives the qualified name of a tool that one refers to; it may throw. */
+export async function gatherBundles(
+  { inspected, unusable }: CheckedPack,
+  code: ReadonlyMap<string, EntryCode>,
+  resolve: (reference: string) => string,
+): Promise<Contribution> {
+  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
+  const { pack, items } = inspected;
+  for (const item of items) {
+    if (item.shape !== "toolsBundle") continue;
+    const source = describeSource(inspected, item);
+    const broken = unusable.get(item);
+    const skip = (message: string) => {
+      for (const name of entryNamesOf(item)) {
+        contribution.skipped.push({ name, source, reason: "Invalid", message });
+      }
+    };
+    if (broken !== undefined) {
+      skip(broken.message);
+      continue;
+    }
+    const { tools, problems } = await createBundleTools(item, pack, (reference) => {
+      try {
+        const found = code.get(resolve(reference));
+        return found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
+      } catch (error) {
+        if (error instanceof TrailblazeError) return error.problem;
+        throw error;
+      }
+    });
+    contribution.problems.push(...problems);
+    const [first] = problems.filter(({ severity }) => severity === "error");
+    if (first !== undefined) skip(first.message);
+    for (const tool of tools) {
+      const { meta, problems: faults } = readToolMeta(tool.entry._meta);
+      const { kind, name } = item.declaration;
+      contribution.problems.push(...faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: name })));
+      contribution.candidates.push({
+        tool: describeTool(tool.entry.name, null, source, tool.entry, meta),
+        meta,
+        route: { by: "bundle", owner: tool.code.owner, tool },
+        bundle: item.qualifiedName,
+      });
+    }
+  }
+  return contribution;
 }
 
 /** What MCP allows; `/` would make a name a qualified one. */

@@ -22,7 +22,8 @@ function compile(expression: string, mayBeAbsent = false) {
   if ("fault" in compiled) throw new Error(`${compiled.fault.reason} @${compiled.fault.offset}`);
   return compiled.program;
 }
-const evaluate = (expression: string, mayBeAbsent = false) => compile(expression, mayBeAbsent).evaluate(scope);
+const evaluate = (expression: string, mayBeAbsent = false) =>
+  compile(expression, mayBeAbsent).evaluate(scope);
 
 function faultOf(expression: string, mayBeAbsent = false): unknown {
   const compiled = engine.compile(expression, { variables, mayBeAbsent });
@@ -68,7 +69,7 @@ describe("a value", () => {
     // Braces and strings.
     ["{'k': 1}.k", 1],
     ["{'k': {'l': '}}'}}['k'].l", "}}"],
-    ['"}}" + \'{{\'', "}}{{"],
+    ["\"}}\" + '{{'", "}}{{"],
     // Texts.
     ["size(a.text) == 5 && a.text.size() == 5", true],
     ["a.text.startsWith('h') && a.text.endsWith('o') && a.text.contains('ll')", true],
@@ -89,7 +90,14 @@ describe("a value", () => {
     ["a.list.exists(x, x == 2) && a.list.all(x, x > 0) && a.list.exists_one(x, x > 2)", true],
     ["[].all(x, x > 1) && !a.none.exists(x, x)", true],
     ["{'p': 1, 'q': 2}.map(key, key)", ["p", "q"]],
-    ["a.list.map(x, a.list.map(y, x * y))", [[1, 2, 3], [2, 4, 6], [3, 6, 9]]],
+    [
+      "a.list.map(x, a.list.map(y, x * y))",
+      [
+        [1, 2, 3],
+        [2, 4, 6],
+        [3, 6, 9],
+      ],
+    ],
     ["a.list.map(x, [10].map(x, x + 1)[0] + x)", [12, 13, 14]],
     ["cel.bind(sum, a.n + 1, sum * sum)", 64],
     // What has no value does not matter where the other side decides.
@@ -122,6 +130,7 @@ describe("a value", () => {
     ["optional.of(3)", 3],
     ["type(a.n) == double && type(1) == int && type('a') == string", true],
     ["type(a.list)", "list"],
+    ["int", "int"],
   ])("of %s", (expression, value) => {
     expect(evaluate(expression)).toEqual(value);
   });
@@ -183,6 +192,11 @@ describe("an error says what and where", () => {
     ["{'k': 1, 'k': 2}", "the key k is there twice (character 10)"],
     ["{null: 1}", "a key is a string, not null (character 2)"],
     ["optional.none()", "an optional value is absent; orValue(…) gives it another"],
+    ["'a'.contains(1)", "contains takes a string as argument 1, not an int (character 1)"],
+    ["'a'.split(',', 'x')", "split takes a number as argument 2, not a string (character 1)"],
+    ["'a'.substring(2)", "substring was handed the index 2 of a text of 1 (character 1)"],
+    ["'a'.matches(1)", "matches does not take an int (character 1)"],
+    ["a.n.trim()", "trim does not take a double (character 1)"],
     ["int('x')", "int(…) was handed no int (character 1)"],
     ["timestamp('yesterday')", expect.stringContaining("a timestamp is written as")],
     ["a.people.all(p, p.age > 40)", "there is no age (character 19)"],
@@ -242,7 +256,9 @@ describe("takes bounded time and room", () => {
 
   const doubled = (start: string, turns: number) => {
     const names = Array.from({ length: turns }, (_, turn) => `v${turn}`);
-    const open = names.map((name, turn) => `cel.bind(${name}, ${turn === 0 ? start : `[v${turn - 1}, v${turn - 1}]`}, `);
+    const open = names.map(
+      (name, turn) => `cel.bind(${name}, ${turn === 0 ? start : `[v${turn - 1}, v${turn - 1}]`}, `,
+    );
     return `${open.join("")}v${turns - 1}${")".repeat(turns)}`;
   };
   const joined = doubled("'x'.split('')", 40).replaceAll(/\[(v\d+), \1\]/g, "$1 + $1");
@@ -271,7 +287,8 @@ describe("takes bounded time and room", () => {
 
   test("values that nest too deep are an error", () => {
     const deep = JSON.parse(`${"[".repeat(50_000)}1${"]".repeat(50_000)}`);
-    expect(() => compile("a").evaluate({ a: deep })).toThrow("the value nests deeper than 500 levels");
+    expect(() => compile("a").evaluateText({ a: deep })).toThrow("it nests too deep");
+    expect(() => compile("[a]").evaluate({ a: deep })).toThrow("the value nests deeper than 500 levels");
     expect(() => compile("a == [a]").evaluate({ a: deep })).toThrow(ExpressionError);
   });
 });
@@ -286,9 +303,15 @@ describe("as another implementation has it", () => {
       { maxDepth: 4, depthSize: "small" },
       literal,
       fc
-        .tuple(tie("expression"), fc.constantFrom("+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "in"), tie("expression"))
+        .tuple(
+          tie("expression"),
+          fc.constantFrom("+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "in"),
+          tie("expression"),
+        )
         .map(([left, operator, right]) => `(${left} ${operator} ${right})`),
-      fc.tuple(tie("expression"), tie("expression"), tie("expression")).map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
+      fc
+        .tuple(tie("expression"), tie("expression"), tie("expression"))
+        .map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
       tie("expression").map((one) => `size(${one})`),
       tie("expression").map((one) => `[3, 4].map(x, ${one})`),
       tie("expression").map((one) => `string(${one})`),

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
-import { compileCondition, compileTemplate, type TemplateFault } from "../../src/expressions/compile-template.ts";
+import {
+  compileCondition,
+  compileTemplate,
+  type TemplateFault,
+} from "../../src/expressions/compile-template.ts";
 import { absent, ExpressionError } from "../../src/expressions/expression-engine.ts";
 
 const engine = createCelEngine();
@@ -13,7 +17,9 @@ function compile(value: unknown) {
   return { template: compileTemplate(value, options), faults, options };
 }
 
-const scope = { a: { n: 7, text: "hello", nil: null, yes: false, list: [1, "two"], map: { k: [1] }, big: 1e21 } };
+const scope = {
+  a: { n: 7, text: "hello", nil: null, yes: false, list: [1, "two"], map: { k: [1] }, big: 1e21 },
+};
 
 function fill(value: unknown): unknown {
   const { template, faults } = compile(value);
@@ -79,11 +85,11 @@ describe("maps and lists are walked", () => {
   });
 
   test("and every evaluation has values of its own", () => {
-    const { template } = compile({ own: [1], read: "${{ a.map }}" });
-    const first = template.evaluate(scope) as { own: number[]; read: { k: number[] } };
+    const { template } = compile({ own: [1], made: "${{ {'k': a.map.k} }}" });
+    const first = template.evaluate(scope) as { own: number[]; made: { k: number[] } };
     first.own.push(2);
-    first.read.k.push(2);
-    expect(template.evaluate(scope)).toEqual({ own: [1], read: { k: [1] } });
+    first.made.k.push(2);
+    expect(template.evaluate(scope)).toEqual({ own: [1], made: { k: [1] } });
   });
 
   test("and keys may be called as prototypes' are", () => {
@@ -99,11 +105,20 @@ describe("maps and lists are walked", () => {
 
 describe("faults", () => {
   test("are all told, with their places", () => {
-    const { faults } = compile({ one: "${{ b }}", two: ["fine ${{ a }}", "x ${{ a + }} ${{ c? }}"], three: "${{ a" });
+    const { faults } = compile({
+      one: "${{ b }}",
+      two: ["fine ${{ a }}", "x ${{ a + }} ${{ c? }}"],
+      three: "${{ a",
+    });
     expect(faults).toEqual([
       { expression: "b", reason: "there is no variable b here, only a", offset: 0, path: ["top", "one"] },
       { expression: "a +", reason: "unexpected token: EOF", offset: 3, path: ["top", "two", 1] },
-      { expression: "c", reason: expect.stringContaining("marked with ?"), offset: undefined, path: ["top", "two", 1] },
+      {
+        expression: "c",
+        reason: expect.stringContaining("marked with ?"),
+        offset: undefined,
+        path: ["top", "two", 1],
+      },
       { expression: "${{ a", reason: "}} is missing at its end", offset: undefined, path: ["top", "three"] },
     ]);
   });
@@ -135,18 +150,35 @@ describe("whatever a template says", () => {
   const { expression } = fc.letrec<{ expression: string }>((tie) => ({
     expression: fc.oneof(
       { maxDepth: 5, depthSize: "small" },
-      fc.constantFrom("a", "a", "1", "'t'", "null", "[]", "{}", "true", "2.5", "b'x'", "process", "optional.none()"),
+      fc.constantFrom(
+        "a",
+        "a",
+        "1",
+        "'t'",
+        "null",
+        "[]",
+        "{}",
+        "true",
+        "2.5",
+        "b'x'",
+        "process",
+        "optional.none()",
+      ),
       fc.tuple(tie("expression"), name).map(([one, key]) => `${one}.${key}`),
       fc.tuple(tie("expression"), name).map(([one, key]) => `${one}.?${key}`),
       fc.tuple(tie("expression"), tie("expression")).map(([one, key]) => `${one}[${key}]`),
-      fc.tuple(tie("expression"), name, tie("expression")).map(([one, method, arg]) => `${one}.${method}(${arg})`),
+      fc
+        .tuple(tie("expression"), name, tie("expression"))
+        .map(([one, method, arg]) => `${one}.${method}(${arg})`),
       fc.tuple(name, tie("expression")).map(([key, value]) => `{'${key}': ${value}}`),
-      fc.tuple(tie("expression"), fc.constantFrom(...operators), tie("expression")).map((parts) => parts.join(" ")),
+      fc
+        .tuple(tie("expression"), fc.constantFrom(...operators), tie("expression"))
+        .map((parts) => parts.join(" ")),
       fc.tuple(tie("expression"), tie("expression")).map(([one, body]) => `${one}.map(x, ${body})`),
       fc.tuple(tie("expression"), tie("expression")).map(([one, pattern]) => `${one}.matches(${pattern})`),
-      fc.constantFrom("size", "string", "type", "int", "timestamp", "has").chain((called) =>
-        tie("expression").map((one) => `${called}(${one})`),
-      ),
+      fc
+        .constantFrom("size", "string", "type", "int", "timestamp", "has")
+        .chain((called) => tie("expression").map((one) => `${called}(${one})`)),
     ),
   }));
   const text = fc.oneof(
@@ -154,7 +186,9 @@ describe("whatever a template says", () => {
     expression.map((one) => `\${{ ${one}? }}`),
     expression.map((one) => `x \${{ ${one} }} $\${{`),
     fc.string(),
-    fc.string({ unit: fc.constantFrom("$", "{", "}", "'", '"', "\\", "a", ".", "?", "r", "(", ")", "[", "]", " ") }),
+    fc.string({
+      unit: fc.constantFrom("$", "{", "}", "'", '"', "\\", "a", ".", "?", "r", "(", ")", "[", "]", " "),
+    }),
   );
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -164,9 +198,13 @@ describe("whatever a template says", () => {
       fc.dictionary(fc.oneof(name, fc.string()), tie("value"), { maxKeys: 3, noNullPrototype: true }),
     ),
   }));
-  const data = fc.jsonValue().chain((one) =>
-    fc.dictionary(name, fc.constant(one), { noNullPrototype: true }).map((map) => JSON.parse(JSON.stringify(map))),
-  );
+  const data = fc
+    .jsonValue()
+    .chain((one) =>
+      fc
+        .dictionary(name, fc.constant(one), { noNullPrototype: true })
+        .map((map) => JSON.parse(JSON.stringify(map))),
+    );
 
   test("it compiles or tells a fault, has a value of JSON or an ExpressionError, and changes nothing", () => {
     const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype];

@@ -92,6 +92,7 @@ export const ownValidationCodes: readonly string[] = ["UnknownDefinitionKey"];
 
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
+  "ClientConfigUnwritable",
   "InvalidArguments",
   "InternalError",
   "NodeUnsupported",

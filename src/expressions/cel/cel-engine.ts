@@ -5,12 +5,13 @@ import {
   type ExpressionEngine,
   ExpressionError,
   type Program,
+  type Variables,
 } from "../expression-engine.ts";
 import { compileCel, compileStep } from "./compile-cel.ts";
 import { Budget, CelFault } from "./fault.ts";
 import type { Run, Surroundings } from "./frame.ts";
 import { type CelNode, parseCel } from "./parse-cel.ts";
-import { CelOptional, scalarToText, toJson } from "./values.ts";
+import { CelOptional, toJson } from "./values.ts";
 
 const longestReason = 300;
 
@@ -21,15 +22,16 @@ function toFault(error: unknown): CompileFault {
     const reason = message.length > longestReason ? `${message.slice(0, longestReason)}…` : message;
     return { reason: printable(reason), offset };
   }
-  if (error instanceof RangeError) return { reason: "it nests too deep or grows too large", offset: undefined };
+  if (error instanceof RangeError)
+    return { reason: "it nests too deep or grows too large", offset: undefined };
   return { reason: "it has no value", offset: undefined };
 }
 
-/** True for what only reads a variable: its value is as large as what is there already. */
-function isPath(node: CelNode): boolean {
-  if (node.op === "id") return true;
-  if (node.op === ".") return isPath(node.args[0]);
-  return node.op === "[]" && node.args[1].op === "value" && isPath(node.args[0]);
+/** True for what only reads a variable: its value is JSON, and as large as what is there already. */
+function isPath(node: CelNode, variables: Variables): boolean {
+  if (node.op === "id") return Object.hasOwn(variables, node.args);
+  if (node.op === ".") return isPath(node.args[0], variables);
+  return node.op === "[]" && node.args[1].op === "value" && isPath(node.args[0], variables);
 }
 
 /** An expression of which only the last step may lead nowhere: what comes before it is read as ever. */
@@ -49,37 +51,40 @@ function compileMarked(node: CelNode, around: Surroundings): Run {
   throw new CelFault("only a value that is read, as in a.b?, can be marked with ?");
 }
 
-function createProgram(expression: string, node: CelNode, run: Run, mayBeAbsent: boolean): Program {
-  const isRead = isPath(node);
+function createProgram(
+  expression: string,
+  run: Run,
+  { isRead, mayBeAbsent }: { isRead: boolean; mayBeAbsent: boolean },
+): Program {
+  const finish = isRead ? (value: unknown) => value : toJson;
   const evaluate = <T>(
     scope: Readonly<Record<string, unknown>>,
-    finish: (value: unknown, budget: Budget | undefined) => T,
+    finishValue: (value: unknown, budget: Budget) => T,
   ) => {
     const budget = new Budget();
     try {
       const value = run({ scope, locals: [], budget });
       const isNone = value instanceof CelOptional && value.content === undefined;
       if (value === absent || (isNone && mayBeAbsent)) return absent;
-      return finish(value, isRead ? undefined : budget);
+      return finishValue(value, budget);
     } catch (error) {
       throw new ExpressionError(expression, toFault(error));
     }
   };
+  /** An int keeps all its digits. */
+  const toText = (value: unknown, budget: Budget): string => {
+    if (typeof value === "bigint") return String(value);
+    const json = finish(value, budget);
+    if (json === null) return "";
+    return typeof json === "object" ? JSON.stringify(json) : String(json);
+  };
   return {
-    evaluate: (scope) => evaluate(scope, (value, budget) => toJson(value, budget)),
+    evaluate: (scope) => evaluate(scope, finish),
     evaluateText: (scope) => {
       const text = evaluate(scope, toText);
       return text === absent ? "" : text;
     },
   };
-}
-
-/** The text of a value among others. An int keeps all its digits. */
-function toText(value: unknown, budget: Budget | undefined): string {
-  if (typeof value === "bigint") return scalarToText(value);
-  const json = toJson(value, budget);
-  if (json === null) return "";
-  return typeof json === "object" ? JSON.stringify(json) : String(json);
 }
 
 /** CEL, with optional values (`a.?b`), numbers that mix freely, patterns without backtracking, and bounds on its work. */
@@ -90,7 +95,8 @@ export function createCelEngine(): ExpressionEngine {
         const node = parseCel(expression);
         const around = { variables, locals: new Map(), places: 0, depth: 0, loops: 0 };
         const run = mayBeAbsent ? compileMarked(node, around) : compileCel(node, around);
-        return { program: createProgram(expression, node, run, mayBeAbsent) };
+        const isRead = isPath(node, variables);
+        return { program: createProgram(expression, run, { isRead, mayBeAbsent }) };
       } catch (error) {
         return { fault: toFault(error) };
       }

@@ -222,8 +222,15 @@ function compileHas(node: CelNode, args: readonly CelNode[], around: Surrounding
   };
 }
 
-function compileTernary([condition, yes, no]: readonly [CelNode, CelNode, CelNode], around: Surroundings): Run {
-  const [decide, first, second] = [condition, yes, no].map((node) => compileCel(node, around)) as [Run, Run, Run];
+function compileTernary(
+  [condition, yes, no]: readonly [CelNode, CelNode, CelNode],
+  around: Surroundings,
+): Run {
+  const [decide, first, second] = [condition, yes, no].map((node) => compileCel(node, around)) as [
+    Run,
+    Run,
+    Run,
+  ];
   return (frame) => (checkBool(decide(frame), condition) ? first : second)(frame);
 }
 

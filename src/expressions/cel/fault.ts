@@ -22,7 +22,7 @@ export function locating<T>(offset: number, work: () => T): T {
 }
 
 /** Steps of one evaluation: each turn of a loop, each character of a pattern, each 64 characters of text. */
-export const maximumSteps = 1_000_000;
+const maximumSteps = 1_000_000;
 
 /** Bounds the time of one evaluation, without a clock. */
 export class Budget {

@@ -2,7 +2,15 @@ import { type Budget, CelFault } from "./fault.ts";
 import { compilePattern, findPattern } from "./linear-pattern.ts";
 import { checkInt } from "./operators.ts";
 import { durationParts, timestampParts, toDuration, toTimestamp } from "./times.ts";
-import { CelDuration, type CelMap, CelOptional, CelType, nameWithArticle, scalarToText, typeOf } from "./values.ts";
+import {
+  CelDuration,
+  type CelMap,
+  CelOptional,
+  CelType,
+  nameWithArticle,
+  scalarToText,
+  typeOf,
+} from "./values.ts";
 
 /** A function, or a method that is handed what it stands behind first. */
 export interface CelFunction {
@@ -42,7 +50,8 @@ function sizeOf([value]: readonly unknown[], budget: Budget): bigint {
 function toInt(value: unknown): bigint {
   if (typeof value === "bigint") return value;
   if (typeof value === "number" && Number.isFinite(value)) return checkInt(BigInt(Math.trunc(value)));
-  if (typeof value === "string" && /^[+-]?\d{1,19}$/.test(value)) return checkInt(BigInt(value.replace("+", "")));
+  if (typeof value === "string" && /^[+-]?\d{1,19}$/.test(value))
+    return checkInt(BigInt(value.replace("+", "")));
   if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
   if (typeof value === "string" || typeof value === "number") throw new CelFault("int(…) was handed no int");
   return refuse("int", value);
@@ -85,7 +94,8 @@ function typeOfValue(value: unknown): CelType {
 }
 
 const findText = (text: unknown, pattern: unknown, budget: Budget): boolean => {
-  if (typeof text !== "string" || typeof pattern !== "string") return refuse("matches", text);
+  if (typeof text !== "string") return refuse("matches", text);
+  if (typeof pattern !== "string") return refuse("matches", pattern);
   const compiled = compilePattern(pattern);
   budget.spend(compiled.steps.length);
   return findPattern(compiled, text, budget);
@@ -103,7 +113,10 @@ export const functions: ReadonlyMap<string, CelFunction> = new Map([
   ["double", one(toDouble)],
   ["string", one(toText)],
   ["bool", one(toBool)],
-  ["bytes", one((value) => (typeof value === "string" ? new TextEncoder().encode(value) : refuse("bytes", value)))],
+  [
+    "bytes",
+    one((value) => (typeof value === "string" ? new TextEncoder().encode(value) : refuse("bytes", value))),
+  ],
   ["timestamp", one(toTimestamp)],
   ["duration", one(toDuration)],
   ["dyn", one((value) => value)],
@@ -111,12 +124,24 @@ export const functions: ReadonlyMap<string, CelFunction> = new Map([
   ["matches", { counts: [2], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
 ]);
 
-/** A method of strings whose arguments are strings, or ints where `ints` says so. */
-function ofText(
+type Argument = string | number | undefined;
+
+/** A method of texts. It takes arguments of these types, and may do without the last where `optional` says so. */
+function ofText<Arguments extends Argument[]>(
   name: string,
-  counts: readonly number[],
-  apply: (text: string, args: readonly string[], numbers: readonly number[], budget: Budget) => unknown,
+  types: readonly ("string" | "number")[],
+  apply: (budget: Budget, text: string, ...args: Arguments) => unknown,
+  { optional = 0 } = {},
 ): [string, CelFunction] {
+  const read = (value: unknown, index: number): Argument => {
+    if (types[index] === "string" && typeof value === "string") return value;
+    if (types[index] === "number" && (typeof value === "bigint" || typeof value === "number"))
+      return Number(value);
+    throw new CelFault(
+      `${name} takes a ${types[index]} as argument ${index + 1}, not ${nameWithArticle(value)}`,
+    );
+  };
+  const counts = optional === 0 ? [types.length] : [types.length - optional, types.length];
   return [
     name,
     {
@@ -124,20 +149,10 @@ function ofText(
       apply: ([text, ...args], budget) => {
         if (typeof text !== "string") return refuse(name, text);
         budget.spendText(text.length);
-        return apply(
-          text,
-          args.filter((arg) => typeof arg === "string"),
-          args.filter((arg) => typeof arg === "bigint" || typeof arg === "number").map(Number),
-          budget,
-        );
+        return apply(budget, text, ...(args.map(read) as Arguments));
       },
     },
   ];
-}
-
-function needed<T>(value: T | undefined, name: string, type: string): T {
-  if (value === undefined) throw new CelFault(`${name} needs a ${type}`);
-  return value;
 }
 
 function checkRange(name: string, index: number, length: number): number {
@@ -148,30 +163,25 @@ function checkRange(name: string, index: number, length: number): number {
 
 const find =
   (name: "indexOf" | "lastIndexOf") =>
-  (text: string, [part]: readonly string[], [from]: readonly number[]) => {
-    const searched = needed(part, name, "string");
-    if (from === undefined) return BigInt(text[name](searched));
-    return BigInt(text[name](searched, checkRange(name, from, text.length)));
-  };
+  (_: Budget, text: string, part: string, from?: number): bigint =>
+    BigInt(from === undefined ? text[name](part) : text[name](part, checkRange(name, from, text.length)));
 
-function substring(text: string, _: readonly string[], [start, end]: readonly number[]): string {
-  const from = checkRange("substring", needed(start, "substring", "number"), text.length);
-  const to = checkRange("substring", end ?? text.length, text.length);
+function substring(_: Budget, text: string, start: number, end = text.length): string {
+  const from = checkRange("substring", start, text.length);
+  const to = checkRange("substring", end, text.length);
   if (to < from) throw new CelFault("substring ends before it starts");
   return text.slice(from, to);
 }
 
-function split(text: string, [separator]: readonly string[], [limit]: readonly number[], budget: Budget) {
-  const by = needed(separator, "split", "string");
-  const parts = text.split(by);
+function split(budget: Budget, text: string, separator: string, limit = -1): string[] {
+  const parts = text.split(separator);
   budget.spend(parts.length);
-  if (limit === undefined || limit < 0 || parts.length <= limit) return parts;
-  return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)];
+  if (limit < 0 || parts.length <= limit) return parts;
+  return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)];
 }
 
-function replace(text: string, [part, by]: readonly string[], [limit]: readonly number[], budget: Budget): string {
-  const parts = split(text, [needed(part, "replace", "string")], limit === undefined ? [] : [limit + 1], budget);
-  return join([parts, needed(by, "replace", "string")], budget);
+function replace(budget: Budget, text: string, part: string, by: string, limit = -1): string {
+  return join([split(budget, text, part, limit < 0 ? limit : limit + 1), by], budget);
 }
 
 function join([list, separator = ""]: readonly unknown[], budget: Budget): string {
@@ -214,18 +224,20 @@ export const methods: ReadonlyMap<string, CelFunction> = new Map([
   ["size", { counts: [0], apply: sizeOf }],
   ["join", { counts: [0, 1], apply: join }],
   ["matches", { counts: [1], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
-  ofText("contains", [1], (text, [part]) => text.includes(needed(part, "contains", "string"))),
-  ofText("startsWith", [1], (text, [part]) => text.startsWith(needed(part, "startsWith", "string"))),
-  ofText("endsWith", [1], (text, [part]) => text.endsWith(needed(part, "endsWith", "string"))),
-  ofText("lowerAscii", [0], (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
-  ofText("upperAscii", [0], (text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
-  ofText("trim", [0], (text) => text.trim()),
-  ofText("indexOf", [1, 2], find("indexOf")),
-  ofText("lastIndexOf", [1, 2], find("lastIndexOf")),
-  ofText("substring", [1, 2], substring),
-  ofText("split", [1, 2], split),
-  ofText("replace", [2, 3], replace),
-  ...[ofOptional("hasValue", ({ content }) => content !== undefined), ofOptional("value", contentOf), ...ofTimes].map(
-    ([name, method]): [string, CelFunction] => [name, withoutArguments(method)],
-  ),
+  ofText("contains", ["string"], (_, text, part: string) => text.includes(part)),
+  ofText("startsWith", ["string"], (_, text, part: string) => text.startsWith(part)),
+  ofText("endsWith", ["string"], (_, text, part: string) => text.endsWith(part)),
+  ofText("lowerAscii", [], (_, text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
+  ofText("upperAscii", [], (_, text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
+  ofText("trim", [], (_, text) => text.trim()),
+  ofText("indexOf", ["string", "number"], find("indexOf"), { optional: 1 }),
+  ofText("lastIndexOf", ["string", "number"], find("lastIndexOf"), { optional: 1 }),
+  ofText("substring", ["number", "number"], substring, { optional: 1 }),
+  ofText("split", ["string", "number"], split, { optional: 1 }),
+  ofText("replace", ["string", "string", "number"], replace, { optional: 1 }),
+  ...[
+    ofOptional("hasValue", ({ content }) => content !== undefined),
+    ofOptional("value", contentOf),
+    ...ofTimes,
+  ].map(([name, method]): [string, CelFunction] => [name, withoutArguments(method)]),
 ]);

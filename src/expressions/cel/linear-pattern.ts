@@ -35,8 +35,7 @@ function createAssertion(source: string, isMultiline: boolean): Step {
       ? (before) => before === undefined || (isMultiline && isLineEnd(before))
       : source === "$"
         ? (_, after) => after === undefined || (isMultiline && isLineEnd(after))
-        : (before, after) =>
-            (isWordCharacter(before) !== isWordCharacter(after)) === (source === "\\b");
+        : (before, after) => (isWordCharacter(before) !== isWordCharacter(after)) === (source === "\\b");
   return { type: "assertion", holds };
 }
 
@@ -73,7 +72,8 @@ export function compilePattern(pattern: string): LinearPattern {
   let written = 0;
 
   const add = (step: Step): number => {
-    if (steps.length >= maximumSteps || ++written > 20 * maximumSteps) throw new CelFault("the pattern is too large");
+    if (steps.length >= maximumSteps || ++written > 20 * maximumSteps)
+      throw new CelFault("the pattern is too large");
     return steps.push(step) - 1;
   };
   const take = (expression: RegExp): RegExpExecArray | undefined => {
@@ -90,7 +90,8 @@ export function compilePattern(pattern: string): LinearPattern {
   };
 
   const readAtom = (): void => {
-    if (take(refused)) throw new CelFault("the pattern looks around or changes its flags, which is not supported");
+    if (take(refused))
+      throw new CelFault("the pattern looks around or changes its flags, which is not supported");
     if (take(groupStart)) {
       if (++depth > maximumDepth) throw new CelFault("the pattern nests too deep");
       readChoice();
@@ -123,7 +124,8 @@ export function compilePattern(pattern: string): LinearPattern {
     if (match === undefined) return;
     const [, sign, least, comma, most] = match;
     const min = sign === undefined ? Number(least) : sign === "+" ? 1 : 0;
-    const max = sign === "?" ? 1 : sign !== undefined || (comma && !most) ? Infinity : most ? Number(most) : min;
+    const max =
+      sign === "?" ? 1 : sign !== undefined || (comma && !most) ? Infinity : most ? Number(most) : min;
     // What was read is written again, as often as it is wanted.
     steps.length = first;
     for (let turn = 0; turn < min; turn++) copy(from);

@@ -107,7 +107,8 @@ export function compileMacro(
   if (first === undefined) return undefined;
   const over = compile(receiver, around);
   const { place, inside } = declare(variable, around, 1, node);
-  if (inside.loops > maximumLoops) throw new CelFault(`more than ${maximumLoops} loops inside each other`, node.pos);
+  if (inside.loops > maximumLoops)
+    throw new CelFault(`more than ${maximumLoops} loops inside each other`, node.pos);
   const run = compile(first, inside);
   return macro({
     elements: (frame) => listElements(over(frame), receiver),

@@ -10,7 +10,13 @@ const longestExpression = 20_000;
 const environment = new Environment({
   unlistedVariablesAreDyn: true,
   enableOptionalTypes: true,
-  limits: { maxAstNodes: 5000, maxDepth: 100, maxListElements: 1000, maxMapEntries: 1000, maxCallArguments: 16 },
+  limits: {
+    maxAstNodes: 5000,
+    maxDepth: 100,
+    maxListElements: 1000,
+    maxMapEntries: 1000,
+    maxCallArguments: 16,
+  },
 });
 
 /** The parser's words begin with a capital, for a sentence of their own. */

@@ -150,19 +150,26 @@ export function scalarToText(value: unknown): string {
 /** Deeper values than this are not worked with. */
 const maximumDepth = 500;
 
+/** Sets a key of a map with the usual prototype; one called __proto__ is a key like any other. */
+function setKey(map: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true });
+  else map[key] = value;
+}
+
 /**
- * A value as JSON that shares nothing with it. What JSON cannot hold exactly is a fault. `budget` is for values that an
- * expression made: they may hold the same part many times, which is a copy each in JSON.
+ * A value that an expression made, as JSON that shares nothing with it. What JSON cannot hold exactly is a fault. The
+ * value may hold the same part many times, which is a copy each in JSON: hence the budget.
  */
-export function toJson(value: unknown, budget?: Budget, depth = 0): unknown {
+export function toJson(value: unknown, budget: Budget, depth = 0): unknown {
   if (depth > maximumDepth) throw new CelLimit(`the value nests deeper than ${maximumDepth} levels`);
-  budget?.spend(1);
+  budget.spend(1);
   switch (typeOf(value)) {
     case "null":
     case "bool":
       return value;
     case "string":
-      budget?.spendText((value as string).length);
+      budget.spendText((value as string).length);
       return value;
     case "int": {
       const number = Number(value);
@@ -170,18 +177,22 @@ export function toJson(value: unknown, budget?: Budget, depth = 0): unknown {
       throw new CelFault(`${value} is too large a number for JSON; string(…) keeps it`);
     }
     case "double":
-      if (Number.isFinite(value)) return value;
+      // JSON has no negative zero.
+      if (Number.isFinite(value)) return (value as number) + 0;
       throw new CelFault(`${value} is no number of JSON`);
     case "list":
       return (value as readonly unknown[]).map((element) => toJson(element, budget, depth + 1));
     case "map": {
-      // From entries, so that a key called __proto__ is a key like any other.
-      const entries = Object.entries(value as CelMap).filter(([, member]) => member !== undefined);
-      return Object.fromEntries(entries.map(([key, member]) => [key, toJson(member, budget, depth + 1)]));
+      const map: Record<string, unknown> = {};
+      for (const [key, member] of Object.entries(value as CelMap)) {
+        if (member !== undefined) setKey(map, key, toJson(member, budget, depth + 1));
+      }
+      return map;
     }
     case "optional": {
       const { content } = value as CelOptional;
-      if (content === undefined) throw new CelFault("an optional value is absent; orValue(…) gives it another");
+      if (content === undefined)
+        throw new CelFault("an optional value is absent; orValue(…) gives it another");
       return toJson(content, budget, depth + 1);
     }
     default:

@@ -1657,7 +1657,7 @@ return errors === 0;
 validate24.evaluated = {"props":{"name":true,"description":true,"tools":true,"toolsets":true},"dynamicProps":false,"dynamicItems":false};
 
 export const toolsBundle = validate25;
-const schema36 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"kind":{"type":"string","const":"Mcp.Tools"},"metadata":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"}},"required":["name"]},"description":{"type":"string"},"entries":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"title":{"type":"string"},"description":{"type":"string"},"argumentsSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"type":"object"},"_meta":{"type":"object"},"handler":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"inputs":{},"result":{},"catches":{"type":"array","items":{"type":"object","properties":{"code":{"type":"string"},"when":{"type":"string"},"error":{"type":"object","properties":{"code":{"type":["number","string"]}},"required":["code"]}},"required":["error"]}}},"required":["name","handler"]}}},"required":["kind","metadata","entries"],"$id":"toolsBundle"};
+const schema36 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"kind":{"type":"string","const":"Mcp.Tools"},"metadata":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"}},"required":["name"]},"description":{"type":"string"},"entries":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"title":{"type":"string"},"description":{"type":"string"},"argumentsSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"type":"object"},"_meta":{"type":"object"},"handler":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"inputs":{},"result":{},"catches":{"type":"array","items":{"type":"object","properties":{"code":{"type":["string","number"]},"when":{"type":"string"},"error":{"type":"object","properties":{"code":{"type":["number","string"]}},"required":["code"]}},"required":["error"]}}},"required":["name","handler"]}}},"required":["kind","metadata","entries"],"$id":"toolsBundle"};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="toolsBundle" */;
@@ -2024,8 +2024,9 @@ vErrors.push(err26);
 errors++;
 }
 if(data16.code !== undefined){
-if(typeof data16.code !== "string"){
-const err27 = {instancePath:instancePath+"/entries/" + i0+"/catches/" + i1+"/code",schemaPath:"#/properties/entries/items/properties/catches/items/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data17 = data16.code;
+if((typeof data17 !== "string") && (!((typeof data17 == "number") && (isFinite(data17))))){
+const err27 = {instancePath:instancePath+"/entries/" + i0+"/catches/" + i1+"/code",schemaPath:"#/properties/entries/items/properties/catches/items/properties/code/type",keyword:"type",params:{type: schema36.properties.entries.items.properties.catches.items.properties.code.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err27];
 }

@@ -19,7 +19,8 @@ export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
       write(chunk, encoding, (error) => done(error));
     },
   });
-  // A reader that has gone is told by `done`; unheard, the event would end the process.
+  // That a reader has gone is told to whom the writer was handed; unheard, the events would end the process.
+  writer.on("error", () => {});
   stdout.on("error", () => {});
   stdout.on("close", () => writer.destroy());
   stderr.on("error", () => {});

@@ -9,8 +9,9 @@ import { readLine } from "./read-line.ts";
 export type StdioEnd = "input" | "output" | "oversized" | "closed";
 
 /**
- * Newline-separated JSON over two streams. What is malformed is answered and nothing ends; input is not read while
- * answers wait for the client to take them.
+ * Newline-separated JSON over two streams. What is malformed is answered and nothing ends. While answers wait for the
+ * client to take them, what it says is held back, and no more of it than one message may have is read: read on, since
+ * the end of the input counts also when the client has stopped to listen.
  */
 export class StdioTransport implements Transport {
   readonly sessionId: string;
@@ -27,6 +28,9 @@ export class StdioTransport implements Transport {
   /** Called when nothing is open, or nothing can be answered any more. */
   #whenSettled: (() => void)[] = [];
   #unwritten = 0;
+  readonly #maxHeldBytes: number;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
   #isReading = false;
   #canWrite = true;
   #isClosed = false;
@@ -42,6 +46,7 @@ export class StdioTransport implements Transport {
     this.#input = streams.input;
     this.#output = streams.output;
     this.#isMessage = limits.isMessage;
+    this.#maxHeldBytes = limits.maxLineBytes;
     this.#reader = createLineReader(limits.maxLineBytes, (line) => this.#take(line));
     let hasEnded = false;
     this.#onEnd = (end) => {
@@ -95,12 +100,11 @@ export class StdioTransport implements Transport {
     if (!this.#canWrite) return Promise.resolve();
     return new Promise((resolve) => {
       this.#unwritten++;
-      const isRoomy = this.#output.write(`${JSON.stringify(message)}\n`, () => {
+      this.#output.write(`${JSON.stringify(message)}\n`, () => {
         this.#unwritten--;
         resolve();
         this.#settle();
       });
-      if (!isRoomy) this.#input.pause();
     });
   }
 
@@ -127,24 +131,48 @@ export class StdioTransport implements Transport {
 
   #stopReading(): void {
     this.#isReading = false;
+    this.#held = [];
+    this.#heldBytes = 0;
     this.#input.off("data", this.#read);
   }
 
-  readonly #read = (chunk: Buffer | string): void => {
-    const fits = this.#reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
-    if (fits || !this.#isReading) return;
+  readonly #read = (data: Buffer | string): void => {
+    const chunk = typeof data === "string" ? Buffer.from(data) : data;
+    if (!this.#output.writableNeedDrain && this.#held.length === 0) {
+      this.#cut(chunk);
+      return;
+    }
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#heldBytes >= this.#maxHeldBytes) this.#input.pause();
+  };
+
+  #cut(chunk: Buffer): void {
+    if (this.#reader.push(chunk) || !this.#isReading) return;
     this.#stopReading();
     const message = "The message is too long.";
     this.onerror?.(new Error(message));
     void this.#write({ jsonrpc: "2.0", id: null, error: { code: rpcCode.request, message } });
     this.#onEnd("oversized");
-  };
+  }
+
+  /** Takes what was held back, as long as `mayGoOn`. */
+  #release(mayGoOn: () => boolean): void {
+    while (this.#isReading && mayGoOn()) {
+      const chunk = this.#held.shift();
+      if (chunk === undefined) return;
+      this.#heldBytes -= chunk.length;
+      this.#cut(chunk);
+    }
+  }
 
   readonly #resume = (): void => {
-    if (this.#isReading) this.#input.resume();
+    this.#release(() => !this.#output.writableNeedDrain);
+    if (this.#isReading && this.#heldBytes < this.#maxHeldBytes) this.#input.resume();
   };
 
   readonly #inputEnded = (): void => {
+    this.#release(() => true);
     if (!this.#isReading) return;
     this.#stopReading();
     this.#onEnd("input");

@@ -162,7 +162,7 @@ describe("a connection", () => {
 
 describe("closing", () => {
   test("answers what is open, ends streams and connections, and frees the port", async () => {
-    const served = await serve({ graceMs: 5000 });
+    const served = await serve({ graceMs: 60_000 });
     const session = await beginSession(served);
     const slow = post(served, calling("slow", 4), session);
     const stream = await fetch(served.url, { headers: { ...session, accept: "text/event-stream" } });

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "../../../src/serve/http/serve-http.ts";
+import { createTestServers } from "../test-servers.ts";
 import {
   beginSession,
   calling,
@@ -91,6 +93,8 @@ describe("a session ends", () => {
     const listens = await beginSession(served);
     const stop = new AbortController();
     expect((await listening(served, listens, stop.signal)).status).toBe(200);
+    // Something else that ends is no end of these.
+    for (const session of [calls, listens]) await messagesOf(await post(served, calling("echo", 3), session));
     await delay(500);
     expect(served.closed).toEqual([]);
     served.slowCalls[0]?.finish();
@@ -113,8 +117,14 @@ describe("the number of sessions", () => {
     expect((await post(served, initializing())).status).toBe(200);
   });
 
-  test("holds for those that come at once", async () => {
-    const served = await serve({ maxSessions: 3 });
+  test("holds for those that come at once, and take long to begin", async () => {
+    const { create } = createTestServers();
+    const slowly: typeof create = (connection) => {
+      const server = create(connection);
+      return { ...server, connect: (transport) => delay(200).then(() => server.connect(transport)) };
+    };
+    const served = await serveHttp(slowly, { label: "slow to begin", maxSessions: 3 });
+    onTestFinished(() => served.close());
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(served, initializing())));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(answers.filter(({ status }) => status === 503)).toHaveLength(7);

@@ -6,16 +6,17 @@ import { expect, onTestFinished, test } from "vitest";
 import { inRepository } from "../../support/repository.ts";
 import { calling, initializing } from "../http/served.ts";
 
-const args = (options: object) => [
+const args = (options: object, ...more: string[]) => [
   "--import",
   import.meta.resolve("tsx"),
   inRepository("test/serve/stdio/fixtures/host.ts"),
   JSON.stringify(options),
+  ...more,
 ];
 
 /** Starts the host; its process is gone when the test ends. */
-function start(options: object = {}) {
-  const child = spawn(process.execPath, args(options), { stdio: "pipe" });
+function start(options: object = {}, ...more: string[]) {
+  const child = spawn(process.execPath, args(options, ...more), { stdio: "pipe" });
   const exited = once(child, "exit");
   onTestFinished(async () => {
     child.kill("SIGKILL");
@@ -100,6 +101,17 @@ test("a reader that goes ends the process cleanly", async () => {
   host.child.stdin.end();
   expect(await host.exited).toEqual([0, null]);
   expect(host.stderr()).not.toContain("EPIPE");
+});
+
+test("a reader that takes nothing blocks nothing: the process goes on, and ends", async () => {
+  const host = start({ graceMs: 300 }, "exit");
+  host.say(initializing(1));
+  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(1);
+  host.child.stdout.pause();
+  host.say(calling("large", 2, { length: 20_000_000 }), calling("echo", 3));
+  await expect.poll(host.stderr, { timeout: 20_000 }).toContain("by console.log: echo was called");
+  host.child.stdin.end();
+  expect(await host.exited).toEqual([0, null]);
 });
 
 test("what is written round the stream is not caught, as documented", async () => {

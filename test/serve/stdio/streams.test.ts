@@ -165,6 +165,33 @@ describe("it ends", () => {
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
   });
 
+  test("when the output breaks in the middle of an answer", async () => {
+    const output = new Writable({ write: () => {} });
+    const served = await serve({ output, graceMs: 60_000 });
+    served.say(...begin);
+    await expect.poll(() => output.writableLength).toBeGreaterThan(0);
+    output.destroy();
+    await expect.poll(() => served.ends).toEqual(["output"]);
+  });
+
+  test("after all that it wrote has gone out", async () => {
+    const written: string[] = [];
+    const output = new Writable({
+      write: (chunk, _encoding, done) => {
+        setTimeout(() => {
+          written.push(String(chunk));
+          done();
+        }, 200);
+      },
+    });
+    const served = await serve({ output, graceMs: 60_000 });
+    served.say(...begin);
+    await expect.poll(() => output.writableLength).toBeGreaterThan(0);
+    await served.close();
+    expect(written).toHaveLength(1);
+    expect(served.ends).toEqual(["closed"]);
+  });
+
   test("although its server does not close", async () => {
     const { create } = createTestServers();
     const ends: string[] = [];
@@ -180,7 +207,7 @@ describe("it ends", () => {
   });
 });
 
-test("what the client does not take is not read for: input waits, and goes on where it was", async () => {
+test("what the client does not take is not read for without end: input waits, and goes on where it was", async () => {
   const writes: (() => void)[] = [];
   let text = "";
   const output = new Writable({
@@ -190,11 +217,13 @@ test("what the client does not take is not read for: input waits, and goes on wh
       writes.push(done);
     },
   });
-  const served = await serve({ output });
+  const served = await serve({ output, maxLineBytes: 4000 });
   served.say(...begin);
   await expect.poll(() => writes.length).toBe(1);
   writes.shift()?.();
-  for (let id = 2; id < 200; id++) served.say(calling("large", id, { length: 500 }));
+  served.say(calling("large", 2, { length: 5000 }));
+  await expect.poll(() => output.writableNeedDrain).toBe(true);
+  for (let id = 3; id < 200; id++) served.say(calling("large", id, { length: 500 }));
   await delay(100);
   expect(served.input.isPaused()).toBe(true);
   await expect
@@ -214,16 +243,33 @@ test("what the client does not take is not read for: input waits, and goes on wh
     .toBe(false);
 });
 
+test("the end of the input counts while the client takes nothing, and what it said before is done", async () => {
+  const output = new Writable({ highWaterMark: 1, write: () => {} });
+  const served = await serve({ output });
+  served.say(...begin);
+  await expect.poll(() => output.writableNeedDrain).toBe(true);
+  served.say(calling("echo", 2, { held: true }));
+  await delay(20);
+  expect(served.echoed).toEqual([]);
+  served.input.end();
+  await expect.poll(() => served.ends).toEqual(["input"]);
+  expect(served.echoed).toEqual([{ held: true }]);
+});
+
 test("what a call tells on the way comes before its answer", async () => {
   const served = await serve();
-  served.say(...begin, calling("progress", 2));
+  served.say(...begin);
+  await served.untilMessages(1);
+  served.say(calling("progress", 2));
   await served.untilMessages(5);
   expect(served.messages().map(({ id }) => id)).toEqual([1, undefined, undefined, undefined, 2]);
 });
 
 test("the session's id is one UUID", async () => {
   const served = await serve();
-  served.say(...begin, calling("session", 2), calling("session", 3));
+  served.say(...begin);
+  await served.untilMessages(1);
+  served.say(calling("session", 2), calling("session", 3));
   await served.untilMessages(3);
   expect(served.made).toHaveLength(1);
   expect(served.made[0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

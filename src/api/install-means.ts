@@ -1,0 +1,72 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findHome, type Surroundings } from "../install/clients/locations.ts";
+import type { ResolveServer } from "../install/install-request.ts";
+import type { ChangeStep } from "../io/config-files.ts";
+import { findStateDirectory } from "../io/log-folder.ts";
+
+/** What installing needs of this machine. */
+export interface InstallMeans {
+  surroundings: Surroundings;
+  resolveServer: ResolveServer;
+  /** Absolute path of the running Node. */
+  node: string;
+  /** Absolute path of the command's script, as an entry for a project names it. */
+  findScript(project: string): string;
+  /** Folder of the ledger and of backups. */
+  stateFolder: string;
+  waitMs?: number;
+  staleMs?: number;
+  /** For tests, which end the process there. */
+  onStep?: (step: ChangeStep, file: string) => void;
+}
+
+/** The folder of this very package, whichever bundle this module has become part of. */
+function findOwnPackage(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const manifest = join(folder, "package.json");
+    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "trailblaze")
+      return folder;
+    if (folder === dirname(folder)) return folder;
+  }
+}
+
+const script = "dist/cli/cli.cjs";
+
+/** The command's script: by the project's link to it, if it has one, since stores of packages have a version in their paths. */
+function findScript(project: string): string {
+  const own = join(findOwnPackage(), script);
+  const linked = join(project, "node_modules/trailblaze", script);
+  try {
+    return realpathSync(linked) === realpathSync(own) ? linked : own;
+  } catch {
+    return own;
+  }
+}
+
+/** A home only for our own notes, so that naming a file works without the environment's. */
+function findNotesHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return "/nonexistent";
+  }
+}
+
+/** The means of installing on this machine. */
+export function createInstallMeans(): InstallMeans {
+  const { platform, env, execPath } = process;
+  const home = findHome(platform, env);
+  return {
+    surroundings: { platform, environment: env, home },
+    async resolveServer(server, options) {
+      const module = await import("./resolve-server.ts");
+      return module.resolveServer(server, options);
+    },
+    node: execPath,
+    findScript,
+    stateFolder: join(findStateDirectory(platform, env, home ?? findNotesHome()), "trailblaze"),
+  };
+}

@@ -1,0 +1,98 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { InspectedItem } from "../definitions/types.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import { type BundleOutcome, compileBundle, runBundleEntry } from "../execution/bundle.ts";
+import type { BundleEntry, BundleRequest } from "../execution/bundle-entry.ts";
+import type { Outcome } from "../execution/code-runner.ts";
+import { createErrorResult } from "../execution/convert-result.ts";
+import type { SchemaValidator } from "../execution/schema-validator.ts";
+import type { CodePlace } from "../execution/tool-code.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
+import type { CodeOwner } from "./session-tool.ts";
+
+/** The code that an entry of a bundle hands its inputs to: a module's, or that of a tool. */
+export interface EntryCode {
+  owner: CodeOwner;
+  handler: CodePlace;
+  initialize: CodePlace | undefined;
+  options: Readonly<Record<string, unknown>>;
+  /** What the inputs must fit, where they are a tool's arguments. */
+  inputSchema: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** An entry of a bundle, ready to be called. */
+export interface BundleTool {
+  entry: BundleEntry;
+  code: EntryCode;
+}
+
+/**
+ * Compiles a bundle of a pack. `findTool` gives the code of the tool that a reference in it leads to, or says why there
+ * is none. Everything that is wrong is a problem; a bundle with one offers nothing.
+ */
+export async function createBundleTools(
+  item: InspectedItem,
+  pack: DiscoveredPack,
+  findTool: (reference: string) => EntryCode | Problem,
+): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
+  const { createCelEngine } = await import("../expressions/cel/cel-engine.ts");
+  const place = {
+    pack: pack.name,
+    kind: item.declaration.kind,
+    item: item.declaration.name,
+    ...(item.file === null ? {} : { file: item.file }),
+  };
+  const { entries, faults } = compileBundle(item.definition ?? {}, { engine: createCelEngine() });
+  const problems: Problem[] = faults.map(({ expression, reason, path }) =>
+    createProblem("InvalidExpression", { expression, reason }, { ...place, path }),
+  );
+  const owner: CodeOwner = { pack, root: pack.location };
+  const tools = entries.flatMap((entry, index): BundleTool[] => {
+    const { handler } = entry;
+    const own = { owner, initialize: undefined, options: {}, inputSchema: undefined };
+    if (handler.from === "module") {
+      const source = { from: "module", handler: handler.handler } as const;
+      return [{ entry, code: { ...own, handler: { root: owner.root, source } } }];
+    }
+    if (handler.from === "definition") {
+      if (item.file === null) return [];
+      const path = [...item.base.map(String), ...handler.path];
+      const source = { from: "definition", file: item.file, path } as const;
+      return [{ entry, code: { ...own, handler: { root: owner.root, source } } }];
+    }
+    const code = findTool(handler.reference);
+    if ("code" in code) {
+      problems.push({ ...code, ...place, path: ["entries", index, "handler"] });
+      return [];
+    }
+    return [{ entry, code }];
+  });
+  return problems.some(({ severity }) => severity === "error")
+    ? { tools: [], problems }
+    : { tools, problems };
+}
+
+/** Calls an entry; inputs for a tool are checked against the tool's schema as well. */
+export async function runEntry(
+  { entry, code: { inputSchema } }: BundleTool,
+  request: BundleRequest,
+  validator: SchemaValidator,
+  invoke: (inputs: Record<string, unknown>) => Promise<Outcome>,
+): Promise<BundleOutcome> {
+  let refusal: string | undefined;
+  const outcome = await runBundleEntry(entry, request, async (inputs) => {
+    const checked = await validator.checkOwned(inputSchema, inputs);
+    if (checked.ok) return invoke(checked.value);
+    refusal = checked.schemaFault ?? checked.message;
+    return { returned: { kind: "refused", message: refusal } };
+  });
+  return refusal === undefined
+    ? outcome
+    : { result: createErrorResult(`The inputs break the schema of the tool: ${refusal}`) };
+}
+
+/** The names of a bundle's entries as they are written, for what has to be said of one that cannot be used. */
+export function entryNamesOf({ definition }: InspectedItem): string[] {
+  const entries = Array.isArray(definition?.entries) ? definition.entries.filter(isRecord) : [];
+  return entries.map(({ name }) => String(name));
+}

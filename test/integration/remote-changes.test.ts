@@ -1,0 +1,266 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { addPacks, installMissing, type PackPreview, removePacks } from "../../src/api/add-packs.ts";
+import { searchPacks } from "../../src/api/search-packs.ts";
+import { discoverPacks } from "../../src/index.ts";
+import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
+import { startRegistryProxy } from "../remote/registry-proxy.ts";
+import { packageManagers } from "../support/package-managers.ts";
+
+const yes = () => true;
+const namesOf = (packs: readonly { name: string }[]) => packs.map(({ name }) => name);
+const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+
+describe("a search in a real registry", () => {
+  test("finds published packs by text, and all of them without one", async () => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
+    const found = await searchPacks("calculator", { cwd: directory });
+    expect(namesOf(found.packs)).toEqual(["@globex/calculator"]);
+    expect(found.packs[0]).toMatchObject({
+      qualifiedName: "globex/calculator",
+      version: "1.1.0",
+      installed: false,
+    });
+    const all = await searchPacks("", { cwd: directory });
+    expect(namesOf(all.packs)).toEqual(
+      expect.arrayContaining(["@acme/jira", "@globex/text", "hello-tools", "weather-tools"]),
+    );
+    expect(all.packs.find(({ name }) => name === "hello-tools")?.installed).toBe(true);
+    expect(all.packs.find(({ name }) => name === "@globex/text")?.version).toBe("1.0.0");
+  });
+});
+
+describe.each(packageManagers)("with %s", (manager) => {
+  const dependencies = { "hello-tools": "^1.0.0" };
+
+  test("packs are added after they were shown, and removed again", async () => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const directory = await makeProject(manager, { registry, dependencies });
+    const shown: PackPreview[] = [];
+    const commands: string[] = [];
+    const { added, problems, declined } = await addPacks(["@globex/calculator@~1.1", "@acme/jira"], {
+      cwd: directory,
+      onCommand: (command) => commands.push(command),
+      consent(previews) {
+        expect(existsSync(join(directory, "node_modules/@globex/calculator"))).toBe(false);
+        expect(commands).toEqual([]);
+        shown.push(...previews);
+        return true;
+      },
+    });
+    expect(declined).toBe(false);
+    expect(shown.map(({ pack }) => `${pack.name}@${pack.version}`)).toEqual([
+      "@globex/calculator@1.1.0",
+      "@acme/jira@1.2.0",
+    ]);
+    expect(shown[0]?.commands).toEqual([
+      { server: "arithmetic", command: expect.stringMatching(/^node /) },
+      { server: "statistics", command: "node ./main.js --statistics (in ./server)" },
+    ]);
+    expect(shown[1]?.commands).toEqual([{ server: "project-management", command: null }]);
+    expect(added.map(({ name, origin }) => `${name} ${origin}`)).toEqual([
+      "@globex/calculator direct",
+      "@acme/jira direct",
+    ]);
+    expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(Object.keys(readManifest(directory).dependencies).sort()).toEqual([
+      "@acme/jira",
+      "@globex/calculator",
+      "hello-tools",
+    ]);
+    expect(commands).toEqual([expect.stringMatching(new RegExp(`^${manager} .*ignore-scripts`))]);
+
+    const { removed } = await removePacks(["globex/calculator"], { cwd: directory });
+    expect(removed).toMatchObject([{ name: "@globex/calculator", version: "1.1.0" }]);
+    // pnpm lets what it removed lie in its store for a while.
+    const { packs } = await discoverPacks({ cwd: directory });
+    const direct = packs.filter(({ origin }) => origin === "direct");
+    expect(namesOf(direct)).toEqual(["@acme/jira", "hello-tools"]);
+    expect(Object.keys(readManifest(directory).dependencies).sort()).toEqual(["@acme/jira", "hello-tools"]);
+  });
+
+  test("a refusal changes nothing", async () => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const directory = await makeProject(manager, { registry, dependencies });
+    const before = readState(directory);
+    const change = await addPacks(["@acme/jira"], { cwd: directory, consent: () => false });
+    expect(change).toEqual({ added: [], removed: [], problems: [], declined: true });
+    expect(readState(directory)).toEqual(before);
+  });
+
+  test("a failure of the package manager leaves everything as it was", async () => {
+    const proxy = await startRegistryProxy(inject("registry"));
+    useManagers(proxy.url);
+    const directory = await makeProject(manager, { registry: proxy.url, dependencies });
+    const before = readState(directory);
+    // What was shown is not what comes when the package manager asks.
+    proxy.intercept = ({ path, count }, response) => {
+      if (!path.endsWith(".tgz") || !path.includes("jira") || count === 1) return false;
+      response.end(Buffer.from("no tarball at all"));
+      return true;
+    };
+    const commands: string[] = [];
+    const error = await addPacks(["@acme/jira"], {
+      cwd: directory,
+      consent: yes,
+      onCommand: (one) => commands.push(one),
+    }).catch((one: unknown) => one);
+    expect(error).toMatchObject({ code: "InstallFailed" });
+    expect((error as Error).message).toMatch(/ended with exit code 1.*Everything is as it was\.$/);
+    expect(readState(directory)).toEqual(before);
+    expect(commands.map((command) => command.split(" ")[1])).toEqual([
+      manager === "npm" ? "install" : "add",
+      "install",
+    ]);
+  });
+
+  test("another version than was shown is taken back", async () => {
+    const proxy = await startRegistryProxy(inject("registry"));
+    useManagers(proxy.url);
+    const directory = await makeProject(manager, { registry: proxy.url, dependencies });
+    const before = readState(directory);
+    proxy.rewrite = (path, document) =>
+      path.endsWith("/latest") ? document : { ...document, "dist-tags": { latest: "2.0.0" } };
+    await expect(addPacks(["@globex/text"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+      code: "InstallFailed",
+      message: expect.stringContaining("@globex/text 2.0.0 was installed, but 1.0.0 had been shown"),
+    });
+    expect(readState(directory)).toEqual(before);
+  });
+
+  test("a member of a workspace gets packs for itself, its root for the root", async () => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const workspaces = { "packages/app": { name: "app", version: "1.0.0" } };
+    const directory = await makeProject(manager, { registry, dependencies, workspaces });
+    const member = join(directory, "packages/app");
+    const { added } = await addPacks(["weather-tools"], { cwd: member, consent: yes });
+    expect(namesOf(added)).toEqual(["weather-tools"]);
+    expect(Object.keys(readManifest(member).dependencies)).toEqual(["weather-tools"]);
+    expect(Object.keys(readManifest(directory).dependencies)).toEqual(["hello-tools"]);
+    await addPacks(["@acme/jira"], { cwd: directory, consent: yes });
+    expect(Object.keys(readManifest(directory).dependencies)).toEqual(["@acme/jira", "hello-tools"]);
+  });
+});
+
+describe("before anything is changed,", () => {
+  test("lies of the registry are found", async () => {
+    const proxy = await startRegistryProxy(inject("registry"));
+    useManagers(proxy.url);
+    const directory = await makeProject("npm", { registry: proxy.url });
+    const before = readState(directory);
+    const asked: unknown[] = [];
+    const options = { cwd: directory, consent: (previews: unknown) => asked.push(previews) > 0 };
+
+    proxy.rewrite = (_path, document) => ({ ...document, trailblaze: { tools: ["harmless"] } });
+    await expect(addPacks(["@acme/jira"], options)).rejects.toMatchObject({
+      code: "InstallFailed",
+      message: expect.stringContaining("not what the registry says of it"),
+    });
+    proxy.rewrite = (_path, document) => ({ ...document, name: "@acme/other" });
+    await expect(addPacks(["@acme/jira"], options)).rejects.toMatchObject({ code: "InstallFailed" });
+    proxy.rewrite = (_path, document) => document;
+    proxy.intercept = ({ path }, response) =>
+      path.endsWith(".tgz") && response.end("other bytes") !== undefined;
+    await expect(addPacks(["@acme/jira"], options)).rejects.toMatchObject({
+      code: "InstallFailed",
+      message: expect.stringContaining("integrity"),
+    });
+    proxy.intercept = ({ path }) => path.endsWith(".tgz");
+    await expect(addPacks(["@acme/jira"], { ...options, registryTimeoutMs: 300 })).rejects.toMatchObject({
+      code: "RegistryUnavailable",
+    });
+    expect(asked).toEqual([]);
+    expect(readState(directory)).toEqual(before);
+  });
+
+  test("packages that are no packs, or not there, are refused", async () => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const directory = await makeProject("npm", { registry, dependencies: { "is-number": "^7.0.0" } });
+    const before = readState(directory);
+    const options = { cwd: directory, consent: yes };
+    await expect(addPacks(["is-number"], options)).rejects.toMatchObject({ code: "ExtensionNotFound" });
+    await expect(addPacks(["tb-nobody-has-this"], options)).rejects.toMatchObject({ code: "InstallFailed" });
+    await expect(addPacks(["hello-tools@^99"], options)).rejects.toMatchObject({ code: "InstallFailed" });
+    await expect(addPacks(["hello-tools@nightly"], options)).rejects.toMatchObject({ code: "InstallFailed" });
+    await expect(removePacks(["is-number"], options)).rejects.toMatchObject({ code: "ExtensionNotFound" });
+    await expect(removePacks(["hello-tools"], options)).rejects.toMatchObject({ code: "PackNotInstalled" });
+    expect(readState(directory)).toEqual(before);
+  });
+
+  test("a pack that others brought is not removed", async () => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const directory = await makeProject("npm", {
+      registry,
+      dependencies: { "@globex/release-desk": "^3.0.0" },
+    });
+    await expect(removePacks(["hello-tools"], { cwd: directory })).rejects.toMatchObject({
+      code: "InvalidArguments",
+    });
+  });
+});
+
+test("a tag and a version are followed", async () => {
+  const registry = inject("registry");
+  useManagers(registry);
+  const directory = await makeProject("npm", { registry });
+  const { added } = await addPacks(["@globex/text@next", "hello-tools@1.0.0"], {
+    cwd: directory,
+    consent: yes,
+  });
+  expect(added.map(({ name, version }) => `${name}@${version}`)).toEqual([
+    "@globex/text@2.0.0",
+    "hello-tools@1.0.0",
+  ]);
+});
+
+test("two additions at once to one project both count", async () => {
+  const registry = inject("registry");
+  useManagers(registry);
+  const directory = await makeProject("npm", { registry });
+  const options = { cwd: directory, consent: yes };
+  await Promise.all([addPacks(["@acme/jira"], options), addPacks(["weather-tools"], options)]);
+  expect(Object.keys(readManifest(directory).dependencies)).toEqual(["@acme/jira", "weather-tools"]);
+});
+
+test("an interruption while the package manager works leaves everything as it was", async () => {
+  const proxy = await startRegistryProxy(inject("registry"));
+  useManagers(proxy.url);
+  const directory = await makeProject("npm", {
+    registry: proxy.url,
+    dependencies: { "hello-tools": "^1.0.0" },
+  });
+  const before = readState(directory);
+  const interruption = new AbortController();
+  proxy.intercept = ({ path, count }) => {
+    if (!path.endsWith(".tgz") || count === 1) return false;
+    interruption.abort();
+    return true;
+  };
+  await expect(
+    addPacks(["@acme/jira"], { cwd: directory, consent: yes, signal: interruption.signal }),
+  ).rejects.toMatchObject({ code: "InstallFailed", message: expect.stringContaining("interrupted") });
+  expect(readState(directory)).toEqual(before);
+});
+
+test("what execution misses is installed, and what cannot be hides nothing", async () => {
+  const registry = inject("registry");
+  useManagers(registry);
+  const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
+  writeFileSync(join(directory, "keep.txt"), "");
+  const previews: string[] = [];
+  const { added, problems } = await installMissing(["hello-tools", "tb-nobody-has-this", "@acme/jira@^1.2"], {
+    cwd: directory,
+    onPreview: ({ pack }) => previews.push(pack.name),
+  });
+  expect(namesOf(added)).toEqual(["@acme/jira"]);
+  expect(previews).toEqual(["@acme/jira"]);
+  expect(problems).toMatchObject([{ code: "InstallFailed", pack: "tb-nobody-has-this" }]);
+});

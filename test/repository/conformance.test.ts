@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { judgeRun, readConformancePage } from "../../scripts/conformance-page.ts";
+import { inRepository } from "../support/repository.ts";
+
+const page = `# Conformance
+## Passed
+| Scenario | What it shows |
+|---|---|
+| \`ping\` | an answer |
+## Left out
+| Scenario | Why |
+|---|---|
+| \`resources-list\` | packs have none |
+`;
+const passed = [{ name: "Ping", status: "SUCCESS" }];
+const failed = [{ name: "Ping", status: "FAILURE", errorMessage: "no answer" }];
+const suite = ["ping", "resources-list"];
+const faultsOf = (markdown: string, names: string[], checks: Record<string, typeof failed | typeof passed>) =>
+  judgeRun(readConformancePage(markdown), names, new Map(Object.entries(checks))).flatMap(
+    ({ name, fault }) => (fault === undefined ? [] : [`${name}: ${fault}`]),
+  );
+
+describe("a run of the conformance suite", () => {
+  test("agrees with the page where what it lists passes and what it leaves out does not", () => {
+    expect(faultsOf(page, suite, { ping: passed, "resources-list": failed })).toEqual([]);
+  });
+
+  test.each([
+    ["failure", failed],
+    ["warning", [...passed, { name: "Ping", status: "WARNING", errorMessage: "no answer" }]],
+    ["lack of any check that succeeds", [{ name: "Ping", status: "INFO" }]],
+  ])("is at fault with a %s of what should pass", (_, checks) => {
+    expect(faultsOf(page, suite, { ping: checks, "resources-list": failed })).toEqual([
+      "ping: it has to pass",
+    ]);
+  });
+
+  test("says what the suite found", () => {
+    const [judged] = judgeRun(readConformancePage(page), ["ping"], new Map([["ping", failed]]));
+    expect(judged).toMatchObject({ result: "failed", successes: 0, complaints: ["Ping: no answer"] });
+  });
+
+  test("is at fault where something left out passes", () => {
+    expect(faultsOf(page, suite, { ping: passed, "resources-list": passed })).toEqual([
+      "resources-list: it passes, so it need not be left out",
+    ]);
+  });
+
+  test("is at fault with what is not run, not listed, listed twice, gone, or without a reason", () => {
+    const checks = { ping: passed, "resources-list": failed };
+    expect(faultsOf(page, suite, { "resources-list": failed })).toEqual(["ping: it was not run to its end"]);
+    expect(faultsOf(page, suite, { ping: passed })).toEqual(["resources-list: it was not run to its end"]);
+    expect(faultsOf(page, [...suite, "new"], { ...checks, new: passed })).toEqual([
+      "new: the page does not have it",
+    ]);
+    expect(faultsOf(`${page}| \`ping\` | no |\n`, suite, checks)).toEqual(["ping: the page has it twice"]);
+    expect(faultsOf(page, ["ping"], checks)).toEqual(["resources-list: the suite has no such scenario"]);
+    const silent = page.replace("packs have none", "");
+    expect(faultsOf(silent, suite, checks)).toEqual(["resources-list: the page gives no reason"]);
+  });
+});
+
+test("docs/conformance.md leaves out nothing of tools, prompts and security but what needs more than them", () => {
+  const listed = readConformancePage(readFileSync(inRepository("docs/conformance.md"), "utf8"));
+  const leftOut = listed.filter(({ isLeftOut }) => isLeftOut).map(({ name }) => name);
+  expect(leftOut.filter((name) => !/completion|sampling|elicitation|resources/.test(name))).toEqual([
+    "server-sse-polling",
+  ]);
+  expect(listed.length).toBeGreaterThan(leftOut.length);
+});

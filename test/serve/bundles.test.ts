@@ -1,0 +1,220 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/api/serve.ts";
+import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+import { inRepository } from "../support/repository.ts";
+import { samplePack } from "../support/sample-packs.ts";
+
+const { folder: weather } = samplePack("weather-tools");
+const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+
+async function connect(server: string, cwd: string): Promise<Client> {
+  const running = await startServer(server, { cwd, transport: { port: 0 } });
+  onTestFinished(() => running.close());
+  const client = new Client({ name: "bundles", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")) as never);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+describe("the weather example of seed 002", () => {
+  test("is two bundles behind one endpoint", async () => {
+    const client = await connect("weather-tools/McpHttp", weather);
+    const { tools } = await client.listTools();
+    expect(namesOf(tools)).toEqual([
+      "weather_currentConditions",
+      "weather_weekendForecast",
+      "weather_listStations",
+    ]);
+    expect(tools[0]?.inputSchema.required).toEqual(["city"]);
+    const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+    expect(await call("weather_currentConditions", { city: "Lisbon" })).toMatchObject({
+      structuredContent: { place: "Lisbon" },
+    });
+    await expect(call("weather_currentConditions", { city: "Nowhere" })).rejects.toMatchObject({
+      code: -32001,
+      data: { known: expect.arrayContaining(["Lisbon"]) },
+    });
+    const wrong = await call("weather_currentConditions", { city: 3 });
+    expect(wrong).toMatchObject({ isError: true });
+    expect(JSON.stringify(wrong.content)).toContain("/city");
+  });
+
+  test("serves the same over stdio", async () => {
+    const client = new Client({ name: "bundles", version: "1.0.0" });
+    const args = [inRepository("dist/cli/cli.cjs"), "start", "weather-tools/McpStdio", "--cwd", weather];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
+    onTestFinished(() => client.close());
+    expect(namesOf((await client.listTools()).tools)).toContain("weather_currentConditions");
+  });
+
+  test("is a toolset of a session, whose entries are tools", async () => {
+    const session = await openForTest(weather);
+    expect(session.toolsets).toContainEqual({
+      name: "WeatherTools",
+      tools: ["weather_currentConditions", "weather_weekendForecast"],
+    });
+    expect(session.tools.find(({ name }) => name === "weather_listStations")).toMatchObject({
+      qualifiedName: null,
+      source: { type: "pack", pack: "weather-tools", item: "StationTools" },
+      toolsets: ["StationTools"],
+    });
+    expect(await session.callTool("weather_currentConditions", { city: "Lisbon" })).toMatchObject({
+      variant: "Success",
+      structuredContent: { place: "Lisbon" },
+    });
+    expect(await session.callTool("weather_currentConditions", { city: "Nowhere" })).toMatchObject({
+      variant: "ExceptionThrown",
+      details: { code: -32001 },
+    });
+  });
+});
+
+/** A pack whose bundles and servers are given, with handlers that echo, throw and ask. */
+const makePack = (bundles: Readonly<Record<string, unknown>>, servers: Readonly<Record<string, unknown>>) =>
+  makeProject({
+    pack: toolPack(
+      {
+        strict: {
+          inputSchema: { type: "object", properties: { n: { type: "integer", default: 7 } } },
+          handler: "./handlers.js#echo",
+        },
+      },
+      `export const echo = (args) => args;
+       export const fail = ({ code }) => { throw Object.assign(new Error("secret reason"), code ? { code } : {}); };`,
+      {
+        "package.json": {
+          trailblaze: { tools: ["strict"], toolsets: Object.keys(bundles), servers: Object.keys(servers) },
+        },
+        ...Object.fromEntries(
+          Object.entries(bundles).map(([name, entries]) => [
+            `trailblaze/toolsets/${name}.json`,
+            { kind: "Mcp.Tools", metadata: { name }, entries },
+          ]),
+        ),
+        ...Object.fromEntries(
+          Object.entries(servers).map(([name, server]) => [`trailblaze/servers/${name}.json`, server]),
+        ),
+      },
+    ),
+  });
+const entry = (name: string, more: object = {}) => ({
+  name,
+  description: "An entry.",
+  argumentsSchema: { type: "object" },
+  handler: "./handlers.js#echo",
+  ...more,
+});
+const document = (...tools: string[]) => ({
+  kind: "Mcp.HttpEndpoint",
+  metadata: { name: "all" },
+  serverInfo: { name: "shown", version: "4.5.6" },
+  instructions: "Ask.",
+  tools,
+});
+
+describe("a bundle", () => {
+  test("hands its inputs to handlers and tools, and shares names with plain tools by numbers", async () => {
+    const cwd = makePack(
+      {
+        Bundle: [
+          entry("strict", { handler: "strict", inputs: { n: "${{ request.arguments.x? }}" } }),
+          entry("odd", {
+            inputs: { keys: "${{ request.arguments }}", client: "${{ request.session.clientInfo.name }}" },
+          }),
+          entry("wrong", { handler: "strict", inputs: { n: "text" } }),
+        ],
+      },
+      { all: { tools: ["strict"], toolsets: ["Bundle"] } },
+    );
+    const client = await connect("pack/all", cwd);
+    expect(namesOf((await client.listTools()).tools)).toEqual(["strict1", "strict2", "odd", "wrong"]);
+    const call = async (name: string, args: object) =>
+      client.callTool({ name, arguments: args as Record<string, unknown> });
+    expect((await call("strict2", { x: 3 })).structuredContent).toEqual({ n: 3 });
+    expect((await call("strict2", {})).structuredContent).toEqual({ n: 7 });
+    const names = JSON.parse('{ "constructor": 1, "__proto__x": 2 }');
+    expect((await call("odd", names)).structuredContent).toEqual({ keys: names, client: "bundles" });
+    expect(await call("wrong", {})).toMatchObject({ isError: true });
+  });
+
+  test("tells clients nothing of an error that it does not catch", async () => {
+    const failing = { handler: "./handlers.js#fail" };
+    const cwd = makePack(
+      {
+        Bundle: [
+          entry("plain", failing),
+          entry("caught", {
+            ...failing,
+            inputs: { code: "GONE" },
+            catches: [{ code: "GONE", error: { code: -32010, message: "It is gone." } }],
+          }),
+        ],
+      },
+      { all: document("Bundle") },
+    );
+    const client = await connect("pack/all", cwd);
+    expect(client.getServerVersion()).toMatchObject({ name: "shown", version: "4.5.6" });
+    expect(client.getInstructions()).toBe("Ask.");
+    const error = await client.callTool({ name: "plain", arguments: {} }).catch((thrown) => thrown);
+    expect(error.code).toBe(-32603);
+    expect(error.message).not.toContain("secret");
+    await expect(client.callTool({ name: "caught", arguments: {} })).rejects.toMatchObject({ code: -32010 });
+    const session = await openForTest(cwd);
+    expect(await session.callTool("plain")).toMatchObject({
+      variant: "ExceptionThrown",
+      message: "secret reason",
+    });
+  });
+
+  test.each([
+    [
+      "whose entry is in another one too",
+      { A: [entry("x")], B: [entry("x")] },
+      document("A", "B"),
+      "DuplicateBundleEntry",
+    ],
+    ["that is listed twice", { A: [entry("x")] }, document("A", "A"), "DuplicateBundleEntry"],
+    [
+      "with an expression that does not compile",
+      { A: [entry("x", { inputs: { a: "${{ 1 + }}" } })] },
+      document("A"),
+      "InvalidExpression",
+    ],
+    [
+      "with a handler that is not there",
+      { A: [entry("x", { handler: "./none.js" })] },
+      document("A"),
+      "HandlerNotFound",
+    ],
+    [
+      "with a tool that is not there",
+      { A: [entry("x", { handler: "nothing" })] },
+      document("A"),
+      "ToolNotFound",
+    ],
+  ])("%s serves nothing", async (_, bundles, server, code) => {
+    const cwd = makePack(bundles, { all: server });
+    const { error } = (await startServer("pack/all", { cwd, transport: { port: 0 } }).then(
+      (running) => running.close(),
+      (thrown) => ({ error: thrown }),
+    )) as { error: { code: string; message: string } };
+    expect(error.code).toBe(code);
+    if (code === "DuplicateBundleEntry") expect(error.message).toContain("pack/A");
+  });
+
+  test("that cannot be used is left out of a session, entry by entry", async () => {
+    const cwd = makePack(
+      { Bad: [entry("x", { inputs: { a: "${{ 1 + }}" } }), entry("y")], Good: [entry("z")] },
+      {},
+    );
+    const session = await openForTest(cwd);
+    expect(namesOf(session.tools)).toEqual(["strict", "z"]);
+    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+      ["x", "Invalid"],
+      ["y", "Invalid"],
+    ]);
+  });
+});

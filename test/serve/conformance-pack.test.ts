@@ -1,0 +1,74 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { expect, onTestFinished, test } from "vitest";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const folder = inRepository("fixtures/conformance-pack");
+
+async function connect() {
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  const args = [inRepository("dist/cli/cli.cjs"), "start", "conformance-pack/everything"];
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    cwd: folder,
+    stderr: "ignore",
+  });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  /** The answer as it came over the wire: the client's own methods would take unknown keys out. */
+  const request = (method: string, params: Record<string, unknown> = {}) =>
+    client.request({ method, params }, ResultSchema);
+  return { client, request };
+}
+
+test("the pack is valid", async () => {
+  const run = await runCli(["validate", ".", "--json"], { cwd: folder });
+  expect(run).toMatchObject({ exitCode: 0 });
+});
+
+test("blocks and messages arrive as the pack's code wrote them, with every key that MCP has for them", async () => {
+  const { request } = await connect();
+  const tools: Record<string, () => unknown> = await import(`${folder}/lib/tools.js`);
+  const asWritten = [
+    ["test_image_content", tools.imageContent],
+    ["test_audio_content", tools.audioContent],
+    ["test_embedded_resource", tools.embeddedResource],
+    ["test_multiple_content_types", tools.multipleContentTypes],
+    ["test_resource_link", tools.resourceLink],
+  ] as const;
+  for (const [name, handler] of asWritten) {
+    expect(await request("tools/call", { name, arguments: {} })).toEqual(handler?.());
+  }
+  const uri = "test://{{resourceUri}}/$&";
+  const embedded = await request("prompts/get", {
+    name: "test_prompt_with_embedded_resource",
+    arguments: { resourceUri: uri },
+  });
+  expect(embedded.messages).toEqual([
+    {
+      role: "user",
+      content: {
+        type: "resource",
+        resource: { uri, mimeType: "text/plain", text: "Embedded resource content for testing." },
+      },
+    },
+    { role: "user", content: { type: "text", text: "Please process the embedded resource above." } },
+  ]);
+  const { messages } = await request("prompts/get", { name: "test_prompt_with_image" });
+  const { image } = await import(`${folder}/lib/media.js`);
+  expect(messages).toEqual([
+    { role: "user", content: image },
+    { role: "user", content: { type: "text", text: "Please analyze the image above." } },
+  ]);
+});
+
+test("what is not offered is a method that does not exist", async () => {
+  const { client, request } = await connect();
+  expect(client.getServerCapabilities()).toEqual({ logging: {}, prompts: {}, tools: {} });
+  for (const method of ["resources/list", "resources/templates/list", "completion/complete"]) {
+    await expect(request(method)).rejects.toMatchObject({ code: -32601 });
+  }
+});

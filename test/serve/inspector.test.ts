@@ -1,0 +1,88 @@
+// The MCP inspector's command line, as users run it: `npx @modelcontextprotocol/inspector --cli …`. Its package
+// @modelcontextprotocol/inspector-cli is that command without the web client.
+import { cpSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { isAlive, until } from "../session/support/session.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { runProcess } from "../support/run-process.ts";
+import { samplePack } from "../support/sample-packs.ts";
+import { serveOverHttp } from "../support/serve-over-http.ts";
+
+const require = createRequire(import.meta.url);
+const inspector = require.resolve("@modelcontextprotocol/inspector-cli");
+const server = "acme/jira/project-management";
+const names = ["jira_createIssue", "jira_getIssue", "jira_searchIssues"];
+
+/** A project with the sample pack installed. Gives a folder in it, as the inspector looks for `../package.json`. */
+function makeProject(): string {
+  const root = makeTree({
+    "package.json": { name: "app", version: "1.0.0", dependencies: { "@acme/jira": "*" } },
+    // `exec`, so that the id is the server's own.
+    "src/start.sh": 'echo $$ >> pids.txt\nexec "$NODE" "$CLI" start "$@"\n',
+  });
+  cpSync(samplePack("@acme/jira").folder, join(root, "node_modules/@acme/jira"), { recursive: true });
+  return join(root, "src");
+}
+
+async function inspect(cwd: string, target: readonly string[], ...args: string[]) {
+  const env = { ...process.env, NODE: process.execPath, CLI: inRepository("dist/cli/cli.cjs") };
+  const command = [inspector, "--cli", ...target, ...args];
+  return runProcess(process.execPath, command, { cwd, env, timeoutMs: 25_000 });
+}
+
+async function expectListAndCalls(cwd: string, target: readonly string[]) {
+  const listed = await inspect(cwd, target, "--method", "tools/list");
+  expect(listed).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse(listed.stdout).tools.map(({ name }: { name: string }) => name)).toEqual(names);
+
+  const call = (...args: string[]) => inspect(cwd, target, "--method", "tools/call", "--tool-name", ...args);
+  const called = await call("jira_getIssue", "--tool-arg", "issueKey=DEMO-1");
+  expect(called).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse(called.stdout).structuredContent).toMatchObject({ key: "DEMO-1" });
+
+  const missing = JSON.parse((await call("jira_getIssue")).stdout);
+  expect(missing).toMatchObject({ isError: true });
+  expect(missing.content[0].text).toContain("/issueKey");
+
+  const prompt = ["prompts/get", "--prompt-name", "issueText", "--prompt-args", "topic=search"];
+  const got = await inspect(cwd, target, "--method", ...prompt);
+  expect(JSON.parse(got.stdout).messages[0].content.text).toContain("Write an issue about search.");
+}
+
+describe("the MCP inspector lists and calls a pack's tools", () => {
+  test("over stdio, and leaves no server behind", async () => {
+    const cwd = makeProject();
+    await expectListAndCalls(cwd, ["sh", "start.sh", server]);
+    const pids = readFileSync(join(cwd, "pids.txt"), "utf8").trim().split("\n").map(Number);
+    expect(pids).toHaveLength(4);
+    await until(() => !pids.some(isAlive));
+  });
+
+  test("over HTTP, one server for all calls", async () => {
+    const cwd = makeProject();
+    const serving = await serveOverHttp(server, { cwd });
+    onTestFinished(async () => void (await serving.stop()));
+    await expectListAndCalls(cwd, [serving.url]);
+    expect(await serving.stop()).toBe(0);
+    expect(isAlive(serving.pid)).toBe(false);
+  });
+
+  test("over HTTP with a token, and not without", async () => {
+    const cwd = makeProject();
+    const serving = await serveOverHttp(server, { cwd, args: ["--token", "open-sesame"] });
+    onTestFinished(async () => void (await serving.stop()));
+    const list = ["--method", "tools/list"];
+    expect((await inspect(cwd, [serving.url], ...list)).exitCode).not.toBe(0);
+    const allowed = await inspect(
+      cwd,
+      [serving.url],
+      ...list,
+      "--header",
+      "Authorization: Bearer open-sesame",
+    );
+    expect(JSON.parse(allowed.stdout).tools).toHaveLength(names.length);
+  });
+});
