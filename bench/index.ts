@@ -1,5 +1,6 @@
 // npm run bench -- [NAME…] [--rounds N] [--cpu]
 import { benchDiscovery } from "./discovery.ts";
+import { benchServe } from "./serve.ts";
 import { benchSession } from "./session.ts";
 import { benchStartup } from "./startup.ts";
 import { type BenchmarkOptions, readCommandLine } from "./support/options.ts";
@@ -7,6 +8,7 @@ import { benchValidation } from "./validation.ts";
 
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
   ["discovery", benchDiscovery],
+  ["serve", benchServe],
   ["session", benchSession],
   ["startup", benchStartup],
   ["validation", benchValidation],

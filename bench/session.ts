@@ -12,6 +12,7 @@ import type { BenchmarkOptions } from "./support/options.ts";
 import { compareRounds, runAsyncRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatRatio, printTable } from "./support/print.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { time, timeCalls } from "./support/time.ts";
 
 const aims = { parallel: 0.8, ready: 1.15, call: 1.15, inProcess: 1 / 3 };
 const churn = 1000;
@@ -44,25 +45,6 @@ const configOf = (count: number, logDir: string) => ({
     args: [server, `echo${index}`],
   })),
 });
-
-/** Milliseconds that work takes; what it leaves behind is ended outside of them. */
-async function time<Thing>(work: () => Promise<Thing>, end: (thing: Thing) => Promise<unknown>) {
-  const begun = performance.now();
-  const thing = await work();
-  const elapsed = performance.now() - begun;
-  await end(thing);
-  return { time: elapsed };
-}
-
-/** Microseconds a call takes: many in a row, or `width` at a time. */
-async function timeCalls(call: () => Promise<unknown>, calls: number, width: number) {
-  const begun = performance.now();
-  const worker = async () => {
-    for (let index = 0; index < calls / width; index++) await call();
-  };
-  await Promise.all(Array.from({ length: width }, worker));
-  return { time: ((performance.now() - begun) * 1000) / calls };
-}
 
 async function benchStart(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
   const rows: string[][] = [];

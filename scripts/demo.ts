@@ -1,12 +1,14 @@
 // The main job on real input: packs are packed, installed by npm into a project, and looked at with the installed
 // command. `npm run demo` builds first; `npm run demo -- --keep` leaves the project there to play with.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runUsersNpm } from "../test/support/package-managers.ts";
 import { inRepository } from "../test/support/repository.ts";
 import { runProcess } from "../test/support/run-process.ts";
 import { samplePacks } from "../test/support/sample-packs.ts";
+import { serveOverHttp } from "../test/support/serve-over-http.ts";
 import { writeTree } from "../test/support/tree.ts";
 
 /** A real package that is no pack: it is installed beside the packs, and must not be listed. */
@@ -19,9 +21,14 @@ trailblazeSubprocessToolsets:
   - { name: everything, command: node, args: ["./node_modules/${otherServer}/dist/index.js"] }
 `;
 
+/** The MCP inspector, a client that is not ours. */
+const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector-cli");
+
 interface Step {
   /** What it shows, in a sentence. */
   readonly title: string;
+  /** Default: trailblaze. */
+  readonly program?: "inspector";
   readonly args: readonly string[];
   /** Default: 0. */
   readonly exitCode?: number;
@@ -83,6 +90,25 @@ const steps: readonly Step[] = [
   },
 ];
 
+/** A server made of the tools of several packs. */
+const served = "globex/release-desk/release-desk";
+
+/** What any MCP client does with a server: list its tools, call one. */
+const useServer = (transport: string, target: readonly string[]): Step[] => [
+  {
+    title: `Which tools does another client see over ${transport}?`,
+    program: "inspector",
+    args: [...target, "--method", "tools/list"],
+    shows: ["hello_greet", "jira_createIssue"],
+  },
+  {
+    title: `And can it call one over ${transport}?`,
+    program: "inspector",
+    args: [...target, "--method", "tools/call", "--tool-name", "hello_greet", "--tool-arg", "name=Ada"],
+    shows: ["Hello, Ada!"],
+  },
+];
+
 async function npm(args: readonly string[], cwd: string): Promise<string> {
   const { stdout, stderr, exitCode } = await runUsersNpm(args, cwd);
   if (exitCode !== 0) throw new Error(`npm ${args[0]} ended with exit code ${exitCode}\n${stdout}${stderr}`);
@@ -105,11 +131,18 @@ async function install(directory: string, specs: readonly string[]): Promise<voi
   await npm(["install", ...specs, ...options], directory);
 }
 
+const scriptIn = (directory: string) => join(directory, "node_modules/.bin/trailblaze");
+
 async function show(step: Step, directory: string): Promise<void> {
-  const command = ["trailblaze", ...step.args].join(" ");
+  const isInspector = step.program === "inspector";
+  const command = [isInspector ? "mcp-inspector --cli" : "trailblaze", ...step.args].join(" ");
   console.log(`\n# ${step.title}\n$ ${command}`);
-  const script = join(directory, "node_modules/.bin/trailblaze");
-  const run = await runProcess(script, step.args, { cwd: directory, env: process.env, timeoutMs: 30_000 });
+  const [program, args] = isInspector
+    ? [process.execPath, [inspector, "--cli", ...step.args]]
+    : [scriptIn(directory), step.args];
+  // The inspector looks for a package.json above the folder it runs in.
+  const cwd = isInspector ? join(directory, "node_modules") : directory;
+  const run = await runProcess(program, args, { cwd, env: process.env, timeoutMs: 30_000 });
   const output = `${run.stdout}${run.stderr}`;
   console.log(output.trimEnd());
   const { exitCode = 0, shows = [], hides = [] } = step;
@@ -134,13 +167,22 @@ async function demonstrate(directory: string): Promise<void> {
   await install(project, [...tarballs, bystander, otherServer]);
   writeTree(project, { "trailblaze.config.yaml": config });
   for (const step of steps) await show(step, project);
+
+  const overStdio = [scriptIn(project), "start", served, "--cwd", project];
+  for (const step of useServer("stdio", overStdio)) await show(step, project);
+  const serving = await serveOverHttp(served, { cwd: project, script: scriptIn(project) });
+  try {
+    for (const step of useServer("HTTP", [serving.url, "--transport", "http"])) await show(step, project);
+  } finally {
+    await serving.stop();
+  }
 }
 
 const keep = process.argv.includes("--keep");
 const directory = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-demo-")));
 try {
   await demonstrate(directory);
-  console.log(`\nAll ${steps.length} commands did what they should.`);
+  console.log(`\nAll ${steps.length + 2 * useServer("", []).length} commands did what they should.`);
   if (keep) console.log(`The project is in ${join(directory, "project")}. Remove it when you are done.`);
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);

@@ -27,8 +27,12 @@ function takeAway(folder: string, staleMs: number): void {
   // Renaming it first lets one process win, and shows whether what was taken is what was looked at.
   const aside = `${folder}.${randomBytes(6).toString("hex")}`;
   renameSync(folder, aside);
-  if (statSync(aside).mtimeMs === mtimeMs) rmdirSync(aside);
-  else renameSync(aside, folder);
+  try {
+    if (statSync(aside).mtimeMs !== mtimeMs) throw new Error("it is another's by now");
+    rmdirSync(aside);
+  } catch {
+    renameSync(aside, folder);
+  }
 }
 
 /**

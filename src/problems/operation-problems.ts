@@ -210,13 +210,15 @@ export const operationProblems = {
     reason: string;
     /** The end of what it wrote to stderr. */
     stderrTail?: string;
+    /** What else to do than to run its command by hand. */
+    hint?: string;
   }>({
     title: "An MCP server does not start",
     severity: "error",
     message: ({ label, reason }) => `The server ${quote(label)} does not start: ${printable(reason)}.`,
-    hint: ({ stderrTail }) =>
+    hint: ({ stderrTail, hint }) =>
       stderrTail === undefined
-        ? "Run its command by hand to see what it says."
+        ? (hint ?? "Run its command by hand to see what it says.")
         : `The last it wrote to stderr: ${quote(stderrTail.trim().slice(-300), 300)}`,
   }),
   NodeUnsupported: entry<{ version: string; range: string }>({

@@ -1,12 +1,16 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, inject, test } from "vitest";
 import { addPacks, installMissing, type PackPreview, removePacks } from "../../src/api/add-packs.ts";
 import { searchPacks } from "../../src/api/search-packs.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
 import { startRegistryProxy } from "../remote/registry-proxy.ts";
-import { packageManagers } from "../support/package-managers.ts";
+import { packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
 
 const yes = () => true;
 const namesOf = (packs: readonly { name: string }[]) => packs.map(({ name }) => name);
@@ -204,6 +208,102 @@ describe("before anything is changed,", () => {
     await expect(removePacks(["hello-tools"], { cwd: directory })).rejects.toMatchObject({
       code: "InvalidArguments",
     });
+  });
+});
+
+/** Publishes a pack under a name of the registry's own, by this test alone. */
+async function publish(name: string, fields: Record<string, unknown>): Promise<void> {
+  const folder = makeTree({
+    "package.json": packManifest(name, { trailblaze: { servers: ["own"] }, ...fields }),
+    "trailblaze/servers/own.mjs": "export default { name: 'own', command: 'node', args: ['x.js'] };\n",
+    "canary.js": "require('node:fs').writeFileSync(process.env.INIT_CWD + '/canary', '');\n",
+  });
+  const registry = inject("registry");
+  await runPackageManager("npm", ["publish", "--access", "public"], {
+    cwd: folder,
+    registry,
+    home: makeTree({}),
+  });
+}
+
+describe("what packs could run while they are installed", () => {
+  const scripts = { preinstall: "node canary.js", postinstall: "node canary.js" };
+
+  test.each(packageManagers)(
+    "is not run by %s, whatever the project's settings say, but shown",
+    async (manager) => {
+      const registry = inject("registry");
+      const name = `tb-scripts-${manager}`;
+      await publish(name, { type: "commonjs", scripts });
+      useManagers(registry);
+      const files = { ".npmrc": "ignore-scripts=false\n", ".yarnrc": "ignore-scripts false\n" };
+      const directory = await makeProject(manager, { registry, files });
+      const shown: PackPreview[] = [];
+      const { problems } = await addPacks([name], {
+        cwd: directory,
+        consent: (all) => shown.push(...all) > 0,
+      });
+      expect(shown[0]?.lifecycleScripts.map((script) => script.name)).toEqual(["preinstall", "postinstall"]);
+      expect(shown[0]?.commands).toEqual([{ server: "own", command: undefined }]);
+      expect(problems.map(({ code }) => code)).toContain("LifecycleScript");
+      expect(existsSync(join(directory, "canary"))).toBe(false);
+    },
+  );
+
+  test("is not let in by dependencies from elsewhere", async () => {
+    const registry = inject("registry");
+    await publish("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
+    useManagers(registry);
+    const directory = await makeProject("npm", { registry });
+    await expect(addPacks(["tb-foreign"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+      code: "UnsupportedSpec",
+      message: expect.stringContaining("which tb-foreign depends on"),
+    });
+  });
+});
+
+test("validation tells what is wrong with what was added", async () => {
+  const registry = inject("registry");
+  await publish("tb-broken", { trailblaze: { tools: ["missing"] } });
+  useManagers(registry);
+  const directory = await makeProject("npm", { registry });
+  const { added, problems } = await addPacks(["tb-broken"], { cwd: directory, consent: yes });
+  expect(namesOf(added)).toEqual(["tb-broken"]);
+  expect(problems.map(({ code }) => code)).toContain("MissingDefinitionFile");
+});
+
+describe.skipIf(process.platform !== "linux")("on a terminal", () => {
+  const host = fileURLToPath(new URL("../remote/command-host.ts", import.meta.url));
+
+  /** Runs `add` on a pseudo-terminal, and answers once the question is there. */
+  async function addOnTerminal(cwd: string, answer: string): Promise<string> {
+    const command = `'${process.execPath}' --import '${import.meta.resolve("tsx")}' '${host}' add @globex/calculator`;
+    const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: process.env });
+    let text = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      if (text.includes("[y/N]")) child.stdin.end(answer);
+    });
+    await once(child, "close");
+    return text.replaceAll("\r\n", "\n");
+  }
+
+  test.each([
+    ["y\n", true],
+    ["yes\n", true],
+    ["n\n", false],
+    ["\n", false],
+    ["yesterday\n", false],
+  ])("%j decides after the question", async (answer, isAdded) => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const directory = await makeProject("npm", { registry });
+    const text = await addOnTerminal(directory, answer);
+    const [before = "", after = ""] = text.split("Install it? [y/N]");
+    expect(before).toContain("command   statistics: node ./main.js --statistics (in ./server)");
+    expect(before).not.toContain("Running npm");
+    expect(after.includes("Running npm install")).toBe(isAdded);
+    expect(Object.keys(readManifest(directory).dependencies).length).toBe(isAdded ? 1 : 0);
   });
 });
 

@@ -16,14 +16,14 @@ const inspector = require.resolve("@modelcontextprotocol/inspector-cli");
 const server = "acme/jira/project-management";
 const names = ["jira_createIssue", "jira_getIssue", "jira_searchIssues"];
 
-/** A project with the sample pack installed. Gives a folder in it, as the inspector looks for `../package.json`. */
-function makeProject(): string {
+/** A project with a sample pack installed. Gives a folder in it, as the inspector looks for `../package.json`. */
+function makeProject(pack = "@acme/jira"): string {
   const root = makeTree({
-    "package.json": { name: "app", version: "1.0.0", dependencies: { "@acme/jira": "*" } },
+    "package.json": { name: "app", version: "1.0.0", dependencies: { [pack]: "*" } },
     // `exec`, so that the id is the server's own.
     "src/start.sh": 'echo $$ >> pids.txt\nexec "$NODE" "$CLI" start "$@"\n',
   });
-  cpSync(samplePack("@acme/jira").folder, join(root, "node_modules/@acme/jira"), { recursive: true });
+  cpSync(samplePack(pack).folder, join(root, "node_modules", pack), { recursive: true });
   return join(root, "src");
 }
 
@@ -52,7 +52,8 @@ async function expectListAndCalls(cwd: string, target: readonly string[]) {
   expect(JSON.parse(got.stdout).messages[0].content.text).toContain("Write an issue about search.");
 }
 
-describe("the MCP inspector lists and calls a pack's tools", () => {
+// Each test starts several inspectors; the limit is for hangs.
+describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 }, () => {
   test("over stdio, and leaves no server behind", async () => {
     const cwd = makeProject();
     await expectListAndCalls(cwd, ["sh", "start.sh", server]);
@@ -84,5 +85,28 @@ describe("the MCP inspector lists and calls a pack's tools", () => {
       "Authorization: Bearer open-sesame",
     );
     expect(JSON.parse(allowed.stdout).tools).toHaveLength(names.length);
+  });
+
+  test("and those of bundles, in documents for either transport", async () => {
+    const cwd = makeProject("weather-tools");
+    const list = async (target: readonly string[]) => {
+      const listed = await inspect(cwd, target, "--method", "tools/list");
+      return JSON.parse(listed.stdout).tools.map(({ name }: { name: string }) => name);
+    };
+    const ofOneBundle = ["weather_currentConditions", "weather_weekendForecast"];
+    expect(await list(["sh", "start.sh", "weather-tools/McpStdio"])).toEqual(ofOneBundle);
+
+    const serving = await serveOverHttp("weather-tools/McpHttp", { cwd });
+    onTestFinished(async () => void (await serving.stop()));
+    const target = [serving.url];
+    expect(await list(target)).toEqual([...ofOneBundle, "weather_listStations"]);
+    const call = ["--method", "tools/call", "--tool-name", "weather_currentConditions", "--tool-arg"];
+    const called = await inspect(cwd, target, ...call, "city=Lisbon", "units=fahrenheit");
+    expect(JSON.parse(called.stdout).content).toEqual([
+      { type: "text", text: "Lisbon: 70 degrees fahrenheit, sunny" },
+    ]);
+    const caught = await inspect(cwd, target, ...call, "city=Atlantis");
+    expect(caught.exitCode).not.toBe(0);
+    expect(caught.stderr).toMatch(/-32001.*There is no weather station in Atlantis/);
   });
 });

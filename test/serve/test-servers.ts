@@ -50,7 +50,7 @@ export function createTestServers(print: (text: string) => void = () => {}): Tes
         case "headers":
           return text(extra.requestInfo?.headers ?? null);
         case "large":
-          return text("x".repeat(Number(args?.["length"])));
+          return text("x".repeat(Number(args?.length)));
         case "progress":
           for (let progress = 1; progress <= 3; progress++) {
             const params = { progressToken: extra._meta?.progressToken ?? 0, progress, total: 3 };

@@ -16,9 +16,12 @@ const stopLimitMs = 10_000;
 /** Runs the built `trailblaze start` on a free port of loopback. Rejects if it ends before it serves. */
 export async function serveOverHttp(
   server: string,
-  { cwd, args = [] }: { cwd: string; args?: readonly string[] },
+  {
+    cwd,
+    args = [],
+    script = inRepository("dist/cli/cli.cjs"),
+  }: { cwd: string; args?: readonly string[]; script?: string },
 ): Promise<HttpServing> {
-  const script = inRepository("dist/cli/cli.cjs");
   const child = spawn(process.execPath, [script, "start", server, "--http", "0", ...args], {
     cwd,
     stdio: ["ignore", "ignore", "pipe"],

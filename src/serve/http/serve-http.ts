@@ -94,7 +94,9 @@ export async function serveHttp(
         }),
     });
   } catch (error) {
-    throw failure("ServerStartFailed", { label, reason: reasonFor(error, settings) }, {}, { cause: error });
+    const hint = "Name another address or port; port 0 takes a free one.";
+    const args = { label, reason: reasonFor(error, settings), hint };
+    throw failure("ServerStartFailed", args, {}, { cause: error });
   }
 
   return {

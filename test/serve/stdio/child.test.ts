@@ -9,7 +9,7 @@ import { calling, initializing } from "../http/served.ts";
 const args = (options: object, ...more: string[]) => [
   "--import",
   import.meta.resolve("tsx"),
-  inRepository("test/serve/stdio/fixtures/host.ts"),
+  inRepository("test/serve/stdio/stdio-host.ts"),
   JSON.stringify(options),
   ...more,
 ];

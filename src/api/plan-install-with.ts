@@ -1,10 +1,9 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { findProject } from "../discovery/project.ts";
 import type { ClientRecord } from "../install/clients/client.ts";
-import { clients, findClient } from "../install/clients/index.ts";
-import { findCandidates, findSigns } from "../install/clients/locations.ts";
-import { type CurrentFile, decideEdit, type EditDecision, findKeysOf } from "../install/decide-edit.ts";
-import type { ConfigFormatName } from "../install/editing/config-format.ts";
+import { findClient } from "../install/clients/index.ts";
+import { findCandidates } from "../install/clients/locations.ts";
+import { decideEdit, type EditDecision, findKeysOf } from "../install/decide-edit.ts";
 import { loadEditor } from "../install/editing/editors.ts";
 import { createLaunch } from "../install/entry/launch.ts";
 import { shapeEntry } from "../install/entry/shape-entry.ts";
@@ -16,31 +15,12 @@ import {
   normalizeServer,
   readEnvironment,
 } from "../install/install-request.ts";
-import { formatLedger, type Ledger, ledgerFileOf, parseLedger } from "../install/ledger.ts";
-import type { InstallPlan, InstallResult } from "../install/plan.ts";
-import { ConfigFiles } from "../io/config-files.ts";
+import type { InstallPlan } from "../install/plan.ts";
+import type { ConfigFiles } from "../io/config-files.ts";
 import { createNodeDiscoveryPort } from "../io/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
+import { openFiles, readCurrent } from "./install-files.ts";
 import type { InstallMeans } from "./install-means.ts";
-
-const ledgerPath = ({ stateFolder }: InstallMeans) => join(stateFolder, "installs.json");
-
-const openFiles = ({ stateFolder, waitMs, staleMs, onStep }: InstallMeans) =>
-  new ConfigFiles({
-    backups: join(stateFolder, "backups"),
-    onStep,
-    ...(waitMs === undefined ? {} : { waitMs }),
-    ...(staleMs === undefined ? {} : { staleMs }),
-  });
-
-/** The ledger; one that cannot be read says nothing. */
-function readLedger(means: InstallMeans, files: ConfigFiles): Ledger {
-  try {
-    return parseLedger(files.read(ledgerPath(means)));
-  } catch {
-    return parseLedger(undefined);
-  }
-}
 
 /** The files that a request may mean, best first. Throws `TrailblazeError` where there is none. */
 function findFiles(
@@ -70,11 +50,6 @@ function findFiles(
   const variable = surroundings.platform === "win32" ? "USERPROFILE" : "HOME";
   const hint = `Set ${variable}, or name the file with --file.`;
   throw failure("UnknownInstallLocation", { ...args, reason: `${variable} is not set`, hint });
-}
-
-function readCurrent(means: InstallMeans, files: ConfigFiles, file: string): CurrentFile {
-  const realFile = files.findRealFile(file);
-  return { realFile, text: files.read(realFile), ledger: readLedger(means, files), madeFolders: [] };
 }
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
@@ -172,131 +147,4 @@ export async function planUninstallWith(
     const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
     return changed && isShared ? ["Other clients read .mcp.json too: it is gone for them as well."] : [];
   });
-}
-
-/** How often a change is begun anew after its lock was taken away. */
-const maximumAttempts = 5;
-
-/** As the public `applyPlan`, with its means. */
-export async function applyPlanWith(means: InstallMeans, plan: InstallPlan): Promise<InstallResult> {
-  const client = findClient(plan.client);
-  const editor = await loadEditor(plan.format);
-  for (let attempt = 1; ; attempt++) {
-    const result = await tryToApply(means, plan, (current) =>
-      decideEdit(client, editor, plan, current),
-    );
-    if (result !== undefined) return result;
-    if (attempt === maximumAttempts) {
-      const reason = "other programs keep taking its lock";
-      throw failure("ClientConfigUnwritable", { file: plan.file, reason }, { file: plan.file });
-    }
-  }
-}
-
-function describeResult(
-  { client, server, file, key }: InstallPlan,
-  changed: boolean,
-  backup: string | null,
-  diff: string,
-): InstallResult {
-  return { client, server, file, key, changed, backup, diff };
-}
-
-async function tryToApply(
-  means: InstallMeans,
-  plan: InstallPlan,
-  decide: (current: CurrentFile) => EditDecision,
-): Promise<InstallResult | undefined> {
-  const files = openFiles(means);
-  const ledgerFile = ledgerPath(means);
-  const realFile = files.findRealFile(plan.file);
-  const isInstall = plan.edit.action === "install";
-  if (!isInstall && !files.exists(realFile)) {
-    // Nothing is there to be changed; making a folder for a lock would change something.
-    const decision = decide(readCurrent(means, files, plan.file));
-    return describeResult(plan, decision.changed, null, "");
-  }
-  const madeFolders = files.makeFolders(realFile, plan.scope === "user" ? 0o700 : 0o777);
-  files.makeFolders(ledgerFile, 0o700);
-  let written = false;
-  try {
-    const lock = await files.lock(realFile);
-    try {
-      const ledgerLock = await files.lock(ledgerFile);
-      try {
-        const current = { ...readCurrent(means, files, plan.file), madeFolders };
-        const decision = decide(current);
-        const saveLedger = () =>
-          files.replace(ledgerFile, formatLedger(decision.ledger), { lock: ledgerLock, newMode: 0o600 });
-        if (!decision.changed) {
-          if (decision.ledger !== current.ledger) saveLedger();
-          return describeResult(plan, false, null, "");
-        }
-        const backup = current.text === undefined ? null : files.backUp(realFile);
-        // What is needed to undo an edit is known before the edit, and forgotten after it is undone.
-        if (isInstall && !saveLedger()) return undefined;
-        if (decision.text === undefined) {
-          if (!lock.isHeld()) return undefined;
-          files.remove(realFile);
-        } else {
-          const newMode = plan.scope === "user" ? 0o600 : 0o644;
-          if (!files.replace(realFile, decision.text, { lock, newMode })) return undefined;
-        }
-        written = true;
-        if (!isInstall) saveLedger();
-        const diff = formatDiff(plan.file, current.text, decision.text);
-        if (decision.text === undefined) {
-          // The lock lies in one of the folders that go.
-          lock.release();
-          files.removeFolders(ledgerFileOf(current.ledger, realFile)?.folders ?? []);
-        }
-        return describeResult(plan, true, backup, diff);
-      } finally {
-        ledgerLock.release();
-      }
-    } finally {
-      lock.release();
-    }
-  } finally {
-    if (!written) files.removeFolders(madeFolders);
-  }
-}
-
-/** A client as `clients --json` shows it. */
-export interface ListedClient {
-  id: string;
-  name: string;
-  aliases: string[];
-  format: ConfigFormatName;
-  /** Absolute; `null` where the client has none here, or nobody knows where. */
-  userFile: string | null;
-  /** Absolute, for the project of the folder; `null` where the client reads none. */
-  projectFile: string | null;
-  /** Whether something of the client was found. */
-  present: boolean;
-}
-
-/** As the public `listClients`, with its means. */
-export function listClientsWith(
-  means: InstallMeans,
-  { cwd = process.cwd() }: { cwd?: string } = {},
-): ListedClient[] {
-  const files = openFiles(means);
-  const { surroundings } = means;
-  let project = resolve(cwd);
-  try {
-    project = findProject(createNodeDiscoveryPort(), cwd).directory;
-  } catch {
-    // Without a project, its files would lie in the folder itself.
-  }
-  const pick = (paths: readonly string[]) => paths.find((path) => files.exists(path)) ?? paths[0] ?? null;
-  return clients.map((client) => ({
-    id: client.id,
-    name: client.name,
-    aliases: [...client.aliases],
-    format: client.format,
-    userFile: pick(findCandidates(client, "user", surroundings, "")),
-    projectFile: pick(findCandidates(client, "project", surroundings, project)),
-    present: findSigns(client, surroundings).some((sign) => files.exists(sign)),
-  }));
 }
