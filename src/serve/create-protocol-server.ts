@@ -7,6 +7,7 @@ import {
   ErrorCode,
   GetPromptRequestSchema,
   GetPromptResultSchema,
+  type JSONRPCMessage,
   ListPromptsRequestSchema,
   ListToolsRequestSchema,
   type LoggingLevel,
@@ -76,6 +77,13 @@ function toResult(answer: CallAnswer) {
   if (parsed.success) return parsed.data;
   const text = "The tool answered with something that is no result of MCP.";
   return { content: [{ type: "text" as const, text }], isError: true };
+}
+
+/** A call that may be a task is an ordinary call to a server that has none; the SDK would refuse it. */
+function withoutTask<Message extends JSONRPCMessage>(message: Message): Message {
+  if (!("method" in message) || message.params?.task === undefined) return message;
+  const { task: _, ...params } = message.params;
+  return { ...message, params };
 }
 
 /** Makes the MCP server of one connection. Many may share what they serve. */
@@ -158,7 +166,11 @@ export function createProtocolServer(
   }
 
   return {
-    connect: (transport) => server.connect(transport),
+    async connect(transport) {
+      await server.connect(transport);
+      const receive = transport.onmessage;
+      transport.onmessage = (message, extra) => receive?.(withoutTask(message), extra);
+    },
     close: () => server.close(),
   };
 }

@@ -311,6 +311,22 @@ describe("a server over HTTP", () => {
       expect(result.structuredContent).toMatchObject({ args: { text: "hi", count: 2 } });
   });
 
+  test("ends with a pipe to its input, and takes a call that asks for a task as an ordinary one", async () => {
+    const cwd = makeDesk();
+    const child = spawn(process.execPath, [script, "start", "acme/desk/desk", "--http", "0"], { cwd });
+    let said = "";
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+    });
+    await until(() => /http:\/\/\S+/.test(said));
+    const client = await connectTo(/http:\/\/\S+/.exec(said)?.[0] ?? "");
+    const call = { name: "search2", arguments: {}, task: { ttl: 1000 } };
+    expect((await client.callTool(call as never)).content).toEqual([{ type: "text", text: "other" }]);
+    const exit = new Promise((resolve) => child.once("exit", resolve));
+    child.stdin.end();
+    expect(await exit).toBe(0);
+  });
+
   test("takes a free port where its definition says HTTP, and asks for a token where there is one", async () => {
     const url = await serve(makeDesk(), "acme/desk/web", "--token", "open-sesame");
     await expect(connectTo(url)).rejects.toThrow();

@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import { failure, printable } from "../../problems/index.ts";
 import type { CommandServeOptions, HttpTransport } from "../../serve/serve-options.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
@@ -42,6 +43,16 @@ function readHttp(options: CommandInput["options"]): HttpTransport {
   };
 }
 
+/**
+ * Whoever holds the other end of a pipe to stdin ends the server by closing it. A daemon's stdin is no pipe, has ended
+ * from the beginning, and means nothing.
+ */
+function whenInputEnds(stop: () => void): void {
+  const input = fstatSync(0);
+  if (!input.isFIFO() && !input.isSocket()) return;
+  process.stdin.once("end", stop).resume();
+}
+
 /** Serves until the client is done, or a signal says so. */
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [reference = ""] = positionals;
@@ -62,6 +73,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const { url } = running;
   if (url !== undefined) output.note(`Serving ${printable(reference)} on ${url}`);
   if (url !== undefined && options.json) output.json({ server: reference, url });
+  if (url !== undefined) whenInputEnds(stop);
   await running.ended;
   process.off("SIGINT", stop).off("SIGTERM", stop);
   return { json: null, formatText: () => "", problems: [], isSilent: true };
