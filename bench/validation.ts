@@ -8,9 +8,11 @@ import { formatAim, formatCount, formatRatio, printTable } from "./support/print
 import { runTimed } from "./support/run-process.ts";
 
 const publintAim = 0.8;
+const checkAim = 2.5;
 
 const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 const floor = fileURLToPath(new URL("support/read-definitions.cjs", import.meta.url));
+const checker = fileURLToPath(new URL("support/check-definitions.mjs", import.meta.url));
 const publint = fileURLToPath(new URL("../node_modules/publint/src/cli.js", import.meta.url));
 
 /** A pack whose tools are all data, with one module for their handlers. */
@@ -49,10 +51,21 @@ function writePack(folder: string, tools: number): void {
   }
 }
 
+/** Loading the validators, parsing and checking against parsing alone, both inside a fresh process. */
+function compareChecking(folder: string, { rounds, cpu }: BenchmarkOptions) {
+  const run = (way: string) => () => {
+    const { stdout } = runTimed(process.execPath, [checker, way, "trailblaze/tools"], { cwd: folder, cpu });
+    return { time: Number(stdout) };
+  };
+  const measured = runPairedRounds({ check: run("check"), parse: run("parse") }, rounds);
+  return compareRounds(measured, "check", "parse", "time");
+}
+
 /** Whole processes against one that only reads and parses, against an empty Node, and against publint. */
 export async function benchValidation({ rounds, cpu }: BenchmarkOptions): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
   const rows: string[][] = [];
+  let checking: ReturnType<typeof compareChecking> | undefined;
   try {
     for (const tools of [10, 1000]) {
       const cwd = join(folder, String(tools));
@@ -68,6 +81,7 @@ export async function benchValidation({ rounds, cpu }: BenchmarkOptions): Promis
         publint: run([publint, "--pack", "false"]),
       };
       const measured = runPairedRounds(contestants, rounds);
+      if (tools === 1000) checking = compareChecking(cwd, { rounds, cpu });
       const ratioTo = (base: string) => compareRounds(measured, "validate", base, "time");
       const aim = tools === 10 ? formatAim(ratioTo("publint"), publintAim) : "-";
       rows.push([
@@ -81,4 +95,8 @@ export async function benchValidation({ rounds, cpu }: BenchmarkOptions): Promis
   }
   const headings = ["tools", "validate ÷ read and parse", "÷ node", "÷ publint", "aim"];
   printTable(headings, rows);
+  if (checking === undefined) return;
+  console.log();
+  const aims = [["1,000", formatRatio(checking), formatAim(checking, checkAim)]];
+  printTable(["definitions", "load, parse and check ÷ JSON.parse", "aim"], aims);
 }
