@@ -44,6 +44,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "problems",
     "qualified-names",
     "extension-schema",
+    "expressions",
     "io",
     "discovery",
     "definitions",

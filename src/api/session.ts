@@ -10,15 +10,10 @@ export type { BuiltInDefinition, Device } from "../session/config/session-config
 export type { RecordedCall } from "../session/recording.ts";
 export type { Session } from "../session/session.ts";
 export type { SessionOptions, StartedCommand } from "../session/session-options.ts";
-export type {
-  SessionTool,
-  SessionToolset,
-  SkippedTool,
-  SkipReason,
-  ToolSource,
-} from "../session/session-tool.ts";
+export type { SessionTool, SessionToolset, SkippedTool, SkipReason } from "../session/session-tool.ts";
 export type { CallOptions, ToolLog, ToolProgress } from "../session/tool-calls.ts";
 export type { ToolResult, Variant } from "../session/tool-result.ts";
+export type { ToolSource } from "../session/tool-source.ts";
 
 /**
  * Opens a session over everything that is installed for a project, and the user's own servers.

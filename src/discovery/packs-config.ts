@@ -3,7 +3,16 @@ import { quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { isPackageName } from "../qualified-names/package-name.ts";
 import type { ConfigFault } from "./config-file.ts";
-import type { PacksPolicy } from "./packs-policy.ts";
+
+/** Which packs the user lets in: the part of the config's `packs` that discovery needs. */
+export interface PacksPolicy {
+  /** Without it everything is allowed. */
+  allow: readonly string[] | undefined;
+  /** Wins over `allow`. */
+  deny: readonly string[];
+  /** Transitive packs to take. */
+  transitive: readonly string[];
+}
 
 /** The config's `packs`, checked, with its defaults. */
 export interface PacksConfig extends PacksPolicy {

@@ -1,16 +1,8 @@
 import type { DiscoveryPort } from "../io/discovery-port.ts";
 import { configFailure, describeConfigFaults, readProjectConfig } from "./config-file.ts";
-import { readPacksConfig } from "./packs-config.ts";
+import { type PacksPolicy, readPacksConfig } from "./packs-config.ts";
 
-/** Which packs the user lets in: the part of the config's `packs` that discovery needs. */
-export interface PacksPolicy {
-  /** Without it everything is allowed. */
-  allow: readonly string[] | undefined;
-  /** Wins over `allow`. */
-  deny: readonly string[];
-  /** Transitive packs to take. */
-  transitive: readonly string[];
-}
+export type { PacksPolicy } from "./packs-config.ts";
 
 /**
  * Reads what the project's config says of packs. An absent file allows everything; one that cannot be understood is

@@ -5,106 +5,19 @@ import type { CallToolResult } from "../execution/call-tool-result.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
 import { checkStructuredContent, createErrorResult } from "../execution/convert-result.ts";
 import type { HandlerContext } from "../execution/handler-context.ts";
-import type { SchemaCheck, SchemaValidator } from "../execution/schema-validator.ts";
+import type { SchemaCheck } from "../execution/schema-validator.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
-import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../registry/advertised-names.ts";
 import { type BundleTool, createBundleTools, type EntryCode, runEntry } from "../session/bundle-tools.ts";
-import type { CodeRunners } from "../session/code-runners.ts";
-import type { BuiltInDefinition, SessionConfig } from "../session/config/session-config.ts";
-import type { CodeOwner } from "../session/session-tool.ts";
-import { placeOfCode, readOptions } from "../session/tool-candidates.ts";
+import { placeOfCode } from "../session/tool-candidates.ts";
 import { readToolMeta } from "../session/tool-meta.ts";
 import { readToolResult } from "../session/tool-result.ts";
+import type { CodeOwner } from "../session/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
-import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
+import { codeOfMember, describeForClients, type ServeMeans, type ToolCode } from "./member-code.ts";
+import { advertisedPrompt, servePrompt } from "./serve-prompt.ts";
 import type { CallChannel, ServedPrompt, ServedServer, ServedTool, ToolRequest } from "./served-server.ts";
-
-/** What carrying out calls needs. */
-export interface ServeMeans {
-  config: SessionConfig;
-  runners: CodeRunners;
-  validator: SchemaValidator;
-  builtIns: readonly BuiltInDefinition[];
-  /** Also offer tools that need a session or are not for models. */
-  allTools: boolean;
-}
-
-/** A tool's code, whoever's it is. */
-interface ToolCode extends EntryCode {
-  /** The name it advertises. */
-  name: string;
-  qualifiedName: string;
-  definition: Readonly<Record<string, unknown>>;
-}
-
-const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
-
-/** What `tools/list` says: MCP's own keys, and by which name the rest of us know the tool. */
-function describeForClients(
-  definition: object,
-  qualifiedName: string | null,
-  name: string,
-): Record<string, unknown> {
-  const { title, description, inputSchema, outputSchema, annotations, _meta } = definition as Record<
-    string,
-    unknown
-  >;
-  const meta = {
-    ...(isRecord(_meta) ? _meta : {}),
-    ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
-  };
-  return {
-    name,
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    // MCP wants the type of both to be said.
-    inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
-    ...(isRecord(outputSchema) && outputSchema.type === "object" ? { outputSchema } : {}),
-    ...(isRecord(annotations) ? { annotations } : {}),
-    ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
-  };
-}
-
-function createCode(
-  qualifiedName: string,
-  definition: Readonly<Record<string, unknown>>,
-  owner: CodeOwner,
-  { options }: SessionConfig,
-  item?: InspectedItem,
-): ToolCode[] {
-  const handler = placeOfCode(definition.handler, owner.root, "handler", item);
-  if (handler === undefined) return [];
-  return [
-    {
-      name: textOf(definition.name, qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1)),
-      qualifiedName,
-      definition,
-      inputSchema: isRecord(definition.inputSchema) ? definition.inputSchema : undefined,
-      owner,
-      handler,
-      initialize: placeOfCode(definition.initialize, owner.root, "initialize", item),
-      options: readOptions(definition.options, options.get(qualifiedName)),
-    },
-  ];
-}
-
-/** The code of a tool of a pack, or of the host itself; none for a name that is neither. */
-function codeOfMember(
-  member: Exclude<ServerMember, { type: "bundle" }>,
-  server: ComposedServer,
-  { builtIns, config }: ServeMeans,
-): ToolCode[] {
-  if (member.type === "builtIn") {
-    const definition = builtIns.find(({ name }) => name === member.name);
-    const owner: CodeOwner = { pack: undefined, root: config.directory };
-    return definition === undefined ? [] : createCode(member.name, definition, owner, config);
-  }
-  const { item } = member;
-  const pack = server.packOf(item);
-  return createCode(item.qualifiedName, item.definition ?? {}, { pack, root: pack.location }, config, item);
-}
 
 /** A tool, or an entry of a bundle. */
 type Offer = { code: ToolCode } | { bundleTool: BundleTool };
@@ -141,9 +54,18 @@ export class MemberServer {
       return "code" in offer ? this.#serveTool(offer.code, name) : this.#serveEntry(offer.bundleTool, name);
     });
     const { prompts } = server.members;
+    const nobody = { session: { id: "", clientInfo: null, capabilities: {} }, meta: {} };
+    const inPrompt = (owner: CodeOwner, channel: CallChannel) =>
+      this.#createContext(owner, {}, nobody, channel);
     const promptNames = numberNames(prompts.map(advertisedPrompt));
     this.prompts = prompts.map((item, index) =>
-      this.#servePrompt(item, promptNames[index] ?? advertisedPrompt(item)),
+      servePrompt(
+        item,
+        promptNames[index] ?? advertisedPrompt(item),
+        server.packOf(item),
+        means.runners,
+        inPrompt,
+      ),
     );
   }
 
@@ -314,45 +236,6 @@ export class MemberServer {
     const result = "error" in answer ? createErrorResult(answer.error.message) : answer.result;
     return { ...readToolResult(result).result, ...result, isError: result.isError === true };
   }
-
-  #servePrompt(item: InspectedItem, name: string): ServedPrompt {
-    const definition = item.definition ?? {};
-    const pack = this.#server.packOf(item);
-    const owner: CodeOwner = { pack, root: pack.location };
-    const { title, description, content } = definition;
-    const args = Array.isArray(definition.arguments) ? definition.arguments.filter(isRecord) : [];
-    const handler = placeOfCode(definition.handler, owner.root, "handler", item);
-    return {
-      name,
-      listing: {
-        name,
-        ...(typeof title === "string" ? { title } : {}),
-        ...(typeof description === "string" ? { description } : {}),
-        ...(args.length > 0 ? { arguments: args.map(describeArgument) } : {}),
-        _meta: { [qualifiedNameKey]: item.qualifiedName },
-      },
-      required: args.filter(({ required }) => required === true).map((one) => String(one.name)),
-      get: async (given, channel) => {
-        const shown = typeof description === "string" ? { description } : {};
-        if (content !== undefined) return { messages: fillPrompt(content, given), ...shown };
-        if (handler === undefined) throw new Error("The prompt has no content.");
-        const session = { id: "", clientInfo: null, capabilities: {} };
-        const context = this.#createContext(owner, {}, { session, meta: {} }, channel);
-        const runner = await this.#means.runners.get(owner);
-        const outcome = await runner.invoke(handler, { ...given }, context);
-        if ("thrown" in outcome) throw new Error(outcome.thrown.message);
-        const { returned } = outcome;
-        if (returned.kind === "refused") throw new Error(returned.message);
-        const answer =
-          returned.kind === "json"
-            ? JSON.parse(returned.json)
-            : returned.kind === "text"
-              ? returned.text
-              : "";
-        return { ...shown, ...readPromptAnswer(answer) };
-      },
-    };
-  }
 }
 
 /** What a client is told of arguments that break the schema. */
@@ -372,15 +255,4 @@ async function contain(call: () => Promise<CallToolResult>): Promise<CallToolRes
     if (error instanceof CodeDiedError) return createErrorResult(error.message);
     throw error;
   }
-}
-
-const advertisedPrompt = ({ definition, declaration }: InspectedItem) =>
-  textOf(definition?.name, declaration.name);
-
-function describeArgument({ name, description, required }: Record<string, unknown>) {
-  return {
-    name: String(name),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(typeof required === "boolean" ? { required } : {}),
-  };
 }

@@ -9,7 +9,7 @@ import type { SessionConfig } from "../session/config/session-config.ts";
 import { createPackEnvironment } from "../session/server-environment.ts";
 import type { ServerPlan } from "../session/server-launches.ts";
 import type { SessionMeans } from "../session/session-means.ts";
-import type { CodeOwner } from "../session/session-tool.ts";
+import type { CodeOwner } from "../session/tool-source.ts";
 import { type ComposedServer, findServer } from "./compose-server.ts";
 import type { CreateProtocolServer } from "./protocol-server.ts";
 import { MemberServer } from "./serve-members.ts";

@@ -8,7 +8,7 @@ import { createErrorResult } from "../execution/convert-result.ts";
 import type { SchemaValidator } from "../execution/schema-validator.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import type { CodeOwner } from "./session-tool.ts";
+import type { CodeOwner } from "./tool-source.ts";
 
 /** The code that an entry of a bundle hands its inputs to: a module's, or that of a tool. */
 export interface EntryCode {

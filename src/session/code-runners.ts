@@ -1,5 +1,5 @@
 import type { OutcomeRunner } from "../execution/code-runner.ts";
-import type { CodeOwner } from "./session-tool.ts";
+import type { CodeOwner } from "./tool-source.ts";
 
 /** The runners of a session's code: one for each pack, one for the host's own tools; each made on first use. */
 export class CodeRunners {

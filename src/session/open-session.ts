@@ -25,7 +25,7 @@ import type { SessionMeans } from "./session-means.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
 import { SessionServer } from "./session-servers.ts";
-import type { CodeOwner, SessionToolset, SkippedTool, ToolSource } from "./session-tool.ts";
+import type { SessionToolset, SkippedTool } from "./session-tool.ts";
 import { type LeftOut, takePacks } from "./take-packs.ts";
 import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
 import {
@@ -36,6 +36,7 @@ import {
   gatherServerTools,
   indexCode,
 } from "./tool-candidates.ts";
+import type { CodeOwner, ToolSource } from "./tool-source.ts";
 
 const logFileOf = (label: string) => `${label.replace(/[^A-Za-z0-9._-]+/g, "-")}.log`;
 

@@ -8,7 +8,7 @@ import {
   createUserServerEnvironment,
   type EnvironmentFacts,
 } from "./server-environment.ts";
-import type { ToolSource } from "./session-tool.ts";
+import type { ToolSource } from "./tool-source.ts";
 
 /** A server that a session starts. Its environment is made when it starts, as it may hold a token. */
 export interface ServerPlan {

@@ -1,22 +1,8 @@
-import type { DiscoveredPack } from "../discovery/types.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
 import type { BundleTool } from "./bundle-tools.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { ToolMeta } from "./tool-meta.ts";
-
-/** Where a tool comes from. */
-export interface ToolSource {
-  type: "pack" | "config" | "builtIn";
-  /** npm name. */
-  pack?: string;
-  version?: string;
-  /** The item's own name. */
-  item?: string;
-  /** The server that advertises it: an item's name, or the user's name for it. */
-  server?: string;
-  /** Where it is declared: inside the pack, with `/`; absolute for the user's own. */
-  file?: string;
-}
+import type { CodeOwner, ToolSource } from "./tool-source.ts";
 
 /** A tool of a session, as its users see it. Texts are the author's own and not to be trusted. */
 export interface SessionTool {
@@ -67,14 +53,6 @@ export interface SessionToolset {
   name: string;
   /** Advertised names. */
   tools: string[];
-}
-
-/** Whose code a tool is: a pack, or the host itself. */
-export interface CodeOwner {
-  /** `undefined` for the host's own tools. */
-  pack: DiscoveredPack | undefined;
-  /** Absolute path that its modules must lie in. */
-  root: string;
 }
 
 /** What carries out the calls of a tool. */

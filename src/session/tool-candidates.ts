@@ -8,8 +8,9 @@ import type { BuiltInDefinition, SessionConfig } from "./config/session-config.t
 import { describeSource } from "./server-launches.ts";
 import type { AdvertisedTool } from "./servers/connected-server.ts";
 import type { SessionServer } from "./session-servers.ts";
-import type { CodeOwner, SessionTool, SkippedTool, ToolCandidate, ToolSource } from "./session-tool.ts";
+import type { SessionTool, SkippedTool, ToolCandidate } from "./session-tool.ts";
 import { readToolMeta } from "./tool-meta.ts";
+import type { CodeOwner, ToolSource } from "./tool-source.ts";
 
 /** What one source brings. */
 export interface Contribution {

@@ -1,0 +1,64 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { InspectedItem } from "../definitions/types.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import type { HandlerContext } from "../execution/handler-context.ts";
+import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
+import type { CodeRunners } from "../session/code-runners.ts";
+import { placeOfCode } from "../session/tool-candidates.ts";
+import type { CodeOwner } from "../session/tool-source.ts";
+import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
+import type { CallChannel, ServedPrompt } from "./served-server.ts";
+
+const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
+
+/** The name that a prompt advertises. */
+export const advertisedPrompt = ({ definition, declaration }: InspectedItem) =>
+  textOf(definition?.name, declaration.name);
+
+function describeArgument({ name, description, required }: Record<string, unknown>) {
+  return {
+    name: String(name),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(typeof required === "boolean" ? { required } : {}),
+  };
+}
+
+/** A prompt of a pack. `createContext` gives its handler what handlers of this server get. */
+export function servePrompt(
+  item: InspectedItem,
+  name: string,
+  pack: DiscoveredPack,
+  runners: CodeRunners,
+  createContext: (owner: CodeOwner, channel: CallChannel) => HandlerContext,
+): ServedPrompt {
+  const definition = item.definition ?? {};
+  const owner: CodeOwner = { pack, root: pack.location };
+  const { title, description, content } = definition;
+  const args = Array.isArray(definition.arguments) ? definition.arguments.filter(isRecord) : [];
+  const handler = placeOfCode(definition.handler, owner.root, "handler", item);
+  return {
+    name,
+    listing: {
+      name,
+      ...(typeof title === "string" ? { title } : {}),
+      ...(typeof description === "string" ? { description } : {}),
+      ...(args.length > 0 ? { arguments: args.map(describeArgument) } : {}),
+      _meta: { [qualifiedNameKey]: item.qualifiedName },
+    },
+    required: args.filter(({ required }) => required === true).map((one) => String(one.name)),
+    get: async (given, channel) => {
+      const shown = typeof description === "string" ? { description } : {};
+      if (content !== undefined) return { messages: fillPrompt(content, given), ...shown };
+      if (handler === undefined) throw new Error("The prompt has no content.");
+      const context = createContext(owner, channel);
+      const runner = await runners.get(owner);
+      const outcome = await runner.invoke(handler, { ...given }, context);
+      if ("thrown" in outcome) throw new Error(outcome.thrown.message);
+      const { returned } = outcome;
+      if (returned.kind === "refused") throw new Error(returned.message);
+      const answer =
+        returned.kind === "json" ? JSON.parse(returned.json) : returned.kind === "text" ? returned.text : "";
+      return { ...shown, ...readPromptAnswer(answer) };
+    },
+  };
+}
