@@ -25,7 +25,13 @@ export default defineConfig([
   {
     ...shared,
     name: "library",
-    entry: { index: "src/index.ts", session: "src/api/session.ts", serve: "src/api/serve.ts" },
+    entry: {
+      index: "src/index.ts",
+      session: "src/api/session.ts",
+      serve: "src/api/serve.ts",
+      remote: "src/api/search-packs.ts",
+      install: "src/api/install.ts",
+    },
     outDir: "dist",
     format: "esm",
     dts: true,
@@ -58,7 +64,9 @@ export default defineConfig([
     ...shared,
     name: "scripting",
     cwd: "packages/scripting",
-    entry: { index: "src/index.ts" },
+    entry: { index: "src/index.ts", result: "src/result.ts", testing: "src/testing.ts" },
+    // Authors bring the MCP SDK themselves; nothing else is imported but Node.
+    deps: { neverBundle: [/^@modelcontextprotocol\//] },
     format: "esm",
     dts: true,
   },

@@ -66,6 +66,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "execution",
     "session",
   ],
+  // For those who write packs; sessions and validation are handed in.
+  author: ["data", "problems", "qualified-names"],
   // Packs elsewhere: in registries, and on their way into the project.
   remote: ["kinds", "data", "problems", "qualified-names", "extension-schema", "io", "discovery"],
   install: [
@@ -83,6 +85,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Where the public functions are handed their means; all that is pure stays without.
   api: [
     "kinds",
+    "version",
     "data",
     "problems",
     "qualified-names",
@@ -95,6 +98,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "execution",
     "session",
     "serve",
+    "author",
     "remote",
     "install",
   ],

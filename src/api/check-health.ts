@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
@@ -9,7 +10,7 @@ import { createSessionMeans } from "./session-means.ts";
 
 /** What was looked at, and how it is. */
 export interface HealthCheck {
-  name: "node" | "project" | "config" | "packs" | "servers" | "session";
+  name: "node" | "project" | "config" | "clients" | "packs" | "servers" | "session";
   ok: boolean;
   /** One line for people. */
   summary: string;
@@ -35,7 +36,8 @@ async function checkNode(): Promise<{ check: HealthCheck; problems: Problem[] }>
   };
 }
 
-const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const count = (number: number, noun: string, nouns = `${noun}s`) =>
+  `${number} ${number === 1 ? noun : nouns}`;
 
 function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
   const broken = packs.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
@@ -49,6 +51,32 @@ function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
   };
 }
 
+/** Whether what was installed into clients' configs still leads somewhere. */
+async function checkInstalls(directory: string): Promise<{ check: HealthCheck; problems: Problem[] }> {
+  const [{ listInstalls }, { resolveServer }] = await Promise.all([
+    import("./list-installs.ts"),
+    import("./resolve-server.ts"),
+  ]);
+  const installs = await listInstalls();
+  const problems: Problem[] = [];
+  for (const { server, file, project, state } of installs) {
+    if (state === "missing") continue;
+    try {
+      await resolveServer(server, { cwd: project ?? directory });
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      // A client of another project that fails to start a server is no obstacle to a session here.
+      problems.push({ ...error.problem, severity: "warning", file });
+    }
+  }
+  const there = installs.filter(({ state }) => state !== "missing");
+  const summary =
+    there.length === 0
+      ? "nothing installed into any"
+      : `${count(there.length, "entry", "entries")}, ${problems.length} of servers that are gone`;
+  return { check: { name: "clients", ok: problems.length === 0, summary }, problems };
+}
+
 /**
  * Looks at everything a session needs, and goes on after each fault. Trust level: execution, since whether servers
  * start is found out by starting them; all of them are ended again.
@@ -56,7 +84,7 @@ function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
 export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
   const means = createSessionMeans();
   const { port } = means.inspection;
-  const cwd = options.cwd ?? process.cwd();
+  const cwd = resolve(options.cwd ?? process.cwd());
   const node = await checkNode();
   const health: Health = { project: null, checks: [node.check], problems: node.problems };
   const add = (check: HealthCheck, problems: readonly Problem[] = []) => {
@@ -75,9 +103,12 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   health.project = directory;
   add({ name: "project", ok: true, summary: directory });
 
+  const clients = await checkInstalls(directory);
   const faults = await findConfigFaults(port, { directory, config: options.config, cwd });
   const described = faults.length === 0 ? "no faults" : count(faults.length, "fault");
   add({ name: "config", ok: faults.length === 0, summary: described }, faults);
+
+  add(clients.check, clients.problems);
 
   const found = await findPacks(port, { cwd, policy: { allow: undefined, deny: [], transitive: [] } });
   const packs = found.packs.map(({ pack }) => pack);

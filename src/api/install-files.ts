@@ -16,7 +16,7 @@ export const openFiles = ({ stateFolder, waitMs, staleMs, onStep }: InstallMeans
   });
 
 /** The ledger; one that cannot be read says nothing. */
-function readLedger(means: InstallMeans, files: ConfigFiles): Ledger {
+export function readLedger(means: InstallMeans, files: ConfigFiles): Ledger {
   try {
     return parseLedger(files.read(ledgerPath(means)));
   } catch {

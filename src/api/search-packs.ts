@@ -1,10 +1,8 @@
 import { findPacks } from "../discovery/find-packs.ts";
 import { createNodeDiscoveryPort } from "../io/node-discovery-port.ts";
-import { escapePackageName } from "../io/registry-client.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
-import { defaultLimits, type ReaderLimits } from "../remote/registry-reader.ts";
+import type { ReaderLimits } from "../remote/registry-reader.ts";
 import type { RemoteSearch, SearchProgress } from "../remote/search-registries.ts";
-import { createRegistryCache, createRegistryPort } from "./registry-means.ts";
 
 export type { RemoteItem, RemotePack } from "../remote/remote-pack.ts";
 export type { RemoteSearch, SearchProgress } from "../remote/search-registries.ts";
@@ -48,10 +46,16 @@ async function findInstalled(cwd: string): Promise<Set<string>> {
 export async function searchPacks(text = "", options: RemoteSearchOptions = {}): Promise<RemoteSearch> {
   const { cwd = process.cwd(), refresh = false, offline = false, limits, onProgress, signal } = options;
   if (typeof text !== "string") throw failure("InvalidArguments", { reason: "What to search for is a text" });
-  const { searchRegistries } = await import("../remote/search-registries.ts");
+  // What talks to registries is large, and the entry of the library should not wait for it.
+  const [{ searchRegistries }, { defaultLimits }, { escapePackageName }, registries] = await Promise.all([
+    import("../remote/search-registries.ts"),
+    import("../remote/registry-reader.ts"),
+    import("../io/registry-client.ts"),
+    import("./registry-means.ts"),
+  ]);
   const means = {
-    port: await createRegistryPort(cwd),
-    cache: createRegistryCache(),
+    port: await registries.createRegistryPort(cwd),
+    cache: registries.createRegistryCache(),
     mode: offline ? "offline" : refresh ? "refresh" : "normal",
     limits: { ...defaultLimits, ...limits },
     escapeName: escapePackageName,

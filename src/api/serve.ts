@@ -1,5 +1,6 @@
 import type { CommandServeOptions, RunningServer, ServeOptions } from "../serve/serve-options.ts";
 import { startServerWith } from "../serve/start-server.ts";
+import { withMissingPacks } from "./install-missing.ts";
 import { createServeMeans } from "./serve-means.ts";
 
 export { type Problem, TrailblazeError } from "../problems/index.ts";
@@ -12,10 +13,14 @@ export type { BuiltInDefinition } from "../session/config/session-config.ts";
  * Trust level: execution. Runs `initialize` of the server and of its tools before it is offered, and handlers when
  * clients call them; over stdio it takes this process's stdin and stdout.
  *
+ * With `install`, or where the config's `packs.autoInstall` allows it, packs that it refers to are installed first.
+ *
  * Rejects with a `TrailblazeError` where nothing can be served, everything it started ended: `ProjectNotFound`,
  * `InvalidConfig`, `ServerNotFound`, `ToolNotFound` and the like for its references, `InitializeFailed`,
  * `DuplicateBundleEntry`, `ServerStartFailed` (a port in use, a program that is not there).
  */
 export async function startServer(server: string, options: ServeOptions = {}): Promise<RunningServer> {
-  return startServerWith(createServeMeans(), server, options as CommandServeOptions);
+  return withMissingPacks(options, () =>
+    startServerWith(createServeMeans(), server, options as CommandServeOptions),
+  );
 }

@@ -1,4 +1,6 @@
 import type { CommandDescription, OptionDescription } from "./command.ts";
+import { installCommands } from "./install/commands-table.ts";
+import { remoteCommands, remoteOptions } from "./remote/commands-table.ts";
 import { sessionOptions } from "./session/session-options-table.ts";
 
 /** The options that every command has. */
@@ -35,6 +37,8 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     positionals: [0, 1],
     options: {
       global: { type: "boolean", short: "g", description: "Also list packs that are installed globally" },
+      remote: { type: "boolean", description: "List the packs of the npm registry instead" },
+      ...remoteOptions,
       "built-in": { type: "boolean", description: "Also list the tools and servers of the project's config" },
     },
     load: () => import("./commands/list.ts"),
@@ -108,6 +112,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         placeholder: "[HOST:]PORT",
         description: "Serve streamable HTTP there, at /mcp; 127.0.0.1 unless a host is named",
       },
+      stdio: { type: "boolean", description: "Serve over stdio, whatever its definition says" },
       token: {
         type: "string",
         placeholder: "TEXT",
@@ -121,6 +126,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
       },
       "max-sessions": { type: "string", placeholder: "NUMBER", description: "Sessions at once (1000)" },
       stateless: { type: "boolean", description: "Have no sessions: each request stands for itself" },
+      install: { type: "boolean", description: "Install packs that it refers to and that are missing" },
       "all-tools": {
         type: "boolean",
         description: "Also offer tools that need a session or are not for models",
@@ -140,4 +146,6 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     options: sessionOptions,
     load: () => import("./commands/doctor.ts"),
   },
+  ...installCommands,
+  ...remoteCommands,
 };

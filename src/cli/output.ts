@@ -1,13 +1,18 @@
 // The one module that writes to stdout and stderr. stdout belongs to machines and to the answer, stderr to everything
 // else that people read.
 import { fstatSync, writeSync } from "node:fs";
+import type { Writable } from "node:stream";
 import type { TextStyle } from "./command.ts";
 import { formatJson } from "./format-json.ts";
 
 type Descriptor = 1 | 2;
 
+/** The ways to the real streams, once packs' code may be running. */
+const reserved = new Map<Descriptor, Writable>();
+
 // Making `process.stdout` takes an eighth of the time that Node needs to start, so that is left to terminals.
-const streamOf = (descriptor: Descriptor) => (descriptor === 1 ? process.stdout : process.stderr);
+const terminalOf = (descriptor: Descriptor) => (descriptor === 1 ? process.stdout : process.stderr);
+const streamOf = (descriptor: Descriptor): Writable => reserved.get(descriptor) ?? terminalOf(descriptor);
 
 function mayBeTerminal(descriptor: Descriptor): boolean {
   try {
@@ -20,7 +25,7 @@ function mayBeTerminal(descriptor: Descriptor): boolean {
 /** Colour and width: both only for a terminal, colour only without `NO_COLOR`. */
 function styleOf(descriptor: Descriptor): TextStyle {
   if (!mayBeTerminal(descriptor)) return { color: false, width: undefined };
-  const { isTTY, columns } = streamOf(descriptor);
+  const { isTTY, columns } = terminalOf(descriptor);
   const color = isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
   return { color, width: isTTY ? columns || undefined : undefined };
 }
@@ -46,7 +51,11 @@ function tolerateClosedPipe(error: NodeJS.ErrnoException): void {
 const waiting = new Set<Descriptor>();
 
 function writeLine(descriptor: Descriptor, text: string): void {
-  const bytes = Buffer.from(text === "" || text.endsWith("\n") ? text : `${text}\n`);
+  write(descriptor, text === "" || text.endsWith("\n") ? text : `${text}\n`);
+}
+
+function write(descriptor: Descriptor, text: string): void {
+  const bytes = Buffer.from(text);
   const rest = waiting.has(descriptor) ? bytes : writeWhatFits(descriptor, bytes);
   if (rest.length === 0) return;
   const stream = streamOf(descriptor);
@@ -58,14 +67,33 @@ function writeLine(descriptor: Descriptor, text: string): void {
 export const output = {
   stdoutStyle: (): TextStyle => styleOf(1),
   stderrStyle: (): TextStyle => styleOf(2),
+  stderrIsTerminal: (): boolean => mayBeTerminal(2) && process.stderr.isTTY === true,
+  /**
+   * To be called before code of packs is run in this process: what that prints goes to stderr, with everything escaped
+   * that acts on terminals, and only the methods here reach stdout. It holds until the process ends, as such code may
+   * print when nobody waits for it any more. Code that writes to the descriptor itself is not held up. Idempotent.
+   */
+  reserve: async (): Promise<void> => {
+    if (reserved.size > 0) return;
+    const { reserveStdout } = await import("../serve/stdio/reserve-stdout.ts");
+    const { createEscapingStream } = await import("./session/escaping-stream.ts");
+    for (const descriptor of [1, 2] as const) {
+      const terminal = terminalOf(descriptor);
+      const escaping = createEscapingStream((text) => write(2, text));
+      reserved.set(descriptor, reserveStdout(terminal, escaping));
+      // What `console` colours would show its colours as text.
+      if (terminal.isTTY) Object.assign(terminal, { getColorDepth: () => 1, hasColors: () => false });
+    }
+  },
   /** The answer itself. */
   answer: (text: string): void => writeLine(1, text),
   json: (document: unknown): void => writeLine(1, formatJson(document)),
   /** Resolves when everything that was written is with whoever reads it. */
   drained: async (): Promise<void> => {
-    const streams = [...waiting].map(streamOf).filter(({ writableLength }) => writableLength > 0);
+    const streams = [...waiting].map(streamOf);
+    // No `drain` is emitted where less waits than a stream would hold.
     await Promise.all(
-      streams.map((stream) => new Promise<void>((resolve) => stream.once("drain", () => resolve()))),
+      streams.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
     );
   },
   /** What people should know besides the answer. */

@@ -51,6 +51,8 @@ function describeBundle({ definition }: InspectedItem): ServerTool[] {
 export interface ServerMembers {
   tools: ServerMember[];
   prompts: InspectedItem[];
+  /** The toolsets that were walked through, bundles among them. */
+  toolsets: InspectedItem[];
   /** Bundles that are listed more than once, each time after the first. */
   repeatedBundles: InspectedItem[];
 }
@@ -104,7 +106,8 @@ export class ServerContentsReader {
   async readMembers(server: Referrer | undefined): Promise<ServerMembers> {
     const members = new Map<string, ServerMember>();
     const repeatedBundles: InspectedItem[] = [];
-    if (server === undefined) return { tools: [], prompts: [], repeatedBundles };
+    const toolsets: InspectedItem[] = [];
+    if (server === undefined) return { tools: [], prompts: [], toolsets, repeatedBundles };
     const seen = new Set<string>();
     const add = async (referrer: Referrer): Promise<void> => {
       for (const name of await this.#resolve(referrer, "tool")) {
@@ -121,6 +124,7 @@ export class ServerContentsReader {
         if (isBundle && seen.has(name)) repeatedBundles.push(toolset);
         if (seen.has(name)) continue;
         seen.add(name);
+        toolsets.push(toolset);
         if (isBundle) members.set(`bundle ${name}`, { type: "bundle", item: toolset });
         else {
           const inner = this.#asReferrer(toolset);
@@ -133,6 +137,7 @@ export class ServerContentsReader {
     return {
       tools: [...members.values()],
       prompts: await this.#library.load("prompt", promptNames),
+      toolsets,
       repeatedBundles,
     };
   }

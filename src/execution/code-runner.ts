@@ -7,6 +7,8 @@ export type Outcome = { returned: Returned } | { thrown: Thrown };
 
 /** A runner that also tells what `call` makes a result of: for prompts, and for tools with templates and catches. */
 export interface OutcomeRunner extends CodeRunner {
+  /** Loads code without running it, where that can be done; rejects with why it cannot. */
+  load?(place: CodePlace): Promise<void>;
   /** As `call`, without the conversion. */
   invoke(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<Outcome>;
 }

@@ -18,6 +18,15 @@ export interface InProcessOptions {
   onLateError?: ((message: string) => void) | undefined;
 }
 
+/** What was initialised in this process, by the root of its code: modules are shared by all who load them. */
+const initialized = new Map<string, Map<unknown, Promise<void>>>();
+
+function initializedBelow(root: string): Map<unknown, Promise<void>> {
+  const known = initialized.get(root) ?? new Map<unknown, Promise<void>>();
+  initialized.set(root, known);
+  return known;
+}
+
 /**
  * Runs a pack's code in this process. It is contained against accidents, not attacks: it may do what the process may,
  * and `process.exit` or a loop without end is the host's end, too.
@@ -30,7 +39,7 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   const isTrusted = options.trusted === true;
   const release = isTrusted ? () => {} : claimRoot(options.root, origin);
   const run = <T>(work: () => T): T => (isTrusted ? work() : runAs(origin, work));
-  const initialized = new Map<unknown, Promise<void>>();
+  const asked = new Map<unknown, Promise<void>>();
   let isClosed = false;
 
   const loaded = new Map<unknown, Awaited<ReturnType<typeof loadFunction>>>();
@@ -62,19 +71,22 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   };
   return {
     invoke,
+    load: (place) => run(async () => void (await load(place))),
     call: async (place, args, context) => convertOutcome(await invoke(place, args, context)),
     initialize(place, context) {
+      const done = initializedBelow(options.root);
       const key = identifyPlace(place);
-      let running = initialized.get(key);
+      let running = asked.get(key) ?? done.get(key);
       if (running === undefined) {
         running = run(async () => {
           const initialize = await load(place);
           await initialize(Object.freeze({ options: freezeOptions(context.options) }));
         });
-        // Whoever has stopped waiting need not hear of it.
-        running.catch(() => {});
-        initialized.set(key, running);
+        // Who comes later, in another session, may have more luck.
+        running.catch(() => done.delete(key));
+        done.set(key, running);
       }
+      asked.set(key, running);
       return running;
     },
     async close() {

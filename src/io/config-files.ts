@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
+  accessSync,
   closeSync,
+  constants,
   fchmodSync,
   fchownSync,
   fsyncSync,
@@ -180,6 +182,8 @@ export class ConfigFiles {
   replace(file: string, text: string, { lock, newMode }: { lock: FileLock; newMode: number }): boolean {
     return refuse(file, () => {
       const stats = statSync(file, { throwIfNoEntry: false });
+      // A new file could take its place all the same, which its owner does not want.
+      if (stats !== undefined) accessSync(file, constants.W_OK);
       const draft = join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
       try {
         writeWhole(draft, Buffer.from(text), stats === undefined ? newMode : stats.mode & 0o7777, stats);

@@ -89,6 +89,8 @@ export function createManagerEnvironment(env: NodeJS.ProcessEnv): NodeJS.Process
   return {
     ...Object.fromEntries(kept),
     npm_config_ignore_scripts: "true",
+    // What comes along from deep below must not be a git repository, whose fetching may run code.
+    npm_config_allow_git: "root",
     YARN_ENABLE_SCRIPTS: "false",
     npm_config_update_notifier: "false",
     // Without a terminal, pnpm would ask before it makes node_modules anew, and find nobody.

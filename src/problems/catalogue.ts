@@ -5,7 +5,13 @@ import { installProblems } from "./install-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { remoteProblems } from "./remote-problems.ts";
 
-const entries = { ...extensionProblems, ...definitionProblems, ...operationProblems, ...remoteProblems, ...installProblems };
+const entries = {
+  ...extensionProblems,
+  ...definitionProblems,
+  ...operationProblems,
+  ...remoteProblems,
+  ...installProblems,
+};
 
 /** A code is permanent: it may be added, never renamed or given another meaning. */
 export type ProblemCode = keyof typeof entries;

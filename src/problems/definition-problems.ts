@@ -190,16 +190,18 @@ const contentProblems = {
       `The parameter ${quote(name)} is reserved: the host itself puts it into every call.`,
     hint: () => "Remove it from the schema; a handler gets it all the same.",
   }),
-  InvalidAdvertisedName: entry<{ name: string }>({
+  InvalidAdvertisedName: entry<{ name: string; byServer?: boolean }>({
     title: "MCP clients would refuse the name",
     severity: "error",
-    message: ({ name }) =>
-      `${quote(name)} cannot be advertised: clients take 1 to 64 of A-Z, a-z, 0-9, "_" and "-".`,
-    hint: ({ name }) => {
+    message: ({ name, byServer = false }) =>
+      byServer
+        ? `${quote(name)} cannot be a tool's name: MCP takes 1 to 128 of A-Z, a-z, 0-9, "_", "." and "-".`
+        : `${quote(name)} cannot be advertised: clients take 1 to 64 of A-Z, a-z, 0-9, "_" and "-".`,
+    hint: ({ name, byServer = false }) => {
       const usable = name
-        .replace(/[^A-Za-z0-9_-]+/g, "_")
+        .replace(byServer ? /[^A-Za-z0-9_.-]+/g : /[^A-Za-z0-9_-]+/g, "_")
         .replace(/^_+|_+$/g, "")
-        .slice(0, 64);
+        .slice(0, byServer ? 128 : 64);
       return usable === "" ? undefined : `For example "${usable}".`;
     },
   }),

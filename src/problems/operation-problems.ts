@@ -118,17 +118,20 @@ export const operationProblems = {
     message: ({ name, bundles }) =>
       name === undefined
         ? `The bundle ${listOf(bundles.map((bundle) => quote(bundle, 200)))} is listed twice in one server.`
-        : `The entry ${quote(name)} is in ${listOf(
-            bundles.map((bundle) => quote(bundle, 200)),
-            "and",
-          )}, which one server has both.`,
+        : bundles[0] === bundles[1]
+          ? `The entry ${quote(name)} is twice in ${listOf(bundles.slice(1).map((bundle) => quote(bundle, 200)))}.`
+          : `The entry ${quote(name)} is in ${listOf(
+              bundles.map((bundle) => quote(bundle, 200)),
+              "and",
+            )}, which one server has both.`,
     hint: ({ name }) =>
       name === undefined ? "List it once." : "Rename one of them, or serve the bundles by different servers.",
   }),
-  ServerDied: entry<{ label: string; why: string }>({
+  ServerDied: entry<{ label: string; why: string; isRelaunched?: boolean }>({
     title: "A server ended during a session",
-    severity: "error",
-    message: ({ label, why }) => `${quote(label, 200)} is gone: ${printable(why)}`,
+    severity: (_context, { isRelaunched }) => (isRelaunched ? "warning" : "error"),
+    message: ({ label, why, isRelaunched }) =>
+      `${quote(label, 200)} ${isRelaunched ? "was gone and is started again" : "is gone"}: ${printable(why)}`,
     hint: () => "`crash` in trailblaze.config.yaml says what a session does then: fail, isolate or relaunch.",
   }),
   SessionClosed: entry<{ reason: string | undefined }>({

@@ -149,7 +149,7 @@ export function resolveReference(reference: string, given: ReferenceContext): Re
       name.packageName,
       context.packs.map((one) => one.name),
     );
-    throw failure("PackNotInstalled", { name: name.packageName, nearest });
+    throw failure("PackNotInstalled", { name: name.packageName, nearest }, { pack: name.packageName });
   }
   const { range } = name;
   if (range !== undefined && !(pack.version !== null && satisfies(pack.version, range))) {

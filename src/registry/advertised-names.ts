@@ -25,9 +25,19 @@ export function findCollisions(claims: readonly NameClaim[]): TrailblazeError | 
   return collisions.length === 0 ? undefined : failure("NameCollision", { collisions });
 }
 
+/** Characters of a name that was numbered; clients take no longer ones. */
+const longestNumbered = 64;
+
+/** A name with a number behind it, of which characters before that make room. */
+function withNumber(name: string, number: number): string {
+  const base = name.slice(0, longestNumbered - String(number).length);
+  // No half of a surrogate pair.
+  return `${base.replace(/[\ud800-\udbff]$/, "")}${number}`;
+}
+
 /**
  * Names in which none is there twice: those that were get numbers in their order, `Search1`, `Search2`, where a number
- * that would make a name that is taken is passed over. Unique names stay.
+ * that would make a name that is taken is passed over; they are cut to 64 characters. Unique names stay.
  */
 export function numberNames(names: readonly string[]): string[] {
   const counts = new Map<string, number>();
@@ -37,9 +47,10 @@ export function numberNames(names: readonly string[]): string[] {
   return names.map((name) => {
     if (counts.get(name) === 1) return name;
     let number = next.get(name) ?? 1;
-    while (taken.has(`${name}${number}`)) number += 1;
+    while (taken.has(withNumber(name, number))) number += 1;
     next.set(name, number + 1);
-    taken.add(`${name}${number}`);
-    return `${name}${number}`;
+    const numbered = withNumber(name, number);
+    taken.add(numbered);
+    return numbered;
   });
 }

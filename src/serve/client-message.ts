@@ -1,6 +1,7 @@
 import { nestsDeeper } from "../session/servers/json-depth.ts";
+import { findRequestId, type RequestId } from "./find-request-id.ts";
 
-export type RequestId = string | number;
+export type { RequestId } from "./find-request-id.ts";
 
 /** Codes of JSON-RPC, and those that the SDK's transport uses. */
 export const rpcCode = {
@@ -11,15 +12,24 @@ export const rpcCode = {
   noSession: -32001,
 } as const;
 
+export const noBatches = "Batches are not supported.";
+
 /** Levels of arrays and objects in a message. */
 const maximumDepth = 512;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The value of a client's JSON text, or what is wrong with it. */
-export function parseMessage(text: Uint8Array): { value: unknown } | { code: number; fault: string } {
+/** The value of a client's JSON text, or what is wrong with it, and the id of a request that nests too deep. */
+export function parseMessage(
+  text: Uint8Array,
+): { value: unknown } | { code: number; fault: string; id?: RequestId } {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   if (nestsDeeper(bytes, maximumDepth)) {
-    return { code: rpcCode.request, fault: `The message nests deeper than ${maximumDepth} levels.` };
+    const id = findRequestId(bytes);
+    return {
+      code: rpcCode.request,
+      fault: `The message nests deeper than ${maximumDepth} levels.`,
+      ...(id === undefined ? {} : { id }),
+    };
   }
   try {
     return { value: JSON.parse(utf8.decode(text)) };
@@ -50,6 +60,3 @@ export const cancelledIdOf = (message: unknown): RequestId | undefined =>
   methodOf(message) === "notifications/cancelled"
     ? asId(own(own(message, "params"), "requestId"))
     : undefined;
-
-/** Of a message, or of all in a batch. */
-export const messagesIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);

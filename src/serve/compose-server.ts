@@ -1,5 +1,6 @@
 import { DefinitionLibrary } from "../definitions/definition-library.ts";
 import type { InspectionMeans } from "../definitions/inspect.ts";
+import { placeInSources } from "../definitions/place-problems.ts";
 import { findReferences, type WrittenReference } from "../definitions/references.ts";
 import {
   type Referrer,
@@ -38,7 +39,7 @@ export interface ComposedServer {
     reference: string,
   ): Exclude<ServerMember, { type: "bundle" }> | undefined;
   /** The pack of each item among the members, by the item. */
-  packOf(item: InspectedItem): DiscoveredPack;
+  packOf(item: InspectedItem): InspectedPack;
 }
 
 /** What a name to be started leads to. */
@@ -137,7 +138,7 @@ class ServerFinder {
       origin: undefined,
       members,
       findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
-      packOf: (item) => this.#packOf(item),
+      packOf: (item) => this.#inspectedOf(item),
     };
   }
 
@@ -160,7 +161,7 @@ class ServerFinder {
       origin: { item, pack },
       members,
       findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
-      packOf: (member) => this.#packOf(member),
+      packOf: (member) => this.#inspectedOf(member),
     };
   }
 
@@ -184,7 +185,7 @@ class ServerFinder {
     const items = [...members.tools, ...referred].flatMap((member) =>
       member.type === "builtIn" ? [] : [member.item],
     );
-    for (const item of items) {
+    for (const item of [...items, ...members.toolsets, ...members.prompts]) {
       const owner = this.#ownerOf(item);
       if (owner !== undefined) this.#checkAllowed(owner, item);
     }
@@ -197,14 +198,9 @@ class ServerFinder {
     for (const member of tools) {
       if (member.type !== "bundle") continue;
       const { item } = member;
-      for (const { reference, kind } of findReferences(item)) {
+      for (const { reference, kind, path } of findReferences(item)) {
         if (kind !== "tool") continue;
-        const { qualifiedName } = resolveReference(reference, {
-          from: this.#packOf(item),
-          kind,
-          packs: this.#packs,
-          builtIns: this.#builtInNames,
-        });
+        const qualifiedName = await this.#resolveTool(reference, item, path);
         const [tool] = qualifiedName.includes("/") ? await this.#library.load("tool", [qualifiedName]) : [];
         this.#referred.set(
           `${item.qualifiedName} ${reference}`,
@@ -215,21 +211,45 @@ class ServerFinder {
     return [...this.#referred.values()];
   }
 
+  /** Throws what keeps a reference of a bundle from being resolved, with its place. */
+  async #resolveTool(
+    reference: string,
+    item: InspectedItem,
+    path: readonly (string | number)[],
+  ): Promise<string> {
+    try {
+      const from = this.#packOf(item);
+      const context = { from, kind: "tool", packs: this.#packs, builtIns: this.#builtInNames } as const;
+      return resolveReference(reference, context).qualifiedName;
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      const owner = this.#ownerOf(item);
+      const findings = [{ item, problem: { ...error.problem, path } }];
+      const [placed = error.problem] =
+        owner === undefined ? [] : await placeInSources(owner.pack.name, owner.texts, findings);
+      throw new TrailblazeError(placed);
+    }
+  }
+
   #ownerOf(item: InspectedItem): InspectedPack | undefined {
     return this.#library.sourceOf(item);
   }
 
   #packOf(item: InspectedItem): DiscoveredPack {
+    return this.#inspectedOf(item).pack;
+  }
+
+  #inspectedOf(item: InspectedItem): InspectedPack {
     const owner = this.#ownerOf(item);
     if (owner === undefined) throw new Error(`${item.qualifiedName} was loaded from no pack`);
-    return owner.pack;
+    return owner;
   }
 
   /** What the user shut out is not served either. */
   #checkAllowed({ pack }: FoundPack, { declaration, qualifiedName }: InspectedItem): void {
     const { packs } = this.#sources.config;
     if (isItemAllowed(packs, pack.qualifiedName, qualifiedName, { isTransitive: false })) return;
-    const code = declaration.kind === "server" ? "ServerNotFound" : "ToolNotFound";
+    const code = notFoundCodes[declaration.kind];
     const reason = "the config's `packs` does not allow it.";
     throw failure(code, { ...notFound(qualifiedName), reason });
   }
@@ -254,6 +274,13 @@ function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => 
   }
   return groups;
 }
+
+const notFoundCodes = {
+  server: "ServerNotFound",
+  tool: "ToolNotFound",
+  toolset: "ToolsetNotFound",
+  prompt: "PromptNotFound",
+} as const;
 
 const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 

@@ -13,12 +13,15 @@ import {
   type LoggingLevel,
   LoggingLevelSchema,
   McpError,
+  type RequestId,
   type ServerNotification,
   type ServerRequest,
 } from "@modelcontextprotocol/sdk/types.js";
+import { isRecord } from "../data/parse-json.ts";
 import { legacyContextKey } from "../session/envelope.ts";
 import { readPage } from "./pages.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
+import { findParamsFault } from "./request-params.ts";
 import type { CallAnswer, CallChannel, ServedServer, ServedTool } from "./served-server.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -79,6 +82,31 @@ function toResult(answer: CallAnswer) {
   return { content: [{ type: "text" as const, text }], isError: true };
 }
 
+/** Arguments of requests as their clients wrote them: the SDK's copies lack keys such as `__proto__`. */
+class WrittenArguments {
+  readonly #byRequest = new Map<RequestId, Record<string, unknown>>();
+
+  /** Notes the arguments of a request, or gives the answer to one whose params are wrong. */
+  receive(message: JSONRPCMessage): JSONRPCMessage | undefined {
+    if (!("method" in message) || !("id" in message)) return undefined;
+    const { id, method, params } = message;
+    const fault = findParamsFault(method, params);
+    if (fault !== undefined) {
+      return { jsonrpc: "2.0", id, error: { code: ErrorCode.InvalidParams, message: fault } };
+    }
+    const args: unknown = params?.arguments;
+    if (isRecord(args) && (method === "tools/call" || method === "prompts/get"))
+      this.#byRequest.set(id, args);
+    return undefined;
+  }
+
+  take(id: RequestId): Record<string, unknown> {
+    const args = this.#byRequest.get(id) ?? {};
+    this.#byRequest.delete(id);
+    return args;
+  }
+}
+
 /** A call that may be a task is an ordinary call to a server that has none; the SDK would refuse it. */
 function withoutTask<Message extends JSONRPCMessage>(message: Message): Message {
   if (!("method" in message) || message.params?.task === undefined) return message;
@@ -100,6 +128,7 @@ export function createProtocolServer(
     },
     ...(instructions === undefined ? {} : { instructions }),
   });
+  const written = new WrittenArguments();
   const toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
   const promptsByName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
 
@@ -126,10 +155,10 @@ export function createProtocolServer(
     return tool.call(request, createChannel(server, extra, sessionId));
   };
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    // Only a session may say this; to a served tool it would be somebody else's word.
+    const { [legacyContextKey]: _, ...args } = written.take(extra.requestId);
     const tool = toolsByName.get(params.name);
     if (tool === undefined) throw badRequest(`There is no tool ${JSON.stringify(params.name)}.`);
-    // Only a session may say these; to a served tool they would be somebody else's word.
-    const { [legacyContextKey]: _, ...args } = params.arguments ?? {};
     try {
       return toResult(await callTool(tool, args, extra));
     } catch (error) {
@@ -143,9 +172,9 @@ export function createProtocolServer(
       return { prompts: entries as never, ...rest };
     });
     server.setRequestHandler(GetPromptRequestSchema, async ({ params }, extra) => {
+      const args = written.take(extra.requestId) as Record<string, string>;
       const prompt = promptsByName.get(params.name);
       if (prompt === undefined) throw badRequest(`There is no prompt ${JSON.stringify(params.name)}.`);
-      const args = params.arguments ?? {};
       const missing = prompt.required.filter((name) => !Object.hasOwn(args, name));
       if (missing.length > 0) {
         const names = missing.map((name) => JSON.stringify(name)).join(", ");
@@ -169,7 +198,11 @@ export function createProtocolServer(
     async connect(transport) {
       await server.connect(transport);
       const receive = transport.onmessage;
-      transport.onmessage = (message, extra) => receive?.(withoutTask(message), extra);
+      transport.onmessage = (message, extra) => {
+        const refusal = written.receive(message);
+        if (refusal === undefined) receive?.(withoutTask(message), extra);
+        else void transport.send(refusal).catch(() => {});
+      };
     },
     close: () => server.close(),
   };

@@ -40,8 +40,10 @@ export function describeForClients(
     string,
     unknown
   >;
+  // Whose tool it is, only the host says.
+  const { [qualifiedNameKey]: _, ...own } = isRecord(_meta) ? _meta : {};
   const meta = {
-    ...(isRecord(_meta) ? _meta : {}),
+    ...own,
     ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
   };
   return {
@@ -91,6 +93,6 @@ export function codeOfMember(
     return definition === undefined ? [] : createCode(member.name, definition, owner, config);
   }
   const { item } = member;
-  const pack = server.packOf(item);
+  const { pack } = server.packOf(item);
   return createCode(item.qualifiedName, item.definition ?? {}, { pack, root: pack.location }, config, item);
 }

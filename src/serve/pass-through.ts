@@ -48,7 +48,7 @@ export async function passThrough(
     input.pause();
     if (isClosing || exitCode === 0) return;
     const how = signal === null ? `it ended with exit code ${exitCode}` : `it was ended by ${signal}`;
-    throw failure("ServerStartFailed", { label, reason: how });
+    throw failure("ServerDied", { label, why: how });
   });
   return { close, ended };
 }

@@ -1,20 +1,26 @@
 import { isRecord } from "../data/parse-json.ts";
+import { placesFor } from "../extension-schema/prompt-places.ts";
 import type { PromptMessage } from "./served-server.ts";
 
-/** A place for an argument: `{{name}}`, white space allowed, but no `${{ … }}`. */
-const place = /(?<!\$)\{\{\s*([A-Za-z0-9_-]+)\s*\}\}/g;
+type Fill = (text: string) => string;
 
-/** A text with its places filled. A place for an argument that was not given becomes empty. */
-function fillText(text: string, args: Readonly<Record<string, string>>): string {
-  return text.replace(place, (_, name: string) => (Object.hasOwn(args, name) ? (args[name] ?? "") : ""));
+/**
+ * Fills the places for the arguments that are declared. One that was not given leaves its place empty; what looks like a
+ * place for any other stays as it is.
+ */
+function createFill(args: Readonly<Record<string, string>>, names: readonly string[]): Fill {
+  const places = placesFor(names);
+  if (places === undefined) return (text) => text;
+  return (text) =>
+    text.replace(places, (_, name: string) => (Object.hasOwn(args, name) ? (args[name] ?? "") : ""));
 }
 
 /** Every text of a value with its places filled; keys stay. */
-function fill(value: unknown, args: Readonly<Record<string, string>>): unknown {
-  if (typeof value === "string") return fillText(value, args);
-  if (Array.isArray(value)) return value.map((entry) => fill(entry, args));
+function fillAll(value: unknown, fill: Fill): unknown {
+  if (typeof value === "string") return fill(value);
+  if (Array.isArray(value)) return value.map((entry) => fillAll(entry, fill));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fill(entry, args)]));
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fillAll(entry, fill)]));
 }
 
 const asContent = (content: unknown): PromptMessage["content"] =>
@@ -22,14 +28,22 @@ const asContent = (content: unknown): PromptMessage["content"] =>
     ? (content as PromptMessage["content"])
     : { type: "text", text: String(content) };
 
-/** The messages that a prompt's `content` stands for: a text is one of the user's, a list is taken as it is. */
-export function fillPrompt(content: unknown, args: Readonly<Record<string, string>>): PromptMessage[] {
+/**
+ * The messages that a prompt's `content` stands for: a text is one of the user's, a list is taken as it is. `names` are
+ * those of all arguments that the prompt declares.
+ */
+export function fillPrompt(
+  content: unknown,
+  args: Readonly<Record<string, string>>,
+  names: readonly string[],
+): PromptMessage[] {
+  const fill = createFill(args, names);
   if (!Array.isArray(content)) {
-    return [{ role: "user", content: { type: "text", text: fillText(String(content), args) } }];
+    return [{ role: "user", content: { type: "text", text: fill(String(content)) } }];
   }
   return content.filter(isRecord).map(({ role, content: inner }) => ({
     role: role === "assistant" ? "assistant" : "user",
-    content: asContent(fill(inner, args)),
+    content: asContent(fillAll(inner, fill)),
   }));
 }
 

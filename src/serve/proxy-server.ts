@@ -20,6 +20,13 @@ class ProgressRoutes {
     if (meta?.progressToken !== undefined) this.#requests.set(meta.progressToken, message.id as RequestId);
   }
 
+  /** Nothing comes for a request after its answer. */
+  onAnswer(message: Record<string, unknown>): void {
+    if (own(message, "method") !== undefined) return;
+    const id = own(message, "id");
+    for (const [token, request] of this.#requests) if (request === id) this.#requests.delete(token);
+  }
+
   /** The request that a notification of the server belongs to. */
   find(message: Record<string, unknown>): RequestId | undefined {
     const params = own(message, "params");
@@ -33,6 +40,7 @@ class ProgressRoutes {
  * is passed on as it is. `onNoise` gets lines on its stdout that are no messages, `onStderr` what it writes there.
  */
 export function createProxyServer(
+  label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
   onStderr: (chunk: Buffer) => void,
@@ -56,7 +64,11 @@ export function createProxyServer(
       const routes = new ProgressRoutes();
       const running = processes.start(launch);
       child = running;
-      await running.started;
+      await running.started.catch((error: Error) => {
+        // The client learns only that the server failed.
+        onStderr(Buffer.from(`The server ${label} does not start: ${error.message}\n`));
+        throw error;
+      });
       running.stdin.on("error", () => void close());
       running.stderr.on("data", onStderr);
       const reader = createLineReader(maximumLineBytes, (line) => {
@@ -67,6 +79,7 @@ export function createProxyServer(
           return;
         }
         if (!isObject(message) || own(message, "jsonrpc") !== "2.0") return;
+        routes.onAnswer(message);
         const relatedRequestId = routes.find(message);
         const options = relatedRequestId === undefined ? {} : { relatedRequestId };
         // A client that is gone takes no messages, and its process will be told by `close`.

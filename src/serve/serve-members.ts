@@ -62,7 +62,7 @@ export class MemberServer {
       servePrompt(
         item,
         promptNames[index] ?? advertisedPrompt(item),
-        server.packOf(item),
+        server.packOf(item).pack,
         means.runners,
         inPrompt,
       ),
@@ -101,9 +101,24 @@ export class MemberServer {
       const place = placeOfCode(item.definition?.initialize, owner.root, "initialize", item);
       if (place !== undefined) await this.#runInitialize(item.qualifiedName, owner, place, {});
     }
+    for (const { owner, handler } of this.#codes) {
+      // Packs' handlers were looked for when their definitions were checked.
+      if (owner.pack === undefined && handler.source.from === "module") await this.#loadOwn(owner, handler);
+    }
     for (const code of this.#codes) {
       if (code.initialize === undefined) continue;
       await this.#runInitialize(code.qualifiedName ?? name, code.owner, code.initialize, code.options);
+    }
+  }
+
+  /** Throws `HandlerNotFound` where the host's own tool has no code. */
+  async #loadOwn(owner: CodeOwner, place: CodePlace): Promise<void> {
+    try {
+      await (await this.#means.runners.get(owner)).load?.(place);
+    } catch (error) {
+      const handler = place.source.from === "module" ? place.source.handler : "";
+      const reason = error instanceof Error ? error.message : String(error);
+      throw failure("HandlerNotFound", { handler, reason });
     }
   }
 

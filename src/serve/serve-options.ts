@@ -27,6 +27,10 @@ export interface ServeOptions {
   config?: string | Readonly<Record<string, unknown>>;
   /** Definitions of the host's own tools, besides the config's. */
   builtIns?: readonly BuiltInDefinition[];
+  /** Install packs that the server refers to and that are missing; default: as `packs.autoInstall` says. */
+  install?: boolean;
+  /** Told of each command of the package manager before it runs. */
+  onInstall?: (command: string) => void;
   /** Also offer tools that need a session, and those that are not for models. */
   allTools?: boolean;
 }
@@ -44,6 +48,8 @@ export interface RunningServer {
 /** What the command asks besides: settings for a server whose own definition says that it is served over HTTP. */
 export interface CommandServeOptions extends ServeOptions {
   http?: HttpTransport;
+  /** This process is there for the server alone: what its code prints goes to stderr, over HTTP as well. */
+  ownsStdout?: boolean;
   /** An option that means something over HTTP only; refused where the server turns out to be served over stdio. */
   onlyHttp?: string;
 }

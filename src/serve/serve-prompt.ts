@@ -48,7 +48,10 @@ export function servePrompt(
     required: args.filter(({ required }) => required === true).map((one) => String(one.name)),
     get: async (given, channel) => {
       const shown = typeof description === "string" ? { description } : {};
-      if (content !== undefined) return { messages: fillPrompt(content, given), ...shown };
+      if (content !== undefined) {
+        const names = args.map((one) => String(one.name));
+        return { messages: fillPrompt(content, given, names), ...shown };
+      }
       if (handler === undefined) throw new Error("The prompt has no content.");
       const context = createContext(owner, channel);
       const runner = await runners.get(owner);

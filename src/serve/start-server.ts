@@ -1,11 +1,13 @@
 import { join, resolve } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
 import { failure } from "../problems/index.ts";
+import { findCollisions } from "../registry/advertised-names.ts";
 import { CodeRunners } from "../session/code-runners.ts";
 import { checkBuiltIns } from "../session/config/check-built-ins.ts";
 import { readConfig } from "../session/config/read-config.ts";
-import type { SessionConfig } from "../session/config/session-config.ts";
+import type { BuiltInDefinition, SessionConfig } from "../session/config/session-config.ts";
 import { createPackEnvironment } from "../session/server-environment.ts";
 import type { ServerPlan } from "../session/server-launches.ts";
 import type { SessionMeans } from "../session/session-means.ts";
@@ -75,7 +77,7 @@ async function serveComposed(
     const running =
       transport === "stdio"
         ? await means.serveStdio(create)
-        : await means.serveHttp(server.name, create, transport);
+        : await means.serveHttp(server.origin?.item.qualifiedName ?? server.name, create, transport);
     return joinEnds(running, () => runners.close());
   } catch (error) {
     await runners.close();
@@ -109,7 +111,30 @@ async function serveSubprocess(
   }
   const { createProxyServer } = await import("./proxy-server.ts");
   const onStderr = (chunk: Buffer) => means.log(chunk.toString());
-  return means.serveHttp(label, () => createProxyServer(launch, means.processes, onStderr), transport);
+  return means.serveHttp(label, () => createProxyServer(label, launch, means.processes, onStderr), transport);
+}
+
+/** Throws `TrailblazeError` `InvalidArguments` for settings that mean nothing. */
+function checkTransport(transport: unknown): void {
+  if (transport === undefined || transport === "stdio") return;
+  const wrong = (reason: string) => failure("InvalidArguments", { reason });
+  if (!isRecord(transport)) throw wrong('The transport is "stdio" or an object with host and port');
+  const { port = 0, sessionTtl = 1, maxSessions = 1 } = transport;
+  if (!Number.isInteger(port) || Number(port) < 0 || Number(port) > 65_535) {
+    throw wrong(`The port must be from 0 to 65535, but is ${String(port)}`);
+  }
+  for (const [name, value] of Object.entries({ sessionTtl, maxSessions })) {
+    if (!(Number.isFinite(value) && Number(value) > 0)) {
+      throw wrong(`${name} must be a number above 0, but is ${String(value)}`);
+    }
+  }
+}
+
+/** Throws `NameCollision` where two of the host's own tools have one name. */
+function checkNames(builtIns: readonly BuiltInDefinition[]): void {
+  const claims = builtIns.map(({ name }) => ({ name: String(name), source: "a built-in" }));
+  const collision = findCollisions(claims);
+  if (collision !== undefined) throw collision;
 }
 
 /**
@@ -121,11 +146,13 @@ export async function startServerWith(
   reference: string,
   options: CommandServeOptions = {},
 ): Promise<RunningServer> {
+  checkTransport(options.transport);
   const cwd = resolve(options.cwd ?? process.cwd());
   const { port } = means.inspection;
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
+  checkNames(builtIns);
   const target = await findServer(reference, { means: means.inspection, config, builtIns, cwd });
   const own = target.type === "composed" ? target.server.transport : "stdio";
   const transport = options.transport ?? (own === "http" ? (options.http ?? {}) : "stdio");
@@ -134,6 +161,7 @@ export async function startServerWith(
     throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
   }
   if (target.type === "subprocess") return serveSubprocess(means, target.plan, transport);
+  if (options.ownsStdout) await means.reserveStdout();
   const allTools = options.allTools === true;
   return serveComposed(means, target.server, transport, config, { builtIns, allTools });
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectedItem } from "../definitions/types.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
+import { placeInSources } from "../definitions/place-problems.ts";
+import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
 import { type BundleOutcome, compileBundle, runBundleEntry } from "../execution/bundle.ts";
 import type { BundleEntry, BundleRequest } from "../execution/bundle-entry.ts";
 import type { Outcome } from "../execution/code-runner.ts";
@@ -32,19 +32,13 @@ export interface BundleTool {
  */
 export async function createBundleTools(
   item: InspectedItem,
-  pack: DiscoveredPack,
+  { pack, texts }: Pick<InspectedPack, "pack" | "texts">,
   findTool: (reference: string) => EntryCode | Problem,
 ): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
   const { createCelEngine } = await import("../expressions/cel/cel-engine.ts");
-  const place = {
-    pack: pack.name,
-    kind: item.declaration.kind,
-    item: item.declaration.name,
-    ...(item.file === null ? {} : { file: item.file }),
-  };
   const { entries, faults } = compileBundle(item.definition ?? {}, { engine: createCelEngine() });
   const problems: Problem[] = faults.map(({ expression, reason, path }) =>
-    createProblem("InvalidExpression", { expression, reason }, { ...place, path }),
+    createProblem("InvalidExpression", { expression, reason }, { path }),
   );
   const owner: CodeOwner = { pack, root: pack.location };
   const tools = entries.flatMap((entry, index): BundleTool[] => {
@@ -62,14 +56,14 @@ export async function createBundleTools(
     }
     const code = findTool(handler.reference);
     if ("code" in code) {
-      problems.push({ ...code, ...place, path: ["entries", index, "handler"] });
+      problems.push({ ...code, path: ["entries", index, "handler"] });
       return [];
     }
     return [{ entry, code }];
   });
-  return problems.some(({ severity }) => severity === "error")
-    ? { tools: [], problems }
-    : { tools, problems };
+  const isBroken = problems.some(({ severity }) => severity === "error");
+  const findings = problems.map((problem) => ({ item, problem }));
+  return { tools: isBroken ? [] : tools, problems: await placeInSources(pack.name, texts, findings) };
 }
 
 /** Calls an entry; inputs for a tool are checked against the tool's schema as well. */

@@ -29,6 +29,10 @@ export interface CheckedPack {
   unusable: ReadonlyMap<InspectedItem, Problem>;
 }
 
+/** Whether a problem is an error because of which an item, or a pack, cannot be used. */
+export const makesUnusable = ({ code, severity }: Problem): boolean =>
+  severity === "error" && !harmless.has(code);
+
 /** Errors that leave an item usable: the value counts as absent, the first of its files is taken. */
 const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
 
@@ -50,7 +54,7 @@ export async function checkPack(port: InspectionPort, inspected: InspectedPack):
   const found = (await runChecks(facts, sessionChecks)).filter(({ problem }) => problem.severity !== "info");
   const unusable = new Map<InspectedItem, Problem>();
   const note = (item: InspectedItem | undefined, problem: Problem) => {
-    if (item === undefined || problem.severity !== "error" || harmless.has(problem.code)) return;
+    if (item === undefined || !makesUnusable(problem)) return;
     if (!unusable.has(item)) unusable.set(item, problem);
   };
   for (const { item, problem } of found) note(item, problem);

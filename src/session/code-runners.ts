@@ -1,9 +1,14 @@
+import type { CodeDiedError } from "../execution/code-died-error.ts";
 import type { OutcomeRunner } from "../execution/code-runner.ts";
 import type { CodeOwner } from "./tool-source.ts";
+
+const keyOf = ({ pack }: CodeOwner) => pack?.location ?? "";
 
 /** The runners of a session's code: one for each pack, one for the host's own tools; each made on first use. */
 export class CodeRunners {
   readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;
+  readonly #deaths = new Map<string, CodeDiedError>();
+  readonly #renewed = new Set<string>();
   readonly #runners = new Map<string, Promise<OutcomeRunner>>();
 
   constructor(create: (owner: CodeOwner) => Promise<OutcomeRunner>) {
@@ -11,13 +16,31 @@ export class CodeRunners {
   }
 
   get(owner: CodeOwner): Promise<OutcomeRunner> {
-    const key = owner.pack?.location ?? "";
+    const key = keyOf(owner);
     let runner = this.#runners.get(key);
     if (runner === undefined) {
       runner = this.#create(owner);
       this.#runners.set(key, runner);
     }
     return runner;
+  }
+
+  /** The death of an owner's runner, until it is renewed. */
+  deathOf(owner: CodeOwner): CodeDiedError | undefined {
+    return this.#deaths.get(keyOf(owner));
+  }
+
+  noteDeath(owner: CodeOwner, death: CodeDiedError): void {
+    this.#deaths.set(keyOf(owner), death);
+  }
+
+  /** Lets the next call have a new runner in place of one that died; once an owner. True if it does. */
+  renew(owner: CodeOwner): boolean {
+    const key = keyOf(owner);
+    if (this.#renewed.has(key)) return false;
+    this.#renewed.add(key);
+    this.#deaths.delete(key);
+    return this.#runners.delete(key);
   }
 
   async close(): Promise<void> {

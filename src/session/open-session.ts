@@ -2,15 +2,16 @@ import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import { loadDefinitions } from "../definitions/load-definitions.ts";
 import { findPacks } from "../discovery/find-packs.ts";
+import { isAllowed } from "../discovery/packs-policy.ts";
 import { findProject } from "../discovery/project.ts";
+import type { CodeDiedError } from "../execution/code-died-error.ts";
 import type { OutcomeRunner } from "../execution/code-runner.ts";
-import type { ProcessLog } from "../io/process-port.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { Registry } from "../registry/create-registry.ts";
 import { createRegistry } from "../registry/create-registry.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
-import { type CheckedPack, checkPack } from "./check-packs.ts";
+import { type CheckedPack, checkPack, makesUnusable } from "./check-packs.ts";
 import { CodeRunners } from "./code-runners.ts";
 import { checkBuiltIns } from "./config/check-built-ins.ts";
 import { readConfig } from "./config/read-config.ts";
@@ -20,10 +21,13 @@ import type { RecordedCall } from "./recording.ts";
 import { registerTools } from "./register-tools.ts";
 import { createPackEnvironment } from "./server-environment.ts";
 import { describeSource, planPackServer, planUserServer, type ServerPlan } from "./server-launches.ts";
+import { whenAborted } from "./servers/abort-listeners.ts";
+import { createStreamRedactor } from "./servers/redact.ts";
 import { Session } from "./session.ts";
 import type { SessionMeans } from "./session-means.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
+import { SessionResources } from "./session-resources.ts";
 import { SessionServer } from "./session-servers.ts";
 import type { SessionToolset, SkippedTool } from "./session-tool.ts";
 import { type LeftOut, takePacks } from "./take-packs.ts";
@@ -52,13 +56,11 @@ class Opening {
   readonly #rules: OpeningRules;
   readonly #config: SessionConfig;
   readonly #id = randomUUID();
-  readonly #closing = new AbortController();
+  readonly #resources = new SessionResources();
   readonly #problems: Problem[] = [];
   readonly #recording: RecordedCall[] = [];
   readonly #memory: SessionMemory;
   readonly #logDir: string;
-  readonly #servers: SessionServer[] = [];
-  readonly #logs: ProcessLog[] = [];
   readonly #runners: CodeRunners;
   #callback: CallbackEndpoint | undefined;
   #calls: ToolCalls | undefined;
@@ -71,25 +73,22 @@ class Opening {
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.#logDir = means.openLogFolder(this.#id, config.logDir);
     this.#runners = new CodeRunners((owner) => this.#createRunner(owner));
+    this.#resources.add(() => this.#runners.close());
   }
 
   async open(cwd: string): Promise<Session> {
+    const resources = this.#resources;
     const { signal } = this.#options;
-    const onAbort = () => this.#closing.abort(signal?.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
     const aborted = new Promise<never>((_resolve, reject) => {
-      this.#closing.signal.addEventListener("abort", () => reject(this.#closing.signal.reason), {
-        once: true,
-      });
+      whenAborted(resources.closing, () => reject(resources.closing.reason));
     });
     aborted.catch(() => {});
     try {
-      signal?.throwIfAborted();
+      if (signal !== undefined) resources.follow(signal);
+      // What is given up goes on to its next step, which finds the session closed and can start nothing.
       return await Promise.race([this.#open(cwd), aborted]);
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#closing.abort(error);
-      signal?.removeEventListener("abort", onAbort);
-      await this.#end();
+      await resources.close(error);
       throw error;
     }
   }
@@ -97,12 +96,14 @@ class Opening {
   async #open(cwd: string): Promise<Session> {
     const config = this.#config;
     if (config.callback.enabled) {
-      this.#callback = await this.#means.openCallbackEndpoint({
+      const callback = await this.#means.openCallbackEndpoint({
         sessionId: this.#id,
         limits: config.callback,
         dispatch: async (call) =>
           this.#calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
       });
+      this.#resources.add(() => callback.close());
+      this.#callback = callback;
     }
     // The user's own servers boot while packs are looked for.
     const own = config.subprocessServers.map((server) => this.#start(planUserServer(server, config)));
@@ -112,29 +113,38 @@ class Opening {
     ownReady.catch(() => {});
 
     const { inspection } = this.#means;
-    const found = await findPacks(inspection.port, { cwd, policy: config.packs });
+    const found = await this.#resources.step(findPacks(inspection.port, { cwd, policy: config.packs }));
     this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
+    // A pack whose field cannot be read brings nothing that could be broken.
+    for (const { pack } of found.packs) {
+      const isOwn = pack.origin !== "transitive" && pack.origin !== "global" && !pack.shadowed;
+      const isLetIn = isAllowed(config.packs, pack.qualifiedName, [], { isTransitive: false });
+      if (isOwn && isLetIn) this.#failForErrors(pack.problems);
+    }
     const references = [
       ...[...config.toolsets.values()].flat(),
       ...config.servers.flatMap(({ tools, toolsets, prompts }) => [...tools, ...toolsets, ...prompts]),
     ];
-    const taking = await takePacks(found.packs, config.packs, references, (pack) =>
-      loadDefinitions(inspection.port, pack.found, {
-        only: pack.taken,
-        createEvaluator: () => inspection.createEvaluator({}),
-      }),
+    const taking = await this.#resources.step(
+      takePacks(found.packs, config.packs, references, (pack) =>
+        loadDefinitions(inspection.port, pack.found, {
+          only: pack.taken,
+          createEvaluator: () => inspection.createEvaluator({}),
+        }),
+      ),
     );
     const packs: CheckedPack[] = [];
     for (const inspected of taking.taken) {
-      const checked = await checkPack(inspection.port, inspected);
+      const checked = await this.#resources.step(checkPack(inspection.port, inspected));
       this.#problems.push(...checked.problems);
-      const [broken] = checked.unusable.values();
-      if (broken !== undefined && config.packs.onError === "fail") throw new TrailblazeError(broken);
+      this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
       packs.push(checked);
     }
     const packServers = packs.map((pack) => this.#startPackServers(pack));
     // A user's server that does not start fails the session at once; the rest need not be waited for.
-    await Promise.all([ownReady, ...packServers.flat().map(({ ready }) => this.#unlessFatal(ready))]);
+    await this.#resources.step(
+      Promise.all([ownReady, ...packServers.flat().map(({ ready }) => this.#unlessFatal(ready))]),
+    );
 
     const builtIns = [...config.builtIns, ...(await checkBuiltIns(this.#options.builtIns ?? []))];
     const registry = createRegistry(
@@ -143,6 +153,7 @@ class Opening {
     );
     const hostTools = gatherBuiltIns(builtIns, config);
     const packTools = packs.map((pack) => gatherPackTools(pack, config));
+    this.#failForErrors(packTools.flatMap(({ problems }) => problems));
     const code = indexCode([hostTools, ...packTools]);
     const contributions: Contribution[] = [hostTools];
     for (const server of own) contributions.push(await this.#gather(server));
@@ -151,7 +162,9 @@ class Opening {
       const resolveTool = (reference: string) =>
         registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
       contributions.push(packTools[index] ?? { candidates: [], skipped: [], problems: [] });
-      contributions.push(await gatherBundles(pack, code, resolveTool));
+      const bundles = await this.#resources.step(gatherBundles(pack, code, resolveTool));
+      this.#failForErrors(bundles.problems);
+      contributions.push(bundles);
       contributions.push(gatherUnusableServers(pack));
       for (const server of packServers[index] ?? []) contributions.push(await this.#gather(server));
     }
@@ -163,7 +176,15 @@ class Opening {
     return this.#register([...contributions, leftOut], packs, registry);
   }
 
+  /** A broken item of a pack is left out, unless the config says that it fails the session. */
+  #failForErrors(problems: readonly Problem[]): void {
+    if (this.#config.packs.onError !== "fail") return;
+    const broken = problems.find(makesUnusable);
+    if (broken !== undefined) throw new TrailblazeError(broken);
+  }
+
   #start(plan: ServerPlan): SessionServer {
+    this.#resources.closing.throwIfAborted();
     const { label, command, args, cwd } = plan;
     const { config, callback } = { config: this.#config, callback: this.#callback };
     const server = new SessionServer(plan, {
@@ -173,21 +194,23 @@ class Opening {
         this.#options.onCommand?.({ label, command, args, cwd });
         const env = plan.createEnvironment(this.#environmentFacts(token));
         const logFile = join(this.#logDir, logFileOf(label));
-        const secrets = [...(token === undefined ? [] : [token]), ...this.#memory.secrets()];
+        const secrets = () => [...(token === undefined ? [] : [token]), ...this.#memory.secrets()];
         return this.#means.startServer(
           { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts },
           { ...events, onLog: (entry) => this.#log({ tool: label, level: entry.level, data: entry.data }) },
         );
       },
       report: (problem) => this.#problems.push(problem),
-      onDeath: (_server, why) => {
-        if (config.crash === "isolate") return;
-        this.#closing.abort(failure("SessionClosed", { reason: why }));
-        void this.#end();
-      },
+      onDeath: (_server, why) => this.#onDeath(why),
     });
-    this.#servers.push(server);
+    this.#resources.add(() => server.close());
     return server;
+  }
+
+  /** A death that nothing was started for again. */
+  #onDeath(why: string): void {
+    if (this.#config.crash === "isolate") return;
+    void this.#resources.close(failure("SessionClosed", { reason: why }));
   }
 
   #environmentFacts(token: string | undefined) {
@@ -258,9 +281,8 @@ class Opening {
       memory: this.#memory,
       registry,
       recording: this.#recording,
-      closing: this.#closing,
+      resources: this.#resources,
       createCalls: (find) => this.#createCalls(find),
-      end: () => this.#end(),
     });
   }
 
@@ -272,7 +294,7 @@ class Opening {
       runners: this.#runners,
       callback: this.#callback,
       validator: once(() => this.#means.createSchemaValidator()),
-      closing: this.#closing.signal,
+      closing: this.#resources.closing,
       resolve: find,
       record: (name, args) => this.#recording.push({ [name]: this.#memory.redact(args) }),
       log: (entry) => this.#log(entry),
@@ -284,7 +306,8 @@ class Opening {
     this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) });
   }
 
-  async #createRunner({ pack, root }: CodeOwner): Promise<OutcomeRunner> {
+  async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
+    const { pack, root } = owner;
     const inChild = pack !== undefined && this.#config.isolation === "process";
     const label = pack?.qualifiedName ?? "the host";
     const onLateError = (message: string) => this.#log({ tool: label, level: "error", data: message });
@@ -293,19 +316,25 @@ class Opening {
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
     const log = this.#means.openLog(join(this.#logDir, logFileOf(label)));
-    this.#logs.push(log);
-    const child = { env, onOutput: (chunk: Buffer) => log.write(chunk.toString()) };
-    return this.#means.createRunner({ root, trusted: false, child, onLateError });
+    const clean = createStreamRedactor(this.#memory.createTextRedactor());
+    this.#resources.add(() => {
+      log.write(clean.end());
+      return log.end();
+    });
+    const child = { env, onOutput: (chunk: Buffer) => log.write(clean.push(chunk)) };
+    const runner = await this.#means.createRunner({ root, trusted: false, child, onLateError });
+    void runner.death?.then((death) => this.#onCodeDeath(owner, label, death));
+    return runner;
   }
 
-  /** Ends everything that was started; idempotent, as each of its parts is. */
-  async #end(): Promise<void> {
-    await Promise.all([
-      ...this.#servers.map((server) => server.close()),
-      this.#runners.close(),
-      this.#callback?.close(),
-    ]);
-    await Promise.all(this.#logs.map((log) => log.end()));
+  /** A child with a pack's code has ended by itself: the same rule as for servers. */
+  #onCodeDeath(owner: CodeOwner, label: string, death: CodeDiedError): void {
+    if (this.#resources.closing.aborted) return;
+    this.#runners.noteDeath(owner, death);
+    const isRelaunched = this.#config.crash === "relaunch" && this.#runners.renew(owner);
+    const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
+    this.#problems.push(createProblem("ServerDied", { label, why: death.message, isRelaunched }, place));
+    if (!isRelaunched) this.#onDeath(death.message);
   }
 }
 

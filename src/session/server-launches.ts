@@ -32,7 +32,36 @@ export interface ServerPlan {
 /** True for what a shell would take as a path and not look up. */
 const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
 
-/** The script that a command runs: itself, if it is a path, or the first argument of `node`. */
+/** Options of `node` whose value is the next argument, unless it follows a `=`. */
+const takingValue = new Set(
+  `-r --require --import --loader --experimental-loader -C --conditions --env-file --env-file-if-exists --title
+  --input-type --experimental-default-type --icu-data-dir --openssl-config --redirect-warnings --disable-warning
+  --disable-proto --dns-result-order --unhandled-rejections --trace-event-categories --trace-event-file-pattern
+  --trace-require-module --diagnostic-dir --report-directory --report-dir --report-filename --report-signal
+  --heapsnapshot-near-heap-limit --heapsnapshot-signal --cpu-prof-dir --cpu-prof-name --cpu-prof-interval
+  --heap-prof-dir --heap-prof-name --heap-prof-interval --max-http-header-size --secure-heap --secure-heap-min
+  --snapshot-blob --inspect-port --inspect-publish-uid --stack-trace-limit --tls-cipher-list --tls-keylog
+  --network-family-autoselection-attempt-timeout --use-largepages --v8-pool-size --watch-path --allow-fs-read
+  --allow-fs-write --localstorage-file`.split(/\s+/),
+);
+
+/** Options with which `node` runs a text, or a script of package.json, and no file. */
+const withoutScript = /^(?:-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
+
+/** The first of `node`'s arguments that is a file to run. */
+function findNodeScript(args: readonly string[]): string | undefined {
+  for (let index = 0; index < args.length; index++) {
+    const argument = args[index] ?? "";
+    if (argument === "--") return args[index + 1];
+    // A lone `-` is stdin.
+    if (argument === "-" || withoutScript.test(argument)) return undefined;
+    if (!argument.startsWith("-")) return argument;
+    if (takingValue.has(argument)) index++;
+  }
+  return undefined;
+}
+
+/** The script that a command runs: itself, if it is a path, or the one that `node` is given. */
 function findScript({
   command,
   args,
@@ -40,8 +69,8 @@ function findScript({
 }: Pick<UserServer, "command" | "args" | "cwd">): string | undefined {
   if (!/^(?:.*[/\\])?node(?:\.exe)?$/i.test(command))
     return isPath(command) ? resolve(cwd, command) : undefined;
-  const first = args.find((argument) => !argument.startsWith("-"));
-  return first === undefined ? undefined : resolve(cwd, first);
+  const script = findNodeScript(args);
+  return script === undefined ? undefined : resolve(cwd, script);
 }
 
 /** A server of the user's own (seed 004). */

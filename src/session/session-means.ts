@@ -1,4 +1,5 @@
 import type { InspectionMeans } from "../definitions/inspect.ts";
+import type { CodeDiedError } from "../execution/code-died-error.ts";
 import type { OutcomeRunner } from "../execution/code-runner.ts";
 import type { SchemaValidator } from "../execution/schema-validator.ts";
 import type { ProcessLog } from "../io/process-port.ts";
@@ -32,6 +33,6 @@ export interface SessionMeans {
     events: ServerEvents & { onInvalidTool(name: string, reason: string): void },
   ): StartingServer;
   openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint>;
-  createRunner(options: RunnerOptions): Promise<OutcomeRunner>;
+  createRunner(options: RunnerOptions): Promise<OutcomeRunner & { readonly death?: Promise<CodeDiedError> }>;
   createSchemaValidator(): Promise<SchemaValidator>;
 }

@@ -1,11 +1,15 @@
 import type { HandlerMemory } from "../execution/handler-context.ts";
+import { createRedactor, type Redactor } from "./servers/redact.ts";
 
-/** What stands for a sensitive text wherever it would be written down. */
-export const redacted = "[redacted]";
-
-/** A session's memory: texts by key. Like a `Map`, and knows which keys are not to leave the process. */
+/**
+ * A session's memory: texts by key. Like a `Map`, and knows which keys are not to leave the process: whatever such a key
+ * has ever held is a secret for as long as the session lasts.
+ */
 export class SessionMemory extends Map<string, string> {
   readonly #sensitive: ReadonlySet<string>;
+  readonly #known = new Set<string>();
+  #secrets: readonly string[] = [];
+  readonly #redactor = createRedactor(() => this.#secrets);
 
   constructor(entries: Iterable<readonly [string, string]>, sensitive: Iterable<string>) {
     super();
@@ -17,6 +21,7 @@ export class SessionMemory extends Map<string, string> {
     if (typeof key !== "string" || typeof value !== "string") {
       throw new TypeError("Memory holds texts by keys that are texts.");
     }
+    this.noteSecret(key, value);
     return super.set(key, value);
   }
 
@@ -32,38 +37,30 @@ export class SessionMemory extends Map<string, string> {
     return Object.fromEntries(shown);
   }
 
-  /** The values of the sensitive keys. */
-  secrets(): string[] {
-    return [...this.#sensitive].flatMap((key) => this.get(key) || []);
+  /** Keeps a value secret that a key is about to have, if that is sensitive. */
+  noteSecret(key: string, value: string): void {
+    if (value === "" || !this.#sensitive.has(key) || this.#known.has(value)) return;
+    this.#known.add(value);
+    this.#secrets = [...this.#known].sort((a, b) => b.length - a.length);
   }
 
-  /** A copy of JSON data in which no text holds the value of a sensitive key. */
+  /** Every value that a sensitive key has ever had, the longest first; the same list until there is another. */
+  secrets(): readonly string[] {
+    return this.#secrets;
+  }
+
+  /**
+   * A copy of JSON data without secrets: in texts and keys also as JSON and addresses write them, and where a number or
+   * a boolean reads like one. A secret shorter than 4 characters counts only where it is the whole text.
+   */
   redact<Value>(value: Value): Value {
-    const secrets = this.secrets();
-    return secrets.length === 0 ? value : (redactTexts(value, secrets) as Value);
+    return this.#redactor.redactValue(value);
   }
-}
 
-/** Shorter texts are part of too many others; they are taken out only where they are all there is. */
-const shortestPart = 4;
-
-function redactTexts(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") {
-    let text = value;
-    for (const secret of secrets) {
-      if (text === secret) return redacted;
-      if (secret.length >= shortestPart) text = text.replaceAll(secret, redacted);
-    }
-    return text;
+  /** The same for text and for streams of it; knows what becomes secret later. */
+  createTextRedactor(): Redactor {
+    return this.#redactor;
   }
-  if (Array.isArray(value)) return value.map((entry) => redactTexts(entry, secrets));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [
-      redactTexts(key, secrets) as string,
-      redactTexts(entry, secrets),
-    ]),
-  );
 }
 
 /** A call's own view of the memory: reads go through to the session, writes wait for the call's success. */
@@ -88,6 +85,8 @@ export class CallMemory implements HandlerMemory {
     if (typeof key !== "string" || typeof value !== "string") {
       throw new TypeError("Memory holds texts by keys that are texts.");
     }
+    // A call that fails may still say what it was about to keep.
+    this.#memory.noteSecret(key, value);
     this.#written.set(key, value);
   }
 

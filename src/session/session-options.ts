@@ -17,8 +17,16 @@ export interface StartedCommand {
 export interface SessionOptions {
   /** Folder whose project the session is for; default: the process's. */
   cwd?: string;
-  /** Keys that are missing are unknown to tools. Default: the config's; without one there is no device. */
+  /**
+   * Instead of the config's, as a whole: keys that are missing are unknown to tools. Default: the config's; without one
+   * there is no device.
+   */
   device?: { [Key in keyof Device]?: Device[Key] };
+  /**
+   * Over the device, as `--platform` and `--driver` are: what is not named stays, but for another platform, which is
+   * another device, of which nothing else is known.
+   */
+  deviceChanges?: { platform?: Device["platform"]; driverType?: Device["driverType"] };
   /** Whether the agent runs on the host. Default: the config's, else true. */
   preferHostAgent?: boolean;
   /** Texts by key; over those of the config. */
@@ -61,13 +69,25 @@ function readMemory(given: NonNullable<SessionOptions["memory"]>): [string, stri
   return entries.map(([key, value]) => [key, value]);
 }
 
+function changeDevice(
+  device: Device | undefined,
+  changes: NonNullable<SessionOptions["deviceChanges"]>,
+): Device {
+  const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const { platform } = readDevice(changes);
+  // Sizes without a platform were of whichever is named now.
+  const before = device?.platform ?? null;
+  const isOther = platform !== null && before !== null && platform !== before;
+  return readDevice({ ...(isOther ? {} : device), ...Object.fromEntries(named) });
+}
+
 /** The config with what the caller says over it. */
 export function applyOptions(config: SessionConfig, options: SessionOptions): SessionConfig {
-  const { device, preferHostAgent, memory } = options;
-  const read = device === undefined ? undefined : readDevice(device);
+  const { device: given, deviceChanges, preferHostAgent, memory } = options;
+  const device = given === undefined ? config.device : readDevice(given);
   return {
     ...config,
-    device: read ?? config.device,
+    device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
     preferHostAgent: preferHostAgent ?? config.preferHostAgent,
     memory: new Map([...config.memory, ...(memory === undefined ? [] : readMemory(memory))]),
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { createProblem, type Problem } from "../problems/index.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import type { ServerPlan } from "./server-launches.ts";
@@ -80,13 +81,23 @@ export class SessionServer {
   #onDeath(death: ServerDeath): void {
     if (this.#closing) return;
     if (this.#token !== undefined) this.#means.callback?.revokeToken(this.#token);
-    if (this.#relaunchesLeft > 0) {
-      this.#relaunchesLeft -= 1;
-      [this.#starting, this.#connected] = this.#start();
-      this.#connected.catch((error: Error) => this.#lose(death, error.message));
+    const why = describeDeath(this.plan.label, death);
+    if (this.#relaunchesLeft === 0) {
+      this.#lose(death, why);
       return;
     }
-    this.#lose(death, describeDeath(this.plan.label, death));
+    this.#relaunchesLeft -= 1;
+    const { label } = this.plan;
+    this.#means.report(createProblem("ServerDied", { label, why, isRelaunched: true }, this.#place()));
+    const before = this.#connected;
+    [this.#starting, this.#connected] = this.#start();
+    this.#connected.then(
+      async ({ tools }) => {
+        if (!isDeepStrictEqual((await before).tools, tools))
+          this.#means.report(createProblem("ToolListChanged", { label }, this.#place()));
+      },
+      (error: Error) => this.#lose(death, error.message),
+    );
   }
 
   #lose(death: ServerDeath, why: string): void {

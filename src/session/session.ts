@@ -4,6 +4,7 @@ import { qualifyPackageName } from "../qualified-names/package-name.ts";
 import type { Registry } from "../registry/create-registry.ts";
 import type { RecordedCall } from "./recording.ts";
 import type { SessionMemory } from "./session-memory.ts";
+import type { SessionResources } from "./session-resources.ts";
 import type { SessionTool, SessionToolset, SkippedTool, ToolCandidate } from "./session-tool.ts";
 import type { CallOptions, ToolCalls } from "./tool-calls.ts";
 import type { ToolResult } from "./tool-result.ts";
@@ -22,10 +23,8 @@ export interface SessionParts {
   memory: SessionMemory;
   registry: Registry;
   recording: RecordedCall[];
-  closing: AbortController;
+  resources: SessionResources;
   createCalls(resolve: (name: string, caller: ToolCandidate | undefined) => ToolCandidate): ToolCalls;
-  /** Ends everything that was started. */
-  end(): Promise<void>;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
@@ -47,7 +46,6 @@ export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
   readonly #byName = new Map<string, ToolCandidate>();
   readonly #calls: ToolCalls;
-  #closed: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -86,7 +84,7 @@ export class Session implements AsyncDisposable {
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<ToolResult> {
-    this.#parts.closing.signal.throwIfAborted();
+    this.#parts.resources.closing.throwIfAborted();
     return this.#calls.callFromHost(this.#resolve(name, undefined), args, options);
   }
 
@@ -133,14 +131,7 @@ export class Session implements AsyncDisposable {
 
   /** Ends the session: its servers are told, then made to stop; calls under way reject. Idempotent. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    const { closing, end } = this.#parts;
-    if (!closing.signal.aborted) closing.abort(failure("SessionClosed", { reason: undefined }));
-    await end();
+    return this.#parts.resources.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -116,20 +116,21 @@ export class ToolCalls {
 
   async #call(candidate: ToolCandidate, args: unknown, given: Given): Promise<ToolResult> {
     const { closing, config } = this.#means;
-    const { signal, timeoutMs = config.timeouts.callMs } = given;
+    const { signal } = given;
+    const timeoutMs = boundDelay(given.timeoutMs ?? config.timeouts.callMs);
     closing.throwIfAborted();
     signal?.throwIfAborted();
     if (args !== undefined && !isRecord(args)) {
       return failedResult(`The arguments must be an object, but are ${describeType(args)}.`);
     }
-    let own: Record<string, unknown>;
+    let json: string;
     try {
       // What JSON cannot hold reaches no tool, wherever it runs; and nobody changes the caller's object.
-      own = JSON.parse(JSON.stringify(args ?? {}));
+      const { [legacyContextKey]: _, ...written } = args ?? {};
+      json = JSON.stringify(written);
     } catch (error) {
       return failedResult(`The arguments cannot be written as JSON: ${(error as Error).message}`);
     }
-    delete own[legacyContextKey];
 
     const stop = new AbortController();
     const forget = [
@@ -146,19 +147,28 @@ export class ToolCalls {
     this.#running.set(invocation.id, invocation);
     try {
       const { route } = candidate;
-      const call = { args: own, timeoutMs, onProgress: given.onProgress, stop };
+      const onProgress = this.#cleanProgress(given.onProgress);
+      const call = { args: JSON.parse(json), timeoutMs, onProgress, stop };
       const result =
         route.by === "server"
           ? await this.#callServer(invocation, route, call)
           : await this.#callCode(invocation, route, call);
       if (result.variant === "Success" && invocation.recorded && candidate.meta.isRecordable) {
-        this.#means.record(candidate.tool.name, own);
+        // As they were given: what the tool's schema fills in, it will fill in again.
+        this.#means.record(candidate.tool.name, JSON.parse(json));
       }
       return result;
     } finally {
       this.#running.delete(invocation.id);
       for (const end of forget) end();
     }
+  }
+
+  /** What a tool says on the way is a text like any other: without what is sensitive. */
+  #cleanProgress(onProgress: CallOptions["onProgress"]): CallOptions["onProgress"] {
+    if (onProgress === undefined) return undefined;
+    return ({ message, ...step }) =>
+      onProgress(message === undefined ? step : { ...step, message: this.#means.memory.redact(message) });
   }
 
   /** The keys of the memory that a tool's pack may see; `undefined` for all. */
@@ -172,7 +182,7 @@ export class ToolCalls {
   async #callServer(
     { id, depth, signal }: Invocation,
     { server, advertisedName }: Extract<ToolRoute, { by: "server" }>,
-    { args, timeoutMs, onProgress }: RunningCall,
+    { args, timeoutMs, onProgress, stop }: RunningCall,
   ): Promise<ToolResult> {
     const { sessionId, callback, config, memory } = this.#means;
     const { label, key, pack, legacyContext } = server.plan;
@@ -186,17 +196,22 @@ export class ToolCalls {
     };
     const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
     callback?.beginInvocation(id, key, depth, signal);
+    const begun = performance.now();
+    const limit = createLimit(stop, timeoutMs);
     try {
-      const connected = await server.ready;
+      // While it is started again, the call waits for it within its own limits.
+      const connected = await untilAborted(signal, () => server.ready);
+      limit.end();
       const answer = await connected.callTool(
         { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
-        { signal, timeoutMs, onProgress },
+        { signal, timeoutMs: Math.max(1, timeoutMs - (performance.now() - begun)), onProgress },
       );
       const { result, memory: changes } = readToolResult(answer);
       for (const key of changes?.deletions ?? []) memory.delete(key);
       for (const [key, value] of changes?.delta ?? []) memory.set(key, value);
       return result;
     } catch (error) {
+      if (limit.isOver) return failedResult(describeDelay(timeoutMs));
       // The end of a server may end the session, and the calls that it carried out are to learn which came first.
       const isByCaller = signal.aborted && !this.#means.closing.aborted;
       const death = error instanceof ServerCallError ? error.death : isByCaller ? undefined : server.death;
@@ -206,8 +221,13 @@ export class ToolCalls {
         return failedResult(describeDeath(label, death), "FatalError", details);
       }
       if (signal.aborted) throw signal.reason;
-      return failedResult((error as Error).message);
+      return failedResult(
+        error instanceof ServerCallError && error.reason === "timeout"
+          ? describeDelay(timeoutMs)
+          : messageOf(error),
+      );
     } finally {
+      limit.end();
       callback?.endInvocation(id);
     }
   }
@@ -231,11 +251,7 @@ export class ToolCalls {
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
     const hide = (values: Record<string, unknown>) =>
       Object.defineProperty(values, legacyContextKey, { value: legacyContext, configurable: true });
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      stop.abort(new DOMException(describeDelay(timeoutMs), "TimeoutError"));
-    }, timeoutMs);
+    const limit = createLimit(stop, timeoutMs);
     try {
       const runner = await this.#means.runners.get(route.owner);
       if (initialize !== undefined) {
@@ -258,14 +274,22 @@ export class ToolCalls {
       }
       return result;
     } catch (error) {
-      if (isLate) return failedResult(describeDelay(timeoutMs));
+      const isByCaller = stop.signal.aborted && !this.#means.closing.aborted;
+      const death =
+        error instanceof CodeDiedError
+          ? error
+          : isByCaller
+            ? undefined
+            : this.#means.runners.deathOf(route.owner);
+      if (death !== undefined) {
+        const { exitCode, signal: by, stderrTail } = death;
+        return failedResult(death.message, "FatalError", { exitCode, signal: by, stderr: stderrTail });
+      }
+      if (limit.isOver) return failedResult(describeDelay(timeoutMs));
       if (stop.signal.aborted) throw stop.signal.reason;
-      return failedResult(
-        messageOf(error),
-        error instanceof CodeDiedError ? "FatalError" : "ExceptionThrown",
-      );
+      return failedResult(messageOf(error));
     } finally {
-      clearTimeout(timer);
+      limit.end();
     }
   }
 
@@ -328,6 +352,22 @@ export class ToolCalls {
     const recorded = outer.recorded && !outer.candidate.meta.isRecordable;
     return this.#call(candidate, args, { signal: outer.signal, depth, recorded });
   }
+}
+
+/** The most that a timer takes; more would end at once. */
+const longestDelay = 2 ** 31 - 1;
+
+const boundDelay = (milliseconds: number) =>
+  Number.isNaN(milliseconds) ? longestDelay : Math.min(Math.max(milliseconds, 1), longestDelay);
+
+/** Aborts after a time, and tells whether that was why. */
+function createLimit(stop: AbortController, milliseconds: number) {
+  const limit = { isOver: false, end: () => clearTimeout(timer) };
+  const timer = setTimeout(() => {
+    limit.isOver = true;
+    stop.abort(new DOMException(describeDelay(milliseconds), "TimeoutError"));
+  }, milliseconds);
+  return limit;
 }
 
 const describeDelay = (timeoutMs: number) => `It gave no answer within ${timeoutMs} ms.`;

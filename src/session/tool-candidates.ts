@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
-import { createProblem, type Problem, type ProblemPlace, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { createBundleTools, type EntryCode, entryNamesOf } from "./bundle-tools.ts";
 import type { CheckedPack } from "./check-packs.ts";
 import type { BuiltInDefinition, SessionConfig } from "./config/session-config.ts";
@@ -195,7 +195,7 @@ export async function gatherBundles(
       skip(broken.message);
       continue;
     }
-    const { tools, problems } = await createBundleTools(item, pack, (reference) => {
+    const { tools, problems } = await createBundleTools(item, inspected, (reference) => {
       try {
         const found = code.get(resolve(reference));
         return found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
@@ -230,24 +230,35 @@ export function gatherServerTools(server: SessionServer, tools: readonly Adverti
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const { source, legacyContext } = server.plan;
   const { pack, item } = source;
-  const place: ProblemPlace = pack === undefined || item === undefined ? {} : { pack, kind: "server", item };
+  const place: ProblemPlace =
+    pack !== undefined && item !== undefined
+      ? { pack, kind: "server", item }
+      : source.file === undefined
+        ? {}
+        : { file: source.file };
+  // A place has no key for a tool of a server, nor for a server of the user's own.
+  const owner = pack === undefined ? ` of the server ${quote(server.plan.label)}` : "";
+  const report = (name: string, { file: _, path: __, ...problem }: Problem) => {
+    const message = `The tool ${quote(name)}${owner}: ${problem.message}`;
+    contribution.problems.push({ ...problem, message, ...place });
+  };
   for (const { name, reason } of server.invalidTools) {
     contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
   }
   for (const advertised of tools) {
     const { name, inputSchema, _meta } = advertised;
     const fault = allowedName.test(name)
-      ? findReservedParameter(inputSchema, place)
-      : createProblem("InvalidAdvertisedName", { name }, place);
+      ? findReservedParameter(inputSchema)
+      : createProblem("InvalidAdvertisedName", { name, byServer: true });
     if (fault !== undefined) {
-      contribution.problems.push(fault);
+      report(name, fault);
       contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
       continue;
     }
     const { meta, problems } = readToolMeta(_meta);
-    contribution.problems.push(...problems.map((problem) => ({ ...problem, ...place })));
+    for (const problem of problems) report(name, problem);
     if (legacyContext && inputSchema.additionalProperties === false) {
-      contribution.problems.push(createProblem("LegacyContextRejected", { tool: name }, place));
+      report(name, createProblem("LegacyContextRejected", { tool: name }));
     }
     contribution.candidates.push({
       tool: describeTool(name, null, source, advertised, meta),
@@ -258,13 +269,10 @@ export function gatherServerTools(server: SessionServer, tools: readonly Adverti
   return contribution;
 }
 
-function findReservedParameter(
-  { properties, required }: Record<string, unknown>,
-  place: ProblemPlace,
-): Problem | undefined {
+function findReservedParameter({ properties, required }: Record<string, unknown>): Problem | undefined {
   const reserved = "_trailblazeContext";
   const declares =
     (isRecord(properties) && Object.hasOwn(properties, reserved)) ||
     (Array.isArray(required) && required.includes(reserved));
-  return declares ? createProblem("ReservedParameter", { name: reserved }, place) : undefined;
+  return declares ? createProblem("ReservedParameter", { name: reserved }) : undefined;
 }

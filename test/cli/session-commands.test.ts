@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
@@ -142,6 +142,80 @@ describe("trailblaze call", () => {
     });
   });
 
+  test("answers with one JSON document, whatever code of packs prints", async () => {
+    const cwd = makeProject({
+      loud: toolPack(
+        { shout: { name: "shout" } },
+        `console.log("loading");
+         process.on("exit", () => console.log("leaving"));
+         export const shout = () => {
+           console.log("\\u001b[2Jlog", { a: 1 });
+           console.error("\\u001b[31merror");
+           process.stdout.write("no end");
+           process.stdout.write(Buffer.from("\\u202ebytes\\n"));
+           process.stdout.end("the end\\n");
+           setTimeout(() => console.log("late"), 0);
+           return "x".repeat(300_000);
+         };`,
+      ),
+    });
+    const asJson = await runCli(["call", "shout", "--json"], { cwd });
+    expect(asJson.exitCode).toBe(0);
+    expect(JSON.parse(asJson.stdout).message).toHaveLength(300_000);
+    for (const line of [
+      "loading",
+      "\\u{001b}[2Jlog { a: 1 }",
+      "\\u{001b}[31merror",
+      "no end\\u{202e}bytes",
+      "the end",
+    ])
+      expect(asJson.stderr.split("\n")).toContain(line);
+    const text = await runCli(["call", "shout"], { cwd });
+    expect(text.stdout).toMatch(/^x{300000}\n$/);
+  });
+
+  test("shows structured content without what acts on terminals", async () => {
+    const cwd = makeProject({
+      rude: toolPack(
+        { data: {} },
+        'export const data = () => ({ content: [], structuredContent: { text: "\\u202e\\u009b31m" } });',
+      ),
+    });
+    const { stdout } = await runCli(["call", "data"], { cwd });
+    expect(stdout).toBe('{\n  "text": "\\u{202e}\\u{009b}31m"\n}\n');
+  });
+
+  test("reads a word as text wherever the schema has a branch for text", async () => {
+    const branch = { anyOf: [{ type: "integer" }, { oneOf: [{ type: "string" }] }] };
+    const properties = {
+      branch,
+      pick: { enum: ["1", "2"] },
+      mixed: { enum: ["1", 2] },
+      number: { anyOf: [{}] },
+    };
+    const cwd = makeProject({
+      words: toolPack(
+        { words: { inputSchema: { type: "object", properties } } },
+        "export const words = (args) => args;",
+      ),
+    });
+    const { answer } = await json(["call", "words", "branch=5", "pick=2", "mixed=2", "number=7"], cwd);
+    expect(answer.structuredContent).toEqual({ branch: "5", pick: "2", mixed: 2, number: 7 });
+  });
+
+  test("keeps what a recording holds, and calls nothing where it cannot be written", async () => {
+    const cwd = makeShop({ "trail.yaml": "# mine\n- shop_add: { item: tea }" });
+    await runCli(["call", "shop_add", "item=milk", "--record", "trail.yaml"], { cwd });
+    const trail = "# mine\n- shop_add: { item: tea }\n- shop_add:\n    item: milk\n";
+    expect(readFileSync(join(cwd, "trail.yaml"), "utf8")).toBe(trail);
+    await runCli(["call", "shop_fail", "--record", "new.yaml"], { cwd });
+    expect(existsSync(join(cwd, "new.yaml"))).toBe(false);
+    const unwritable = await json(["call", "shop_add", "item=x", "--record", "nowhere/trail.yaml"], cwd);
+    expect(unwritable).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
+    expect(unwritable.stderr).not.toContain("Starting");
+    expect((await json(["call", "shop_add", "item=x", "--record", "."], cwd)).exitCode).toBe(2);
+  });
+
   test("is not failed by another pack that is broken", async () => {
     const cwd = makeProject({
       "@acme/shop": shop,
@@ -194,9 +268,12 @@ describe("trailblaze run", () => {
     const cwd = makeShop({
       "shape.yaml": "- shop_add: { item: x }\n- shop_add: 3\n",
       "name.yaml": "- shop_ad:\n",
+      "syntax.yaml": "- shop_add: { item: x }\n- shop_add: { item: [x }\n",
     });
     const shape = await json(["run", "shape.yaml"], cwd);
     expect(shape).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments", line: 2 } } });
+    const syntax = await json(["run", "syntax.yaml"], cwd);
+    expect(syntax).toMatchObject({ exitCode: 2, answer: { error: { line: 2, column: expect.any(Number) } } });
     const name = await json(["run", "name.yaml"], cwd);
     expect(name).toMatchObject({ exitCode: 1, answer: { error: { code: "ToolNotFound" } } });
     expect((await json(["run", "none.yaml"], cwd)).exitCode).toBe(2);
@@ -208,7 +285,7 @@ describe("trailblaze doctor", () => {
     const { exitCode, answer } = await json(["doctor"], makeShop());
     expect(exitCode).toBe(0);
     expect(answer.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
-      ["node", "project", "config", "packs", "servers", "session"].map((name) => [name, true]),
+      ["node", "project", "config", "clients", "packs", "servers", "session"].map((name) => [name, true]),
     );
   });
 
@@ -234,6 +311,23 @@ describe("trailblaze doctor", () => {
       "InvalidConfig",
     ]);
     expect(wrong.exitCode).toBe(1);
+  });
+});
+
+describe("a relative --config with --cwd", () => {
+  test("starts from that folder, for every command", async () => {
+    const cwd = makeShop({
+      "sub/package.json": { name: "sub" },
+      "sub/mine.json": { logDir: "logs", device: { platform: "WEB" } },
+    });
+    const at = ["--cwd", "sub", "--config", "mine.json"];
+    expect((await json(["tools", ...at], cwd)).exitCode).toBe(0);
+    const { answer, exitCode } = await json(["doctor", ...at], cwd);
+    expect(answer.problems).toEqual([]);
+    expect(exitCode).toBe(0);
+    const wrong = ["--cwd", "sub", "--config", "sub/mine.json"];
+    expect((await json(["tools", ...wrong], cwd)).exitCode).toBe(2);
+    expect((await json(["doctor", ...wrong], cwd)).exitCode).toBe(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, inject, test } from "vitest";
@@ -259,6 +259,59 @@ describe("what packs could run while they are installed", () => {
       code: "UnsupportedSpec",
       message: expect.stringContaining("which tb-foreign depends on"),
     });
+  });
+});
+
+describe("a package manager that fails", () => {
+  /** Puts a program in npm's place. Returns the project. */
+  async function setUp(script: string, npmrc = ""): Promise<string> {
+    const registry = inject("registry");
+    const home = useManagers(registry);
+    appendFileSync(join(home, ".npmrc"), npmrc);
+    const directory = await makeProject("npm", { registry });
+    writeFileSync(join(home, "bin/npm"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return directory;
+  }
+
+  const add = async (directory: string, options = {}) => {
+    const error = await addPacks(["@acme/jira"], { cwd: directory, consent: yes, ...options }).catch(
+      (one: unknown) => one,
+    );
+    expect(error).toMatchObject({ code: "InstallFailed" });
+    return (error as { problem: { message: string; hint?: string } }).problem;
+  };
+
+  test("is quoted without credentials", async () => {
+    const words = "npm error code E500 http://somebody:passw0rd@registry.invalid/ with s3cret-token";
+    const script = `case "$*" in *jira*) echo "${words}" >&2; exit 1;; esac`;
+    const directory = await setUp(script, "\n//registry.invalid/:_authToken=s3cret-token\n");
+    const { message, hint } = await add(directory);
+    expect(message).toContain("npm ended with exit code 1 (E500). Everything is as it was.");
+    expect(hint).toBe("npm error code E500 http://***@registry.invalid/ with ***");
+  });
+
+  test("also at bringing things back is told to be run again, and files are back all the same", async () => {
+    const directory = await setUp(
+      "echo broken > package.json; rm -f package-lock.json; touch yarn.lock; exit 3",
+    );
+    const { files } = readState(directory);
+    const { message, hint } = await add(directory);
+    expect(message).toContain("what is installed may not be");
+    expect(hint).toBe("Run the install of your package manager again.");
+    expect(readState(directory).files).toEqual(files);
+  });
+
+  test("to come to an end is ended", async () => {
+    const directory = await setUp('case "$*" in *jira*) exec sleep 600;; esac');
+    const before = readState(directory);
+    const { message } = await add(directory, { timeoutMs: 500 });
+    expect(message).toContain("it took longer than 0.5 s");
+    expect(readState(directory)).toEqual(before);
+  });
+
+  test("to do anything, and says nothing of it, is found out", async () => {
+    const directory = await setUp("exit 0");
+    expect((await add(directory)).message).toContain("@acme/jira is not there as a pack");
   });
 });
 

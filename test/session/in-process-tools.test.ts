@@ -141,6 +141,9 @@ describe("a tool that the host runs", () => {
 
   test("ends with a time limit as a failure, with an aborted signal as a rejection", async () => {
     const session = await openForTest(project());
+    expect((await session.callTool("list", {}, { timeoutMs: Number.POSITIVE_INFINITY })).variant).toBe(
+      "Success",
+    );
     const late = await session.callTool("slow", {}, { timeoutMs: 50 });
     expect(late).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("50 ms") });
     const stop = new AbortController();
@@ -194,6 +197,19 @@ describe("a tool that the host runs", () => {
     const { message } = await session.callTool("pid");
     expect(Number(message)).toBeGreaterThan(0);
     expect(Number(message)).not.toBe(process.pid);
+    const dying = toolPack({ die: {} }, "export const die = () => process.exit(7);");
+    for (const crash of ["fail", "isolate", "relaunch"]) {
+      const cwd = makeProject({ dying, pid });
+      const one = await openForTest(cwd, { config: { isolation: "process", crash } });
+      expect(await one.callTool("die")).toMatchObject({ variant: "FatalError", details: { exitCode: 7 } });
+      expect(one.problems).toMatchObject([
+        { code: "ServerDied", severity: crash === "relaunch" ? "warning" : "error" },
+      ]);
+      if (crash === "fail")
+        await expect(one.callTool("pid")).rejects.toMatchObject({ code: "SessionClosed" });
+      else expect(await one.callTool("pid")).toMatchObject({ variant: "Success" });
+      if (crash === "relaunch") expect(await one.callTool("die")).toMatchObject({ details: { exitCode: 7 } });
+    }
     const here = await openForTest(makeProject({ pid }));
     expect(Number((await here.callTool("pid")).message)).toBe(process.pid);
   });

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject, openForTest, probe, toolPack } from "./support/session.ts";
 
@@ -157,6 +158,35 @@ describe("a broken item", () => {
     await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
   });
 
+  test.each([
+    [
+      "a name that cannot be advertised",
+      {
+        "package.json": { trailblaze: { tools: ["x"] } },
+        "trailblaze/tools/x.json": { name: "a/b", inputSchema: {}, handler: "./h.js" },
+        "h.js": "export default () => 1;",
+      },
+    ],
+    ["a field of a wrong shape", { "package.json": { trailblaze: { tools: 3 } } }],
+    [
+      "an entry that hands over to nobody",
+      {
+        "package.json": { trailblaze: { toolsets: ["B"] } },
+        "trailblaze/toolsets/B.json": {
+          kind: "Mcp.Tools",
+          metadata: { name: "B" },
+          entries: [{ name: "e", handler: "nobody" }],
+        },
+      },
+    ],
+  ])("with %s fails a session that takes no errors, and no other", async (_, broken) => {
+    const cwd = makeProject({ broken });
+    expect((await openForTest(cwd)).problems.some(({ severity }) => severity === "error")).toBe(true);
+    await expect(openForTest(cwd, { config: { packs: { onError: "fail" } } })).rejects.toMatchObject({
+      problem: { pack: "broken", severity: "error" },
+    });
+  });
+
   test("that is a server is left out with its reason", async () => {
     const cwd = makeProject({
       bad: {
@@ -288,6 +318,39 @@ const builtIn = (name: string) => ({
   description: "Built in.",
   inputSchema: { type: "object" },
   handler: () => "built in",
+});
+
+test("what is wrong with a server's tool names the tool, the server and where that is declared", async () => {
+  const tools = JSON.stringify([
+    { name: "fine.one", inputSchema: { type: "object" } },
+    { name: "a b", inputSchema: { type: "object" } },
+    { name: "strict", inputSchema: { type: "object", additionalProperties: false } },
+    { name: "taken", inputSchema: { type: "object", properties: { _trailblazeContext: {} } } },
+    { name: "marked", inputSchema: { type: "object" }, _meta: { "trailblaze/isForLlm": "no" } },
+  ]);
+  const cwd = makeProject(
+    {},
+    {
+      "trailblaze.config.json": {
+        logDir: "logs",
+        trailblazeSubprocessToolsets: [probe("mine", { PROBE_TOOLS: tools })],
+      },
+    },
+  );
+  const session = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
+  expect(namesOf(session.tools)).toEqual(["fine.one", "strict", "marked"]);
+  const file = join(cwd, "trailblaze.config.json");
+  expect(session.problems.map(({ code, message, ...place }) => [code, message, place.file])).toEqual([
+    [
+      "InvalidAdvertisedName",
+      expect.stringMatching(/^The tool "a b" of the server "mine": .* 1 to 128 /),
+      file,
+    ],
+    ["LegacyContextRejected", expect.stringMatching(/^The tool "strict" of the server "mine": /), file],
+    ["ReservedParameter", expect.stringMatching(/^The tool "taken" of the server "mine": /), file],
+    ["InvalidMetaValue", expect.stringMatching(/^The tool "marked" of the server "mine": /), file],
+  ]);
+  expect(session.problems[0]?.hint).toBe('For example "a_b".');
 });
 
 describe("the order of tools", () => {

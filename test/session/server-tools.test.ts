@@ -320,3 +320,69 @@ describe("the end of a session", () => {
     }
   });
 });
+
+describe("a start that is given up", () => {
+  test("leaves nothing running, however far it came", async () => {
+    const code = {
+      "package.json": { trailblaze: { tools: ["code"] } },
+      "trailblaze/tools/code.mjs": "export default { name: 'code', inputSchema: {}, handler: () => 1 };",
+    };
+    for (const delay of [0, 5, 20, 40, 60, 90, 130]) {
+      const cwd = makeProject({
+        "@acme/probe": serverPack({ env: { PROBE_PREFIX: "p", PROBE_PIDS: "pids.txt" } }),
+        code,
+      });
+      const stop = new AbortController();
+      const opening = openForTest(cwd, {
+        config: {
+          trailblazeSubprocessToolsets: [{ ...probe(), env: { PROBE_PIDS: join(cwd, "pids.txt") } }],
+        },
+        signal: stop.signal,
+      });
+      const outcome = opening.then(
+        (session) => session.close(),
+        (error) => error,
+      );
+      setTimeout(() => stop.abort(new Error("given up")), delay);
+      await outcome;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const files = [join(cwd, "pids.txt"), join(cwd, "node_modules/@acme/probe/pids.txt")].filter(
+        existsSync,
+      );
+      const pids = files.flatMap((file) => readFileSync(file, "utf8").trim().split("\n").map(Number));
+      expect(pids.filter(isAlive)).toEqual([]);
+    }
+  });
+
+  test("is the end of the session where it comes later", async () => {
+    const stop = new AbortController();
+    const session = await openForTest(makeProject({}), { config, signal: stop.signal });
+    const { pid } = jsonOf(await session.callTool("probe_tell"));
+    stop.abort(new Error("enough"));
+    await until(() => !isAlive(pid));
+    await expect(session.callTool("probe_tell")).rejects.toThrow("enough");
+  });
+});
+
+describe("a call while its server is started again", () => {
+  test("keeps to its limit and to its signal", async () => {
+    const cwd = makeProject({});
+    const once = { ...probe(), env: { PROBE_PREFIX: "probe", PROBE_ONCE: join(cwd, "started") } };
+    const session = await openForTest(cwd, {
+      config: { crash: "relaunch", trailblazeSubprocessToolsets: [once], timeouts: { handshakeMs: 20_000 } },
+    });
+    expect(await session.callTool("probe_crash")).toMatchObject({ variant: "FatalError" });
+    await until(() =>
+      session.problems.some(({ code, severity }) => code === "ServerDied" && severity === "warning"),
+    );
+    expect(await session.callTool("probe_env", {}, { timeoutMs: 100 })).toMatchObject({
+      variant: "ExceptionThrown",
+      message: expect.stringContaining("100 ms"),
+    });
+    await expect(
+      session.callTool("probe_env", {}, { signal: AbortSignal.timeout(100) }),
+    ).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
+  });
+});

@@ -103,3 +103,8 @@ test("a place that lacks a brace at its end is found for declared arguments only
   const problems = await validateTree(tree, ["InvalidPromptDefinition"]);
   expect(problems).toMatchObject([{ path: ["content"], hint: "Write {{tea}}." }]);
 });
+
+test("a place that lacks a brace is found whatever characters its name has", async () => {
+  const found = await judge({ arguments: args("issue.key", "Größe"), content: "{{ issue.key } {{Größe}" });
+  expect(found.map(({ hint }) => hint)).toEqual(["Write {{issue.key}}.", "Write {{Größe}}."]);
+});

@@ -1,32 +1,18 @@
-import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { failure, printable } from "../../problems/index.ts";
-import { formatRecording } from "../../session/recording.ts";
 import type { ToolProgress } from "../../session/tool-calls.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
 import { readArguments } from "../session/read-arguments.ts";
+import { openRecordingFile } from "../session/recording-file.ts";
 import { withSession } from "../session/session-command.ts";
 
 /** How far a tool is, on a terminal only. */
 function showProgress({ progress, total, message }: ToolProgress): void {
-  if (output.stderrStyle().width === undefined) return;
+  if (!output.stderrIsTerminal()) return;
   const share = total === undefined ? `${progress}` : `${progress}/${total}`;
   output.note(message === undefined ? share : `${share} ${printable(message)}`);
-}
-
-async function appendRecording(
-  file: string,
-  recording: Parameters<typeof formatRecording>[0],
-): Promise<void> {
-  try {
-    appendFileSync(file, await formatRecording(recording));
-  } catch (error) {
-    throw failure("InvalidArguments", {
-      reason: `--record cannot write ${file}: ${(error as Error).message}`,
-    });
-  }
 }
 
 function readTimeout(value: unknown): number | undefined {
@@ -41,15 +27,15 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [name = "", ...words] = positionals;
   const timeoutMs = readTimeout(options.timeout);
-  return withSession(input, async (session, signal) => {
+  const recordingFile =
+    options.record === undefined ? undefined : openRecordingFile(resolve(cwd, String(options.record)));
+  const answer = withSession(input, async (session, signal) => {
     const tool = session.findTool(name);
     const args = readArguments(options.args, words, tool.inputSchema);
     const begun = performance.now();
     const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
     const elapsedMs = Math.round(performance.now() - begun);
-    if (options.record !== undefined) {
-      await appendRecording(resolve(cwd, String(options.record)), session.recording);
-    }
+    await recordingFile?.append(session.recording);
     const { variant, message, content, structuredContent, details } = result;
     return {
       json: {
@@ -66,4 +52,5 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       failed: variant !== "Success",
     };
   });
+  return answer.finally(() => recordingFile?.close());
 }

@@ -1,6 +1,7 @@
 import { checkHealth, type Health } from "../../api/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 
 function formatHealth({ checks }: Health, { color }: TextStyle): string {
@@ -15,6 +16,7 @@ function formatHealth({ checks }: Health, { color }: TextStyle): string {
 
 /** Whether sessions can be had here, and what stands in their way. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
+  await output.reserve();
   const health = await checkHealth(readSessionOptions(input));
   return {
     json: health,

@@ -89,8 +89,19 @@ async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
   return found.map((item) => ({ ...item, pack: null, version: null }));
 }
 
-export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
   const kind = readKind(positionals[0]);
+  if (options.remote === true) {
+    if (kind !== undefined) {
+      throw failure("InvalidArguments", {
+        reason: "--remote lists packs, not items",
+        hint: "Leave the kind out.",
+      });
+    }
+    const { searchFor } = await import("./search.ts");
+    return searchFor("", input);
+  }
   const builtIns = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
   const discovery = await discoverPacks({ cwd, global: options.global === true });
   const problems: Problem[] = [...discovery.problems, ...discovery.packs.flatMap((pack) => pack.problems)];

@@ -37,7 +37,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       const elapsedMs = Math.round(performance.now() - begun);
       const answer = { tool: step.tool, variant, message, elapsedMs };
       steps.push(answer);
-      if (output.stderrStyle().width !== undefined) output.note(formatStep(answer));
+      if (output.stderrIsTerminal()) output.note(formatStep(answer));
       // Nothing after a FatalError can succeed, whatever was asked for.
       stopped = variant === "FatalError" || (variant !== "Success" && !keepsGoing);
       if (stopped) break;

@@ -30,12 +30,13 @@ function readAddress(value: string): { host?: string; port: number } {
 const httpOptions = ["token", "no-auth", "session-ttl", "max-sessions", "stateless"];
 
 function readHttp(options: CommandInput["options"]): HttpTransport {
-  const token = options.token ?? process.env.TRAILBLAZE_HTTP_TOKEN;
+  // An empty variable is one that is not set; an empty --token is a mistake that would leave the door open.
+  const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
   const sessionTtl = readNumber(options, "session-ttl", 1);
   const maxSessions = readNumber(options, "max-sessions", 1);
   return {
     ...(options.http === undefined ? {} : readAddress(String(options.http))),
-    ...(token === undefined || token === "" ? {} : { token: String(token) }),
+    ...(token === undefined ? {} : { token: String(token) }),
     ...(options["no-auth"] === true ? { noAuth: true } : {}),
     ...(sessionTtl === undefined ? {} : { sessionTtl }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
@@ -56,6 +57,9 @@ function whenInputEnds(stop: () => void): void {
 /** Serves until the client is done, or a signal says so. */
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [reference = ""] = positionals;
+  if (options.stdio === true && options.http !== undefined) {
+    throw failure("InvalidArguments", { reason: "--stdio and --http exclude each other" });
+  }
   const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
   const http = readHttp(options);
   const { startServer } = await import("../../api/serve.ts");
@@ -63,8 +67,12 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     cwd,
     ...(options.config === undefined ? {} : { config: String(options.config) }),
     ...(options.http === undefined ? {} : { transport: http }),
+    ...(options.stdio === true ? { transport: "stdio" as const } : {}),
     ...(onlyHttp === undefined ? {} : { onlyHttp: `--${onlyHttp}` }),
     http,
+    ownsStdout: true,
+    ...(options.install === true ? { install: true } : {}),
+    onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"] === true,
   };
   const running = await startServer(reference, serving);

@@ -15,6 +15,6 @@ export function formatResult({ variant, message, content, structuredContent }: T
   );
   if (variant !== "Success") return `${variant}: ${blocks.join("\n") || printableLines(message)}`;
   if (blocks.length === 0 && structuredContent !== undefined)
-    return JSON.stringify(structuredContent, null, 2);
+    return printableLines(JSON.stringify(structuredContent, null, 2));
   return blocks.join("\n");
 }

@@ -18,15 +18,26 @@ function parseText(text: Uint8Array, from: string): Record<string, unknown> {
   throw failure("InvalidArguments", { reason: `${from} must be a JSON object`, hint });
 }
 
-/** Whether a property takes a text, and nothing else that a command line could mean. */
-function takesText(schema: unknown): boolean {
-  if (!isRecord(schema)) return false;
-  return schema.type === "string" || (Array.isArray(schema.type) && schema.type.includes("string"));
+/** Schemas that nest deeper, or hold themselves, are not looked into. */
+const deepestBranch = 20;
+
+/** Whether a property takes a word as text, whatever else it takes. */
+function takesText(schema: unknown, word: string, depth = 0): boolean {
+  if (!isRecord(schema) || depth > deepestBranch) return false;
+  const { type, enum: values, const: only, anyOf, oneOf } = schema;
+  if (type === "string" || (Array.isArray(type) && type.includes("string"))) return true;
+  if (only === word) return true;
+  if (Array.isArray(values) && values.length > 0) {
+    if (values.includes(word) || values.every((value) => typeof value === "string")) return true;
+  }
+  return [anyOf, oneOf].some(
+    (branches) => Array.isArray(branches) && branches.some((one) => takesText(one, word, depth + 1)),
+  );
 }
 
 /** What a word stands for: text where the tool wants text, else JSON if it is some. */
 function readValue(word: string, schema: unknown): unknown {
-  if (takesText(schema)) return word;
+  if (takesText(schema, word)) return word;
   try {
     return parseJson(Buffer.from(word)).value;
   } catch {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { DataSyntaxError } from "../../data/decode.ts";
+import { DataSyntaxError, positionAt } from "../../data/decode.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { parseYaml } from "../../data/parse-yaml.ts";
 import { failure, quote } from "../../problems/index.ts";
@@ -26,7 +26,10 @@ export function readTrail(file: string): TrailStep[] {
     data = parseYaml(bytes);
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
-    throw failure("InvalidArguments", { reason: `The trail is not YAML: ${error.message}`, hint }, { file });
+    const { text, offset, message } = error;
+    const position = text === undefined || offset === undefined ? {} : positionAt(text, offset);
+    const reason = `The trail is not YAML: ${message}`;
+    throw failure("InvalidArguments", { reason, hint }, { file, ...position });
   }
   const fail = (reason: string, path: readonly (string | number)[]): never => {
     throw failure("InvalidArguments", { reason, hint }, { file, path, ...data.locate(path) });

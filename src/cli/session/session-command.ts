@@ -36,7 +36,7 @@ export function formatCommand({ command, args }: Pick<StartedCommand, "command" 
 export function readSessionOptions({ options, cwd }: CommandInput): SessionOptions {
   const platform = readPlatform(options.platform as string | undefined);
   const driver = options.driver as string | undefined;
-  const device = {
+  const deviceChanges = {
     ...(platform === undefined ? {} : { platform }),
     ...(driver === undefined ? {} : { driverType: driver }),
   };
@@ -45,7 +45,7 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
   return {
     cwd,
     ...(options.config === undefined ? {} : { config: String(options.config) }),
-    ...(Object.keys(device).length === 0 ? {} : { device }),
+    ...(Object.keys(deviceChanges).length === 0 ? {} : { deviceChanges }),
     ...(options["on-device"] === true ? { preferHostAgent: false } : {}),
     ...(memory.length === 0 ? {} : { memory }),
     ...(toolsets.length === 0 ? {} : { toolsets }),
@@ -53,7 +53,10 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
   };
 }
 
-/** Opens a session for a command, and closes it whatever happens; Ctrl-C ends it as well. */
+/**
+ * Opens a session for a command, and closes it whatever happens; Ctrl-C ends it as well. What packs' code prints
+ * reaches stderr only.
+ */
 export async function withSession<Answer>(
   input: CommandInput,
   use: (session: Session, signal: AbortSignal) => Promise<Answer>,
@@ -64,6 +67,7 @@ export async function withSession<Answer>(
     interruption.abort(failure("SessionClosed", { reason: `it was interrupted by ${signal}` }));
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   try {
+    await output.reserve();
     const { openSession } = await import("../../api/session.ts");
     const session = await openSession({ ...options, signal: interruption.signal });
     try {

@@ -1,6 +1,6 @@
 import type { StreamedAnswer } from "../../io/http-answers.ts";
 import type { Answer, RequestHead } from "../../io/loopback-server.ts";
-import { messagesIn, methodOf, requestIdOf } from "../client-message.ts";
+import { methodOf, requestIdOf } from "../client-message.ts";
 import { noSession, refusal } from "./answers.ts";
 import type { HttpSession } from "./http-session.ts";
 
@@ -24,7 +24,7 @@ const idIn = (head: RequestHead): string | undefined =>
   head.headerValues("mcp-session-id").join(", ") || undefined;
 
 const asksToInitialize = (message: unknown): boolean =>
-  messagesIn(message).some((one) => methodOf(one) === "initialize" && requestIdOf(one) !== undefined);
+  methodOf(message) === "initialize" && requestIdOf(message) !== undefined;
 
 /** Sessions by their ids: one begins with `initialize`, and ends with DELETE, by being idle, or with the server. */
 export class HttpSessions implements RequestRouter {

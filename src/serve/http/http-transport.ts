@@ -3,7 +3,7 @@ import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/
 import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
 import type { StreamedAnswer } from "../../io/http-answers.ts";
 import type { Answer, RequestHead } from "../../io/loopback-server.ts";
-import { cancelledIdOf, messagesIn, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
 import { refusal } from "./answers.ts";
 
 /** What the protocol may know of a request: no token, no cookie. */
@@ -115,8 +115,8 @@ export class HttpTransport implements Transport {
     signal: AbortSignal,
     onEnd: () => void,
   ): Promise<Answer | StreamedAnswer> {
-    for (const id of messagesIn(message).map(requestIdOf)) {
-      if (id === undefined) continue;
+    const id = requestIdOf(message);
+    if (id !== undefined) {
       if (this.#open.has(id)) {
         return refusal(400, "A request with this id is under way.", { code: rpcCode.request });
       }

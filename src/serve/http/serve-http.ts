@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type HttpServer, listenForHttp } from "../../io/http-server.ts";
 import { failure } from "../../problems/index.ts";
 import { atMost } from "../at-most.ts";
-import { parseMessage, rpcCode } from "../client-message.ts";
+import { noBatches, parseMessage, rpcCode } from "../client-message.ts";
 import type { CreateProtocolServer } from "../protocol-server.ts";
 import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";
 import { refusal, transportRefusal } from "./answers.ts";
@@ -86,6 +86,7 @@ export async function serveHttp(
         (async (body, signal) => {
           const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
           if ("fault" in parsed) return refusal(400, parsed.fault, { code: parsed.code });
+          if (Array.isArray(parsed.value)) return refusal(400, noBatches, { code: rpcCode.request });
           try {
             return await router.handle({ head, message: parsed.value, signal });
           } catch {

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { methodOf, parseMessage, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import { methodOf, noBatches, parseMessage, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
 
 /** What a line of the input is. */
 export type ReadLine =
@@ -24,7 +24,7 @@ const isBlank = (line: Buffer) => line.every((byte) => byte === 0x20 || byte ===
 export function readLine(line: Buffer, isMessage: (value: unknown) => value is JSONRPCMessage): ReadLine {
   if (isBlank(line)) return { kind: "nothing" };
   const parsed = parseMessage(line);
-  if ("fault" in parsed) return malformed(parsed.code, parsed.fault, null);
+  if ("fault" in parsed) return malformed(parsed.code, parsed.fault, parsed.id ?? null);
   const { value } = parsed;
   if (isMessage(value)) return { kind: "message", message: value };
   // A broken answer is owed none: two sides could go on like this for ever.
@@ -34,6 +34,6 @@ export function readLine(line: Buffer, isMessage: (value: unknown) => value is J
     value !== null &&
     ("result" in value || "error" in value);
   if (isAnswer) return { kind: "nothing" };
-  const what = Array.isArray(value) ? "Batches are not supported." : "The message is not JSON-RPC 2.0.";
+  const what = Array.isArray(value) ? noBatches : "The message is not JSON-RPC 2.0.";
   return malformed(rpcCode.request, what, requestIdOf(value) ?? null);
 }

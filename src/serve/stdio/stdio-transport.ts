@@ -1,12 +1,12 @@
 import type { Readable, Writable } from "node:stream";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { createLineReader, type LineReader } from "../../session/servers/line-reader.ts";
 import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import { LineCutter } from "./line-cutter.ts";
 import { readLine } from "./read-line.ts";
 
-/** Why nothing more comes: its input ended, its output is gone, a line was too long, or it was closed. */
-export type StdioEnd = "input" | "output" | "oversized" | "closed";
+/** Why nothing more comes: its input ended, its output is gone, or it was closed. */
+export type StdioEnd = "input" | "output" | "closed";
 
 /**
  * Newline-separated JSON over two streams. What is malformed is answered and nothing ends. While answers wait for the
@@ -22,7 +22,7 @@ export class StdioTransport implements Transport {
   readonly #output: Writable;
   readonly #onEnd: (end: StdioEnd) => void;
   readonly #isMessage: (value: unknown) => value is JSONRPCMessage;
-  readonly #reader: LineReader;
+  readonly #lines: LineCutter;
   /** Requests that are neither answered nor cancelled. */
   readonly #open = new Set<RequestId>();
   /** Called when nothing is open, or nothing can be answered any more. */
@@ -47,7 +47,10 @@ export class StdioTransport implements Transport {
     this.#output = streams.output;
     this.#isMessage = limits.isMessage;
     this.#maxHeldBytes = limits.maxLineBytes;
-    this.#reader = createLineReader(limits.maxLineBytes, (line) => this.#take(line));
+    this.#lines = new LineCutter(limits.maxLineBytes, {
+      onLine: (line) => this.#take(line),
+      onTooLong: () => this.#refuseLong(limits.maxLineBytes),
+    });
     let hasEnded = false;
     this.#onEnd = (end) => {
       if (!hasEnded) onEnd(end);
@@ -139,7 +142,7 @@ export class StdioTransport implements Transport {
   readonly #read = (data: Buffer | string): void => {
     const chunk = typeof data === "string" ? Buffer.from(data) : data;
     if (!this.#output.writableNeedDrain && this.#held.length === 0) {
-      this.#cut(chunk);
+      this.#lines.push(chunk);
       return;
     }
     this.#held.push(chunk);
@@ -147,13 +150,12 @@ export class StdioTransport implements Transport {
     if (this.#heldBytes >= this.#maxHeldBytes) this.#input.pause();
   };
 
-  #cut(chunk: Buffer): void {
-    if (this.#reader.push(chunk) || !this.#isReading) return;
-    this.#stopReading();
-    const message = "The message is too long.";
+  /** The id of a line that is not kept is not known. */
+  #refuseLong(maxLineBytes: number): void {
+    if (!this.#isReading) return;
+    const message = `The message is longer than ${maxLineBytes} bytes.`;
     this.onerror?.(new Error(message));
     void this.#write({ jsonrpc: "2.0", id: null, error: { code: rpcCode.request, message } });
-    this.#onEnd("oversized");
   }
 
   /** Takes what was held back, as long as `mayGoOn`. */
@@ -162,7 +164,7 @@ export class StdioTransport implements Transport {
       const chunk = this.#held.shift();
       if (chunk === undefined) return;
       this.#heldBytes -= chunk.length;
-      this.#cut(chunk);
+      this.#lines.push(chunk);
     }
   }
 

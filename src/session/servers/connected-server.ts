@@ -11,8 +11,8 @@ export interface ServerLaunch {
   env: Readonly<Record<string, string>>;
   /** Absolute path of the file its stderr is appended to (its folder exists); `undefined` for none. */
   logFile: string | undefined;
-  /** Texts that reach no log, error or stderr tail. */
-  secrets: readonly string[];
+  /** Texts that reach no log, error or stderr tail: those of the moment, asked for again and again. */
+  secrets: () => readonly string[];
   timeouts: { handshakeMs: number; listMs: number };
 }
 

@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
 import type { ProcessLog } from "../../io/process-port.ts";
-import type { Redactor } from "./redact.ts";
+import { createStreamRedactor, type Redactor } from "./redact.ts";
 import { createTail } from "./stderr-tail.ts";
 
 const tailBytes = 4096;
@@ -19,8 +18,7 @@ export function captureErrorOutput(
   redactor: Redactor,
   log: ProcessLog | undefined,
 ): ErrorOutput {
-  const decoder = new StringDecoder("utf8");
-  const redacting = redactor.createStream();
+  const redacting = createStreamRedactor(redactor);
   const tail = createTail(tailBytes);
   let finished: Promise<void> | undefined;
   const keep = (text: string) => {
@@ -28,13 +26,14 @@ export function captureErrorOutput(
     log?.write(text);
   };
   stderr.on("data", (chunk: Buffer) => {
-    if (finished === undefined) keep(redacting.push(decoder.write(chunk)));
+    if (finished === undefined) keep(redacting.push(chunk));
   });
   return {
-    tail: () => tail.read(),
+    // What was no secret when it was written may be one now.
+    tail: () => tail.read(redactor.redact),
     finish() {
       if (finished === undefined) {
-        keep(redacting.push(decoder.end()) + redacting.end());
+        keep(redacting.end());
         finished = log?.end() ?? Promise.resolve();
       }
       return finished;

@@ -12,7 +12,7 @@ import {
 import { type Incoming, own } from "./incoming-message.ts";
 import { type ListLimits, listTools } from "./list-tools.ts";
 import { AnswerError, createMcpClient, loadMcpClient, type McpClient } from "./mcp-client.ts";
-import { createRedactor, type Redactor } from "./redact.ts";
+import { createRedactor } from "./redact.ts";
 import { createServerCalls, describeAnswer, type ServerCalls } from "./server-calls.ts";
 import { captureErrorOutput, readToEnd } from "./server-output.ts";
 import { openWire, type Wire, type WireLimits } from "./wire.ts";
@@ -74,18 +74,6 @@ function safely(run: () => void): void {
   }
 }
 
-/** The data of a log entry with secrets taken out of its texts. */
-function redactData(value: unknown, redactor: Redactor): unknown {
-  const text = JSON.stringify(value);
-  const redacted = text === undefined ? text : redactor.redact(text);
-  if (text === redacted) return value;
-  try {
-    return JSON.parse(redacted ?? "null");
-  } catch {
-    return redacted;
-  }
-}
-
 /** Starts the process at once, and says when its tools are known. */
 export function startServer(launch: ServerLaunch, events: ServerEvents, means: ServerMeans): StartingServer {
   const { label } = launch;
@@ -130,9 +118,9 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
         const level = own(params, "level");
         const logger = own(params, "logger");
         const entry = {
-          level: typeof level === "string" ? level : "info",
-          ...(typeof logger === "string" ? { logger } : {}),
-          data: redactData(own(params, "data") ?? null, redactor),
+          level: typeof level === "string" ? redactor.redact(level) : "info",
+          ...(typeof logger === "string" ? { logger: redactor.redact(logger) } : {}),
+          data: redactor.redactValue(own(params, "data") ?? null),
         };
         return safely(() => events.onLog?.(entry));
       }

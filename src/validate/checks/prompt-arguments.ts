@@ -1,10 +1,11 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { InspectedItem, Path } from "../../definitions/types.ts";
+import { unclosedPlacesFor } from "../../extension-schema/prompt-places.ts";
 import { quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 
-/** A place for an argument; not `${{ … }}`, which other systems fill in. */
+/** What is meant as a place for an argument; not `${{ … }}`, which other systems fill in. */
 const place = /(?<!\$)\{\{\s*([\w-]+)\s*\}\}/g;
 
 /** More places without an argument tell nobody more. */
@@ -58,12 +59,12 @@ function* checkPlaces(item: InspectedItem, names: readonly string[]): Generator<
 }
 
 /** A place whose second brace is missing; of declared arguments only, since anything else may be meant as it is. */
-const unclosedPlace = /(?<!\$)\{\{\s*([\w-]+)\s*\}(?!\})/g;
-
 function* checkUnclosed(item: InspectedItem, names: readonly string[]): Generator<Finding> {
+  const unclosed = unclosedPlacesFor(names);
+  if (unclosed === undefined) return;
   const pending = new Set(names);
   for (const { text, path } of findTexts(item.definition?.content, ["content"])) {
-    for (const [, name = ""] of text.matchAll(unclosedPlace)) {
+    for (const [, name = ""] of text.matchAll(unclosed)) {
       if (!pending.delete(name)) continue;
       const reason = `the place for ${quote(name)} in its content lacks a brace at its end`;
       yield findInItem(item, "InvalidPromptDefinition", { reason, hint: `Write {{${name}}}.` }, path);

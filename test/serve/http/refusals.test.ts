@@ -249,16 +249,19 @@ describe("a body", () => {
     ).toBe(413);
   });
 
-  test("may be a batch, whose answers come in one stream", async () => {
+  test("may not be a batch", async () => {
     const served = await serve();
     const session = await beginSession(served);
-    const answer = await post(served, [calling("echo", "a"), calling("echo", "b")], session);
-    expect(answer.status).toBe(200);
-    const text = await answer.text();
-    expect(text).toContain('"id":"a"');
-    expect(text).toContain('"id":"b"');
-    expect((await post(served, [initializing(1), initializing(2)])).status).toBe(400);
-    expect((await post(served, [calling("echo", 1), calling("echo", 1)], session)).status).toBe(400);
-    expect((await post(served, [], session)).status).not.toBe(200);
+    for (const batch of [[calling("echo", "a"), calling("echo", "b")], [calling("echo", "a")], []]) {
+      const answer = await post(served, batch, session);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ id: null, error: { code: -32600 } });
+    }
+    const without = await post(served, [initializing(1)]);
+    expect([without.status, await without.json()]).toMatchObject([400, { error: { code: -32600 } }]);
+    expect(served.echoed).toEqual([]);
+    const single = await serve({ stateless: true });
+    expect((await post(single, [calling("echo", "a")])).status).toBe(400);
+    expect(single.echoed).toEqual([]);
   });
 });

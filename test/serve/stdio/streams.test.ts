@@ -93,19 +93,49 @@ describe("a line", () => {
     expect(served.messages().map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  test("may be as long as allowed; a longer one is answered and ends it, wherever it is cut", async () => {
-    const ping = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
+  test("may be as long as allowed; a longer one is answered and passed over, wherever it is cut", async () => {
+    const ping = (id: number) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
     const served = await serve({ maxLineBytes: 1000 });
-    served.say(...begin, ping.padEnd(1000));
+    served.say(...begin, ping(2).padEnd(1000));
     await served.untilMessages(2);
     served.input.write(" ".repeat(600));
     await delay(20);
-    expect(served.ends).toEqual([]);
-    served.input.write(`${" ".repeat(600)}\n${ping}\n`);
-    await expect.poll(() => served.ends).toEqual(["oversized"]);
-    expect(served.messages()).toHaveLength(3);
+    expect(served.messages()).toHaveLength(2);
+    served.input.write(" ".repeat(600));
+    await served.untilMessages(3);
     expect(served.messages().at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
-    expect(served.closed).toHaveLength(1);
+    for (let part = 0; part < 20; part++) served.input.write("x".repeat(700));
+    served.input.write(`${ping(3)}\n${ping(4)}\n${"y".repeat(2000)}\n${"z".repeat(1001)}\r\n${ping(5)}\n`);
+    await served.untilMessages(7);
+    expect(served.messages().map(({ id }) => id)).toEqual([1, 2, null, 4, null, null, 5]);
+    expect(served.ends).toEqual([]);
+    served.input.end("w".repeat(3000));
+    await expect.poll(() => served.ends).toEqual(["input"]);
+    expect(served.messages().at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
+  });
+
+  test("that nests too deep is answered with its own id", async () => {
+    const served = await serve();
+    served.say(...begin);
+    await served.untilMessages(1);
+    const deep = `${"[".repeat(1000)}${"]".repeat(1000)}`;
+    const request = '"jsonrpc":"2.0","method":"ping"';
+    const lines: [string, unknown][] = [
+      [`{${request},"id":7,"params":${deep}}`, 7],
+      [`{"params":{"id":1,"x":${deep}},${request} , "id" : "a\\"b"}`, 'a"b'],
+      [`{"params":["id",{"method":1},${deep}],"id":3,${request},"\\u0069d":4}`, 4],
+      [`{"result":${deep},"id":8,"jsonrpc":"2.0"}`, null],
+      [`{${request},"params":{"id":9,"x":${deep}}}`, null],
+      [`{${request},"id":[9],"params":${deep}}`, null],
+      [`{${request},"id":nine,"params":${deep}}`, null],
+      [`{${request},"id":9,"params":${deep}`, null],
+    ];
+    for (const [index, [line, id]] of lines.entries()) {
+      served.say(line);
+      await served.untilMessages(index + 2);
+      const answer = served.messages().at(-1);
+      expect([answer?.error?.code, answer?.id], line.slice(0, 60)).toEqual([-32600, id]);
+    }
   });
 });
 

@@ -153,7 +153,7 @@ test("arguments that are no JSON are a fault of that call alone", async () => {
 
 describe("answers that are none", () => {
   test("an error of the server is a protocol error with its words, without secrets and control characters", async () => {
-    const server = await startFixture({}, { launch: { secrets: ["hunter2"] } }).ready;
+    const server = await startFixture({}, { launch: { secrets: () => ["hunter2"] } }).ready;
     const error = await outcome(server.callTool(call("no\u001bne hunter2"), limit));
     expect(error).toMatchObject({ reason: "protocol" });
     expect(error?.message).toContain("-32602: no tool no\\u{001b}ne [redacted]");

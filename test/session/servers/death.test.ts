@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServerCallError } from "../../../src/session/servers/connected-server.ts";
@@ -69,13 +69,26 @@ describe("a server that dies", () => {
 
   test("has at most 4 KiB of whole characters quoted, and no secret, even in pieces", async () => {
     const secret = "söcret-token";
-    const server = await startFixture({}, { launch: { secrets: [secret] } }).ready;
+    const server = await startFixture({}, { launch: { secrets: () => [secret] } }).ready;
     const stderr = `${"€".repeat(3000)}${secret}`;
     await outcome(server.callTool(call("crash", { stderr }), limit));
     const { stderrTail } = await server.death;
     expect(Buffer.byteLength(stderrTail)).toBeLessThanOrEqual(4096);
     expect(stderrTail).toMatch(/^€+\[redacted\]$/);
   });
+});
+
+test("what becomes secret while a server runs is taken out of its last words and its log", async () => {
+  const secrets: string[] = [];
+  const logFile = makeLogFile();
+  const launch = { logFile, secrets: () => [...secrets] };
+  const server = await startFixture({ stderr: "early hunter2\n" }, { launch }).ready;
+  await expect.poll(() => existsSync(logFile) && readFileSync(logFile, "utf8")).toBe("early hunter2\n");
+  secrets.push("hunter2");
+  await outcome(server.callTool(call("crash", { stderr: "late hunter2\n" }), limit));
+  expect((await server.death).stderrTail).toBe("early [redacted]\nlate [redacted]\n");
+  await server.close();
+  expect(readFileSync(logFile, "utf8")).toBe("early hunter2\nlate [redacted]\n");
 });
 
 describe("a server that can only be ended", () => {
@@ -169,7 +182,7 @@ describe("closing", () => {
 describe("the log", () => {
   test("has all of stderr, secrets replaced, for this user alone; megabytes hold nobody up", async () => {
     const logFile = makeLogFile();
-    const launch = { logFile, secrets: ["hunter2"] };
+    const launch = { logFile, secrets: () => ["hunter2"] };
     const server = await startFixture({ stderr: "token hunter2\n" }, { launch }).ready;
     await server.callTool(call("stderr", { bytes: 5 << 20 }), limit);
     await server.close();

@@ -69,6 +69,12 @@ describe("the end of stderr", () => {
     expect(tail.read()).toBe("123456789");
   });
 
+  test("is edited before it is cut", () => {
+    const tail = createTail(10);
+    for (const piece of ["0123", "secret", "5678"]) tail.push(piece);
+    expect(tail.read((text) => text.replace("secret", "***"))).toBe("123***5678");
+  });
+
   test("does not begin with half a pair of surrogates", () => {
     const tail = createTail(3);
     tail.push("😀ab");

@@ -60,7 +60,7 @@ export function startFixture(
     cwd: inRepository("."),
     env: {},
     logFile: undefined,
-    secrets: [],
+    secrets: () => [],
     timeouts: { handshakeMs: 20_000, listMs: 20_000 },
     ...given.launch,
   };

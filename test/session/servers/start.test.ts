@@ -80,7 +80,7 @@ describe("a server that does not get as far as its tools", () => {
 
   test("has its exit code and its last words reported, without secrets", async () => {
     const options = { exitAtOnce: 7, stderr: "bad token hunter2\n" };
-    const problem = await problemOf(options, { launch: { secrets: ["hunter2"] } });
+    const problem = await problemOf(options, { launch: { secrets: () => ["hunter2"] } });
     expect(problem.message).toBe('The server "fixture" does not start: it ended with exit code 7.');
     expect(problem.hint).toContain("bad token [redacted]");
   });
@@ -199,7 +199,7 @@ describe("the list of tools", () => {
 describe("what a server says besides", () => {
   test("on stdout is reported once, cut, without secrets, and otherwise put up with", async () => {
     const prelude = `hello hunter2 ${"é".repeat(5000)}\nmore\n{"level":30,"msg":"log"}\n42\n`;
-    const { ready, reports } = startFixture({ prelude }, { launch: { secrets: ["hunter2"] } });
+    const { ready, reports } = startFixture({ prelude }, { launch: { secrets: () => ["hunter2"] } });
     const server = await ready;
     await server.callTool(call("echo"), limit);
     expect(reports.noise).toHaveLength(1);
@@ -208,7 +208,7 @@ describe("what a server says besides", () => {
   });
 
   test("as a log entry is passed on, without secrets", async () => {
-    const { ready, reports } = startFixture({}, { launch: { secrets: ["hunter2"] } });
+    const { ready, reports } = startFixture({}, { launch: { secrets: () => ["hunter2"] } });
     const server = await ready;
     const params = { level: "error", logger: "db", data: { text: "with hunter2" } };
     await server.callTool(

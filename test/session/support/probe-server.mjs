@@ -1,6 +1,6 @@
 // An MCP server without a library, so that it starts at once. It shows what it was sent, and fails as it is told to.
 // PROBE_PREFIX begins the names of its tools (default "probe"); PROBE_TOOLS replaces its list of tools.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const prefix = process.env.PROBE_PREFIX ?? "probe";
@@ -81,9 +81,15 @@ async function call(params) {
   }
 }
 
+if (process.env.PROBE_PIDS) appendFileSync(process.env.PROBE_PIDS, `${process.pid}\n`);
+// PROBE_ONCE names a file that only the first start does not find: later ones say nothing.
+const isMute = process.env.PROBE_ONCE !== undefined && existsSync(process.env.PROBE_ONCE);
+if (process.env.PROBE_ONCE && !isMute) appendFileSync(process.env.PROBE_ONCE, "");
+
 createInterface({ input: process.stdin }).on("line", async (line) => {
   trace("→", line);
   const { id, method, params } = JSON.parse(line);
+  if (isMute) return;
   if (method === "initialize") {
     const { protocolVersion } = params;
     const serverInfo = { name: "probe", version: "1.0.0" };

@@ -1,0 +1,193 @@
+import { join } from "node:path";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import type { AddMeans } from "../install/packages/add-packs.ts";
+import type { PackPreview } from "../install/packages/preview-packs.ts";
+import type { RemovedPack } from "../install/packages/remove-packs.ts";
+import { findStateDirectory } from "../io/log-folder.ts";
+import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
+import { createPackageManagerPort, readManagerTraces } from "../io/package-manager.ts";
+import { saveFiles } from "../io/project-files.ts";
+import { lockProject } from "../io/project-lock.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createInspectionMeans } from "./inspection-means.ts";
+
+export type { PackPreview, ServerCommand } from "../install/packages/preview-packs.ts";
+export type { RemovedPack } from "../install/packages/remove-packs.ts";
+
+export interface ChangeOptions {
+  /** Folder whose project is changed; default: the process's. */
+  cwd?: string;
+  /** For one run of the package manager; default: ten minutes. */
+  timeoutMs?: number;
+  /** For one answer of the registry; default: a minute. */
+  registryTimeoutMs?: number;
+  /** How long another process may change the same project; default: five minutes. */
+  lockMs?: number;
+  /** Ends the package manager; everything is restored then. */
+  signal?: AbortSignal;
+  /** Is told of each command of the package manager before it runs. */
+  onCommand?: (command: string) => void;
+}
+
+export interface AddOptions extends ChangeOptions {
+  /**
+   * Is shown what the packs would bring and decides. There is no default: whoever adds packs has asked somebody, or
+   * been told not to.
+   */
+  consent: (previews: readonly PackPreview[]) => boolean | Promise<boolean>;
+}
+
+/** What was done to a project. */
+export interface PacksChange {
+  /** As discovery finds them now. */
+  added: DiscoveredPack[];
+  /** As discovery found them before. */
+  removed: RemovedPack[];
+  /** What validation says of the added packs. */
+  problems: Problem[];
+  /** Consent was refused: nothing was done. */
+  declined: boolean;
+}
+
+const credentialKey = /(?:^|:)(?:_authToken|_auth|_password|password|key|otp)$/;
+
+/** Takes out of texts what npm's configuration keeps secret, and credentials in addresses. */
+async function createRedaction(cwd: string): Promise<(text: string) => string> {
+  const { readNpmConfiguration } = await import("../io/npm-configuration.ts");
+  const configuration = readNpmConfiguration({ projectDirectory: cwd, env: process.env });
+  const secrets = [...configuration].flatMap(([key, value]) =>
+    credentialKey.test(key) && typeof value === "string" && value.length > 3 ? [value] : [],
+  );
+  return (text) => {
+    const withoutAddresses = text.replace(/(\w:\/\/)[^\s/@]+@/g, "$1***@");
+    return secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutAddresses);
+  };
+}
+
+async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMeans> {
+  const { timeoutMs = 600_000, registryTimeoutMs = 60_000, lockMs = 300_000, signal, onCommand } = options;
+  const port = createNodeInspectionPort();
+  return {
+    port,
+    managers: createPackageManagerPort(),
+    readTraces: readManagerTraces,
+    saveFiles,
+    async lock(project) {
+      try {
+        const locks = join(findStateDirectory(), "trailblaze", "locks");
+        return await lockProject(locks, project, { waitMs: lockMs, signal });
+      } catch {
+        // Without a home, or one that cannot be written, there is nobody else to keep out.
+        return () => {};
+      }
+    },
+    redact: await createRedaction(cwd),
+    timeoutMs,
+    signal,
+    onCommand,
+    async createPreviewMeans() {
+      const [client, tarballs, means] = await Promise.all([
+        import("../io/registry-client.ts"),
+        import("../io/package-tarball.ts"),
+        import("./registry-means.ts"),
+      ]);
+      return {
+        registry: await means.createRegistryPort(cwd),
+        inspection: port,
+        escapeName: client.escapePackageName,
+        resolveTarball: client.resolveTarball,
+        hasIntegrity: tarballs.hasIntegrity,
+        unpackTarball: tarballs.unpackTarball,
+        maximumTarballBytes: tarballs.maximumTarballBytes,
+        timeoutMs: registryTimeoutMs,
+        signal,
+      };
+    },
+  };
+}
+
+/** What validation says of packs that were just installed. */
+async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Promise<Problem[]> {
+  const { validateExtensionWith } = await import("./validate-with.ts");
+  const means = createInspectionMeans();
+  const problems: Problem[] = [];
+  for (const pack of packs) {
+    const { report } = await validateExtensionWith(means, pack, { cwd });
+    problems.push(...report.problems);
+  }
+  return problems;
+}
+
+/** Throws what `addPacks` would throw of its specs alone: `UnsupportedSpec`, `InvalidArguments`. */
+export async function checkSpecs(specs: readonly string[]): Promise<void> {
+  const { parseSpecs } = await import("../install/packages/parse-specs.ts");
+  parseSpecs(specs);
+}
+
+/**
+ * Adds packs to a project with its own package manager: npm, pnpm or Yarn, whichever it declares or has a lockfile of.
+ * Lifecycle scripts are not run. `specs` are names in a registry, with a tag, a version or a range if need be.
+ *
+ * Trust level: execution. Fetches the packs to show what they bring, and installs them only with `consent`; after a
+ * failure package.json and lockfiles are as they were, byte for byte.
+ *
+ * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (a package that is no pack),
+ * `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
+ */
+export async function addPacks(specs: readonly string[], options: AddOptions): Promise<PacksChange> {
+  const { cwd = process.cwd(), consent } = options;
+  if (typeof consent !== "function")
+    throw failure("InvalidArguments", { reason: "Adding packs takes a function `consent`" });
+  const { addPacksWith } = await import("../install/packages/add-packs.ts");
+  const added = await addPacksWith(await createMeans(options, cwd), specs, cwd, consent);
+  if (added === undefined) return { added: [], removed: [], problems: [], declined: true };
+  return { added, removed: [], problems: await validateAdded(added, cwd), declined: false };
+}
+
+/**
+ * Removes packs from a project with its own package manager. Restores everything after a failure, as `addPacks`.
+ *
+ * Throws `TrailblazeError`: `PackNotInstalled`, `ExtensionNotFound`, `UnsupportedSpec`, `InvalidArguments` (a pack that
+ * is here because of others), `InstallFailed`, `ProjectNotFound`, `InvalidConfig`.
+ */
+export async function removePacks(
+  names: readonly string[],
+  options: ChangeOptions = {},
+): Promise<PacksChange> {
+  const { cwd = process.cwd() } = options;
+  const { removePacksWith } = await import("../install/packages/remove-packs.ts");
+  const removed = await removePacksWith(await createMeans(options, cwd), names, cwd);
+  return { added: [], removed, problems: [], declined: false };
+}
+
+/**
+ * Installs those of some packs that are not installed, as `addPacks` does, for who has been allowed to beforehand: by
+ * `--install`, or by `packs.autoInstall`. Each is an npm name, with a range if a reference has one. What cannot be
+ * installed is among the problems, and hides no other.
+ */
+export async function installMissing(
+  packs: readonly string[],
+  options: ChangeOptions & { onPreview?: (preview: PackPreview) => void } = {},
+): Promise<PacksChange> {
+  const { cwd = process.cwd(), onPreview } = options;
+  const { findPacks } = await import("../discovery/find-packs.ts");
+  const result: PacksChange = { added: [], removed: [], problems: [], declined: false };
+  const consent = (previews: readonly PackPreview[]) => {
+    for (const preview of previews) onPreview?.(preview);
+    return true;
+  };
+  for (const spec of new Set(packs)) {
+    const name = spec.replace(/(?!^)@.*$/, "");
+    const { resolvePackage } = await findPacks(createNodeInspectionPort(), { cwd });
+    if (resolvePackage(name) !== undefined) continue;
+    try {
+      const { added, problems } = await addPacks([spec], { ...options, cwd, consent });
+      result.added.push(...added);
+      result.problems.push(...problems);
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      result.problems.push({ ...error.problem, pack: name });
+    }
+  }
+  return result;
+}

@@ -1,0 +1,54 @@
+import { findClient } from "../install/clients/index.ts";
+import { isMap } from "../install/editing/config-value.ts";
+import { readEntry } from "../install/editing/edit-config.ts";
+import { loadEditor } from "../install/editing/editors.ts";
+import { hashEntry, type LedgerEntry } from "../install/ledger.ts";
+import { openFiles, readLedger } from "./install-files.ts";
+import { createInstallMeans, type InstallMeans } from "./install-means.ts";
+
+/** An entry that was installed, as the ledger remembers it. */
+export interface ListedInstall extends Pick<LedgerEntry, "client" | "scope" | "server" | "file" | "key"> {
+  /** `missing`: the file or the entry is gone; `edited`: it is not as it was written; `unreadable`: the file is broken. */
+  state: "installed" | "edited" | "missing" | "unreadable";
+  /** The folder that its server is started in, for the user's own entries. */
+  project: string | null;
+}
+
+/** The value behind `--cwd` in whichever list of words an entry has. */
+function findStartFolder(entry: Readonly<Record<string, unknown>>): string | null {
+  for (const words of Object.values(entry)) {
+    const index = Array.isArray(words) ? words.indexOf("--cwd") : -1;
+    const folder: unknown = index < 0 ? undefined : (words as unknown[])[index + 1];
+    if (typeof folder === "string") return folder;
+  }
+  return null;
+}
+
+async function describeInstall(means: InstallMeans, record: LedgerEntry): Promise<ListedInstall> {
+  const { client: id, scope, server, file, key, container, hash } = record;
+  const listed = { client: id, scope, server, file, key, project: null };
+  try {
+    const client = findClient(id);
+    const text = openFiles(means).read(file);
+    if (text === undefined) return { ...listed, state: "missing" };
+    const place = { container, key, isList: client.isList === true };
+    const entry = readEntry(await loadEditor(client.format), text, place);
+    if (!isMap(entry)) return { ...listed, state: entry === undefined ? "missing" : "edited" };
+    const { name: _, ...rest } = entry;
+    const state = hashEntry(place.isList ? rest : entry) === hash ? "installed" : "edited";
+    return { ...listed, state, project: findStartFolder(entry) };
+  } catch {
+    return { ...listed, state: "unreadable" };
+  }
+}
+
+/** As `listInstalls`, with its means. */
+export async function listInstallsWith(means: InstallMeans): Promise<ListedInstall[]> {
+  const { entries } = readLedger(means, openFiles(means));
+  return Promise.all(entries.map((entry) => describeInstall(means, entry)));
+}
+
+/** What was installed into clients' configs, and how it is now; for `doctor`, which looks for what is orphaned. */
+export async function listInstalls(): Promise<ListedInstall[]> {
+  return listInstallsWith(createInstallMeans());
+}

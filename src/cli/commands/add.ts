@@ -1,0 +1,41 @@
+import { addPacks, checkSpecs, type PacksChange } from "../../api/add-packs.ts";
+import { failure, printable } from "../../problems/index.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { output } from "../output.ts";
+import { askForYes, canAsk } from "../remote/ask.ts";
+import { formatPreviews } from "../remote/format-previews.ts";
+import { countItems } from "../remote/format-remote-packs.ts";
+import { withInterruption } from "../remote/interruption.ts";
+
+function formatAdded({ added, declined }: PacksChange): string {
+  if (declined) return "Nothing was installed.";
+  const lines = added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`);
+  return lines.map(printable).join("\n");
+}
+
+export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+  const isAgreed = options.yes === true;
+  await checkSpecs(positionals);
+  if (!isAgreed && !canAsk()) {
+    const hint = "--yes installs without asking.";
+    throw failure("InvalidArguments", { reason: "There is no terminal to ask on before installing", hint });
+  }
+  const change = await withInterruption((signal) =>
+    addPacks(positionals, {
+      cwd,
+      signal,
+      onCommand: (command) => output.note(`Running ${printable(command)}`),
+      consent(previews) {
+        output.note(formatPreviews(previews));
+        return isAgreed || askForYes(previews.length === 1 ? "Install it?" : "Install them?", signal);
+      },
+    }),
+  );
+  const { added, removed, problems, declined } = change;
+  return {
+    json: { added, removed, problems },
+    formatText: () => formatAdded(change),
+    problems,
+    failed: declined,
+  };
+}

@@ -1,0 +1,20 @@
+import { removePacks } from "../../api/add-packs.ts";
+import { printable } from "../../problems/index.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { output } from "../output.ts";
+import { withInterruption } from "../remote/interruption.ts";
+
+export async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
+  const { added, removed, problems } = await withInterruption((signal) =>
+    removePacks(positionals, {
+      cwd,
+      signal,
+      onCommand: (command) => output.note(`Running ${printable(command)}`),
+    }),
+  );
+  return {
+    json: { added, removed, problems },
+    formatText: () => removed.map(({ name }) => printable(`Removed ${name}`)).join("\n"),
+    problems,
+  };
+}

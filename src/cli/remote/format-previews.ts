@@ -1,0 +1,36 @@
+import type { PackPreview } from "../../api/add-packs.ts";
+import { keyOfKind, kinds } from "../../kinds.ts";
+import { printable } from "../../problems/index.ts";
+
+/** More names than anybody reads before a question. */
+const maximumNames = 40;
+
+function formatNames(names: readonly string[]): string {
+  const shown = names.slice(0, maximumNames).join(", ");
+  return names.length > maximumNames ? `${shown} and ${names.length - maximumNames} more` : shown;
+}
+
+function formatPreview({ pack, commands, lifecycleScripts, deprecated }: PackPreview): string[] {
+  const lines: string[] = [
+    `${pack.name} ${pack.version ?? ""}`,
+    `  ${pack.description ?? "(no description)"}`,
+  ];
+  for (const kind of kinds) {
+    const names = pack[keyOfKind[kind]].map(({ name }) => name);
+    if (names.length > 0) lines.push(`  ${keyOfKind[kind].padEnd(9)} ${formatNames(names)}`);
+  }
+  for (const { server, command } of commands.slice(0, maximumNames)) {
+    if (command === null) continue;
+    const what = command === undefined ? "defined in code, which was not run to look at it" : command;
+    lines.push(`  command   ${server}: ${what}`);
+  }
+  for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
+  if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
+  for (const { code, message } of pack.problems.slice(0, maximumNames)) lines.push(`  ${code}: ${message}`);
+  return lines.map(printable);
+}
+
+/** What packs would bring, for people who are about to decide. */
+export function formatPreviews(previews: readonly PackPreview[]): string {
+  return previews.flatMap(formatPreview).join("\n");
+}

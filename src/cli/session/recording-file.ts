@@ -1,0 +1,60 @@
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { failure, quote } from "../../problems/index.ts";
+import { formatRecording, type RecordedCall } from "../../session/recording.ts";
+
+/** A file that calls are appended to; what it holds stays as it is. */
+export interface RecordingFile {
+  append(calls: readonly RecordedCall[]): Promise<void>;
+  /** A file that was made for this and got nothing goes again. Idempotent. */
+  close(): void;
+}
+
+function endsWithinLine(descriptor: number): boolean {
+  const { size } = fstatSync(descriptor);
+  const last = Buffer.alloc(1);
+  return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
+}
+
+function open(file: string): { descriptor: number; isNew: boolean } {
+  const flags = constants.O_APPEND | constants.O_RDWR | constants.O_CREAT;
+  try {
+    return { descriptor: openSync(file, flags | constants.O_EXCL), isNew: true };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return { descriptor: openSync(file, flags), isNew: false };
+  }
+}
+
+/** Opens the file before anything is called. All that fails is `TrailblazeError` `InvalidArguments`. */
+export function openRecordingFile(file: string): RecordingFile {
+  const attempt = <Value>(run: () => Value): Value => {
+    try {
+      return run();
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw failure("InvalidArguments", {
+        reason: `--record cannot write ${quote(file, 400)}: ${code ?? message}`,
+      });
+    }
+  };
+  const { descriptor, isNew } = attempt(() => open(file));
+  let isEmpty = isNew;
+  let isOpen = true;
+  return {
+    async append(calls) {
+      const text = await formatRecording(calls);
+      if (text === "") return;
+      attempt(() => {
+        const bytes = Buffer.from(endsWithinLine(descriptor) ? `\n${text}` : text);
+        for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+      });
+      isEmpty = false;
+    },
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      closeSync(descriptor);
+      if (isEmpty) rmSync(file, { force: true });
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { byItself, type ClientRecord, everywhere, inSettings, plainAddress, restart } from "./client.ts";
+
+const mcpServers = { format: "json", container: ["mcpServers"], checked: "2026-11" } as const;
+
+/** Applications to talk with a model in. */
+export const desktopApps: readonly ClientRecord[] = [
+  {
+    ...mcpServers,
+    id: "claude-desktop",
+    name: "Claude Desktop",
+    aliases: ["claude-app"],
+    user: inSettings("Claude/claude_desktop_config.json"),
+    shape: {},
+    afterwards: restart,
+    source: "add-mcp, Glean. There is no official build for Linux; the path there is that of others' builds",
+  },
+  {
+    ...mcpServers,
+    id: "lm-studio",
+    name: "LM Studio",
+    aliases: ["lmstudio"],
+    user: everywhere("~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"),
+    shape: { address: plainAddress },
+    signs: ["~/.lmstudio", "~/.cache/lm-studio"],
+    afterwards: byItself,
+    source: "its documentation; its bug tracker, 1371, names the second file",
+  },
+  {
+    ...mcpServers,
+    id: "boltai",
+    name: "BoltAI",
+    aliases: [],
+    user: everywhere("~/.boltai/mcp.json"),
+    shape: {},
+    afterwards: restart,
+    source: "smithery",
+  },
+  {
+    ...mcpServers,
+    id: "witsy",
+    name: "Witsy",
+    aliases: [],
+    user: inSettings("Witsy/settings.json"),
+    shape: {},
+    afterwards: restart,
+    source: "smithery",
+  },
+  {
+    ...mcpServers,
+    id: "enconvo",
+    name: "Enconvo",
+    aliases: [],
+    user: everywhere("~/.config/enconvo/mcp_config.json"),
+    shape: {},
+    afterwards: restart,
+    source: "smithery",
+  },
+  {
+    ...mcpServers,
+    id: "tome",
+    name: "Tome",
+    aliases: [],
+    user: everywhere("~/.tome/mcp_config.json"),
+    shape: {},
+    afterwards: restart,
+    source: "smithery",
+  },
+  {
+    ...mcpServers,
+    id: "librechat",
+    name: "LibreChat",
+    aliases: [],
+    format: "yaml",
+    // It runs where its owner put it: there is no place that all share.
+    user: {},
+    project: ["./librechat.yaml"],
+    shape: { first: { type: "stdio" }, address: { first: { type: "streamable-http" }, key: "url" } },
+    reference: "${NAME}",
+    afterwards: restart,
+    source: "its documentation; smithery",
+  },
+];

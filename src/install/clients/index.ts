@@ -1,0 +1,36 @@
+import { failure } from "../../problems/index.ts";
+import { findNearestNames } from "../../qualified-names/index.ts";
+import type { ClientRecord } from "./client.ts";
+import { desktopApps } from "./desktop-apps.ts";
+import { editors } from "./editors.ts";
+import { terminalAgents } from "./terminal-agents.ts";
+
+/** Every client that is known, by id. */
+export const clients: readonly ClientRecord[] = [...editors, ...terminalAgents, ...desktopApps].sort(
+  (a, b) => (a.id < b.id ? -1 : 1),
+);
+
+/** The client of an id or an alias, capitals and blanks aside. Throws `TrailblazeError` `UnknownClient`. */
+export function findClient(name: string): ClientRecord {
+  const wanted = name.trim().toLowerCase().replace(/[ _]+/g, "-");
+  const found =
+    clients.find(({ id }) => id === wanted) ?? clients.find(({ aliases }) => aliases.includes(wanted));
+  if (found !== undefined) return found;
+  const compact = (text: string) => text.replaceAll("-", "");
+  const named = clients.filter(({ id, aliases }) =>
+    [id, ...aliases].some((one) => compact(one) === compact(wanted)),
+  );
+  const [only, second] = named;
+  if (only !== undefined && second === undefined) return only;
+  const near = findNearestNames(
+    wanted,
+    clients.flatMap(({ id, aliases }) => [id, ...aliases]),
+  );
+  throw failure("UnknownClient", { name, nearest: near });
+}
+
+/** The client, and those that read the same place of a file of the same format as it does. */
+export function findReaders(client: ClientRecord): ClientRecord[] {
+  const place = ({ format, container, isList }: ClientRecord) => JSON.stringify([format, container, isList]);
+  return [client, ...clients.filter((other) => other !== client && place(other) === place(client))];
+}

@@ -1,0 +1,68 @@
+import { posix, win32 } from "node:path";
+import type { ClientRecord, PathTemplates, Scope } from "./client.ts";
+
+/** What paths depend on. */
+export interface Surroundings {
+  platform: NodeJS.Platform;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute; `undefined` where the environment does not tell it. */
+  home: string | undefined;
+}
+
+const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? win32 : posix);
+
+/** The user's home, as the environment names it: where it does not, a guess could lead to another's files. */
+export function findHome(
+  platform: NodeJS.Platform,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const home = platform === "win32" ? environment.USERPROFILE : environment.HOME;
+  return home !== undefined && pathOf(platform).isAbsolute(home) ? home : undefined;
+}
+
+/** The path that a template stands for; `undefined` where it needs a home and there is none. */
+export function expandPath(
+  template: string,
+  { platform, environment, home }: Surroundings,
+  project: string,
+): string | undefined {
+  const path = pathOf(platform);
+  let missing = false;
+  const expandHome = (text: string) =>
+    text.replace(/^~(?=\/|$)/, () => {
+      missing ||= home === undefined;
+      return home ?? "";
+    });
+  const expanded = template.replace(/^\$\{([A-Z_]+):-([^}]*)\}/, (_, name: string, fallback: string) => {
+    const value = environment[name];
+    // A relative path, or none, names no folder; the client would not find it either.
+    return value !== undefined && path.isAbsolute(value) ? value : expandHome(fallback);
+  });
+  const absolute = expanded.startsWith("./") ? path.join(project, expanded) : expandHome(expanded);
+  return missing ? undefined : path.normalize(absolute);
+}
+
+const systemOf = (platform: NodeJS.Platform) =>
+  platform === "win32" || platform === "darwin" ? platform : "linux";
+
+/** Where a client's file may be, best first; empty where it has none in this scope or on this system. */
+export function findCandidates(
+  client: ClientRecord,
+  scope: Scope,
+  surroundings: Surroundings,
+  project: string,
+): string[] {
+  const templates: PathTemplates | undefined =
+    scope === "project" ? client.project : client.user[systemOf(surroundings.platform)];
+  return (templates ?? []).flatMap((template) => expandPath(template, surroundings, project) ?? []);
+}
+
+/** The paths of which one tells that a client is here. */
+export function findSigns(client: ClientRecord, surroundings: Surroundings): string[] {
+  const path = pathOf(surroundings.platform);
+  const files = findCandidates(client, "user", surroundings, "");
+  if (client.signs === undefined) return files.flatMap((file) => [file, path.dirname(file)]);
+  // On a system for which it has no file, a client cannot be used.
+  if (files.length === 0) return [];
+  return client.signs.flatMap((sign) => expandPath(sign, surroundings, "") ?? []);
+}

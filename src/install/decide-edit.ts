@@ -1,0 +1,292 @@
+import { createLineIndex } from "../data/decode.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
+import type { ClientRecord } from "./clients/client.ts";
+import { findReaders } from "./clients/index.ts";
+import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
+import { isMap, type JsonRecord, type JsonValue, valueAt } from "./editing/config-value.ts";
+import {
+  addEntry,
+  entriesIn,
+  isEmptyConfig,
+  parseConfigText,
+  putEntryBack,
+  readEntry,
+  removeEntry,
+  replaceEntry,
+} from "./editing/edit-config.ts";
+import { recognizeEntry } from "./entry/shape-entry.ts";
+import {
+  findLedgerEntry,
+  hashEntry,
+  type Ledger,
+  type LedgerEntry,
+  ledgerFileOf,
+  type ReplacedEntry,
+  withLedgerEntry,
+  withLedgerFile,
+  withoutLedgerEntry,
+  withoutLedgerFile,
+} from "./ledger.ts";
+import type { InstallPlan } from "./plan.ts";
+
+/** A file as it is when an edit is decided. */
+export interface CurrentFile {
+  /** Absolute, symbolic links followed: what the ledger knows it by. */
+  realFile: string;
+  /** `undefined` where there is none. */
+  text: string | undefined;
+  ledger: Ledger;
+  /** Folders that were made for it just now, innermost first. */
+  madeFolders: readonly string[];
+}
+
+/** What an edit comes to. */
+export interface EditDecision {
+  changed: boolean;
+  /** The file's new text; `undefined` where it is to be removed. The same as before where nothing changes. */
+  text: string | undefined;
+  ledger: Ledger;
+  notes: string[];
+}
+
+type Request = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
+
+/** The container that a config has, of those that its client reads. */
+function chooseContainer(client: ClientRecord, root: unknown): readonly string[] {
+  const { newerContainer, container } = client;
+  if (newerContainer === undefined) return container;
+  const newer = valueAt(root, newerContainer);
+  // An entry of the older form may have the very name of the newer container.
+  const isEntry = isMap(newer) && ("type" in newer || "command" in newer);
+  return isMap(newer) && !isEntry ? newerContainer : container;
+}
+
+/** The entry without the key that a list repeats in it. */
+function withoutName(value: unknown, { isList }: Pick<EntryPlace, "isList">): unknown {
+  if (!isList || !isMap(value)) return value;
+  const { name: _, ...rest } = value;
+  return rest;
+}
+
+/** Runs an edit; what the editor finds wrong with the file becomes the problem that people see. */
+function refuseMalformed<Result>(file: string, text: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof TrailblazeError) throw error;
+    const tooDeep = error instanceof RangeError;
+    if (!(error instanceof ConfigSyntaxError) && !tooDeep) throw error;
+    const reason = tooDeep ? "it nests too deep" : error.reason;
+    const body = text.replace(/^\uFEFF/, "");
+    const place = createLineIndex(body)(tooDeep ? 0 : Math.min(error.offset, body.length));
+    throw failure("ClientConfigMalformed", { file, reason }, { file, ...place });
+  }
+}
+
+/** A server's name without the range that an entry may ask for. */
+function serverOf(reference: string | undefined): string | undefined {
+  return reference?.replace(/@[^/]*(?=\/[^/]*$)/, "");
+}
+
+class Edit {
+  readonly #client: ClientRecord;
+  readonly #editor: ConfigEditor;
+  readonly #request: Request;
+  readonly #current: CurrentFile;
+  readonly #text: string;
+  readonly #place: EntryPlace;
+  readonly #entry: unknown;
+  readonly #record: LedgerEntry | undefined;
+
+  constructor(client: ClientRecord, editor: ConfigEditor, request: Request, current: CurrentFile) {
+    this.#client = client;
+    this.#editor = editor;
+    this.#request = request;
+    this.#current = current;
+    this.#text = current.text ?? "";
+    const container = chooseContainer(client, parseConfigText(editor, this.#text));
+    this.#place = { container, key: request.key, isList: client.isList === true };
+    this.#entry = withoutName(readEntry(editor, this.#text, this.#place), this.#place);
+    const record = findLedgerEntry(current.ledger, { file: current.realFile, container, key: request.key });
+    // The process that wrote the record may have ended before it wrote the file.
+    const isVoid = record?.replaced !== undefined && hashEntry(record.replaced.value) === this.#hash;
+    this.#record = isVoid ? undefined : record;
+  }
+
+  get #hash(): string {
+    return hashEntry(this.#entry);
+  }
+
+  /** Whether anything of ours is in the file; else what is known of it is about a file of the past. */
+  get #hasOwnEntries(): boolean {
+    const { realFile, ledger } = this.#current;
+    const root = parseConfigText(this.#editor, this.#text);
+    const { isList } = this.#place;
+    return ledger.entries.some(
+      ({ file, container, key }) => file === realFile && entriesIn(root, { container, isList }).has(key),
+    );
+  }
+
+  get #recognized(): string | undefined {
+    return serverOf(recognizeEntry(findReaders(this.#client), this.#request.key, this.#entry));
+  }
+
+  #unchanged(notes: string[] = [], ledger = this.#current.ledger): EditDecision {
+    return { changed: false, text: this.#current.text, ledger, notes };
+  }
+
+  #fail(code: "ClientConfigModified"): never;
+  #fail(code: "ClientConfigConflict", owner: string | undefined): never;
+  #fail(code: "ClientConfigModified" | "ClientConfigConflict", owner?: string): never {
+    const { file, key } = this.#request;
+    if (code === "ClientConfigModified") throw failure(code, { file, key }, { file });
+    throw failure(code, { file, key, owner }, { file });
+  }
+
+  /** What `--force` would lose, so that it can come back; nothing where the entry is our own for this server. */
+  #checkOwner(force: boolean): "ours" | "foreign" {
+    const { server } = this.#request;
+    if (this.#record?.server === server) {
+      if (this.#record.hash !== this.#hash && !force) this.#fail("ClientConfigModified");
+      return "ours";
+    }
+    if (this.#record === undefined && this.#recognized === server) return "ours";
+    if (!force) this.#fail("ClientConfigConflict", this.#record?.server ?? this.#recognized);
+    return "foreign";
+  }
+
+  install(entry: JsonRecord, force: boolean): EditDecision {
+    const { realFile, ledger } = this.#current;
+    const { server, scope, key } = this.#request;
+    const { container } = this.#place;
+    const record: LedgerEntry = {
+      file: realFile,
+      client: this.#client.id,
+      scope,
+      server,
+      container,
+      key,
+      hash: hashEntry(entry),
+    };
+    if (this.#entry === undefined) {
+      const { text, trace } = addEntry(this.#editor, this.#text, this.#place, entry);
+      const facts = ledgerFileOf(ledger, realFile);
+      const isKnown = facts !== undefined && this.#hasOwnEntries;
+      const isLaid = entriesIn(parseConfigText(this.#editor, this.#text), this.#place).size > 0;
+      const traces = isKnown && isLaid ? {} : { [JSON.stringify(container)]: trace };
+      const withFile = withLedgerFile(ledger, realFile, {
+        made: this.#current.text === undefined || (isKnown && facts.made),
+        folders: [...this.#current.madeFolders, ...(facts?.folders ?? [])],
+        traces: { ...(isKnown ? facts.traces : {}), ...traces },
+      });
+      return { changed: true, text, ledger: withLedgerEntry(withFile, record), notes: [] };
+    }
+    if (this.#hash === hashEntry(entry)) return this.#unchanged();
+    // Several clients may read one file: what was written for one of them serves the others.
+    const { server: owner, client: writer, hash } = this.#record ?? {};
+    if (owner === server && writer !== this.#client.id && hash === this.#hash) return this.#unchanged();
+    const ownership = this.#checkOwner(force);
+    const { text, raw } = replaceEntry(this.#editor, this.#text, this.#place, entry);
+    const before: ReplacedEntry | undefined =
+      ownership === "ours"
+        ? this.#record?.replaced
+        : {
+            ...(raw === undefined ? {} : { raw }),
+            value: this.#entry as JsonValue,
+            ...(this.#record === undefined ? {} : { entry: this.#record }),
+          };
+    const replaced = before === undefined ? record : { ...record, replaced: before };
+    return { changed: true, text, ledger: withLedgerEntry(ledger, replaced), notes: [] };
+  }
+
+  uninstall(force: boolean): EditDecision {
+    const { realFile, ledger, text } = this.#current;
+    const { key, server, file } = this.#request;
+    const { container } = this.#place;
+    const without = withoutLedgerEntry(ledger, { file: realFile, container, key });
+    if (this.#entry === undefined) return this.#unchanged([], this.#forgetFile(without));
+    const isOurs =
+      this.#record?.server === server || (this.#record === undefined && this.#recognized === server);
+    if (!isOurs) {
+      const note = `${file} has an entry "${key}", but Trailblaze did not write it for this server; it was kept.`;
+      return this.#unchanged([note]);
+    }
+    if (this.#record !== undefined && this.#record.hash !== this.#hash && !force)
+      this.#fail("ClientConfigModified");
+    const replaced = this.#record?.replaced;
+    if (replaced !== undefined) {
+      const back = { raw: replaced.raw, value: replaced.value };
+      const restored = putEntryBack(this.#editor, this.#text, this.#place, back);
+      const then = replaced.entry === undefined ? without : withLedgerEntry(without, replaced.entry);
+      return { changed: true, text: restored, ledger: this.#forgetFile(then), notes: [] };
+    }
+    const facts = ledgerFileOf(ledger, realFile);
+    const trace = facts?.traces[JSON.stringify(container)];
+    const removed = removeEntry(this.#editor, text ?? "", this.#place, trace);
+    const isLast = !without.entries.some((entry) => entry.file === realFile);
+    const isUseless = facts?.made === true && isLast && isEmptyConfig(this.#editor, removed, container);
+    const noComment = /^[\s{}[\]:",\w.-]*$/.test(removed);
+    return {
+      changed: true,
+      text: isUseless && noComment ? undefined : removed,
+      ledger: this.#forgetFile(without),
+      notes: [],
+    };
+  }
+
+  /** What is known of a file is of no use without entries in it. */
+  #forgetFile(ledger: Ledger): Ledger {
+    const { realFile } = this.#current;
+    return ledger.entries.some(({ file }) => file === realFile)
+      ? ledger
+      : withoutLedgerFile(ledger, realFile);
+  }
+}
+
+/**
+ * Decides what an edit comes to, given the file and the ledger as they are. Throws `TrailblazeError`
+ * `ClientConfigMalformed`, `ClientConfigConflict`, `ClientConfigModified`.
+ */
+export function decideEdit(
+  client: ClientRecord,
+  editor: ConfigEditor,
+  request: Request,
+  current: CurrentFile,
+): EditDecision {
+  return refuseMalformed(request.file, current.text ?? "", () => {
+    const edit = new Edit(client, editor, request, current);
+    const { edit: planned } = request;
+    return planned.action === "install"
+      ? edit.install(planned.entry, planned.force)
+      : edit.uninstall(planned.force);
+  });
+}
+
+/**
+ * The keys under which a file has a server's entries: by the ledger, else by what entries say. Throws `TrailblazeError`
+ * `ClientConfigMalformed`.
+ */
+export function findKeysOf(
+  client: ClientRecord,
+  editor: ConfigEditor,
+  { file, server }: Pick<InstallPlan, "file" | "server">,
+  { realFile, text = "", ledger }: CurrentFile,
+): string[] {
+  return refuseMalformed(file, text, () => {
+    const root = parseConfigText(editor, text);
+    const container = chooseContainer(client, root);
+    const entries = entriesIn(root, { container, isList: client.isList === true });
+    const isGone = (key: string) => !entries.has(key);
+    const recorded = ledger.entries.filter(
+      (entry) => entry.file === realFile && entry.server === server && !isGone(entry.key),
+    );
+    if (recorded.length > 0) return recorded.map(({ key }) => key);
+    const isList = client.isList === true;
+    const readers = findReaders(client);
+    return [...entries]
+      .filter(
+        ([key, value]) => serverOf(recognizeEntry(readers, key, withoutName(value, { isList }))) === server,
+      )
+      .map(([key]) => key);
+  });
+}

@@ -1,0 +1,46 @@
+/** Data as JSON has it; what an entry is made of. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonRecord = { [key: string]: JsonValue };
+
+/** Data as a config may hold it, comparable: maps without prototype, dates and big numbers as what they say. */
+export type PlainValue = unknown;
+
+/** True for a map, whatever parser made it; not for lists and dates. */
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** A copy in which every map has no prototype, so that a key such as `__proto__` is a key like any other. */
+export function toPlain(value: unknown): PlainValue {
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value instanceof Date) return { $date: String(value.toJSON()) };
+  if (typeof value === "bigint") return { $integer: value.toString() };
+  if (!isMap(value)) return value;
+  const plain = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(value)) {
+    const entry = toPlain(value[key]);
+    Object.defineProperty(plain, key, { value: entry, enumerable: true, configurable: true, writable: true });
+  }
+  return plain;
+}
+
+/** The value at a path of keys; `undefined` where there is none. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (!isMap(current) || !Object.hasOwn(current, key)) return undefined;
+    current = current[key];
+  }
+  return current;
+}
+
+/** JSON with sorted keys: the same for two values that differ in order and spelling only. */
+export function canonicalJson(value: unknown): string {
+  const sort = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(sort);
+    if (!isMap(part)) return part;
+    const keys = Object.keys(part).sort();
+    return keys.map((key) => [key, sort(part[key])]).concat([["$map"]]);
+  };
+  return JSON.stringify(sort(toPlain(value))) ?? "undefined";
+}

@@ -1,0 +1,272 @@
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
+import type { JsonValue } from "./config-value.ts";
+import { findLineEnd, indentationAt, type Splice, startOfBlankBefore } from "./splice.ts";
+
+// Numbers of jsonc-parser's SyntaxKind, a `const enum` that stripping of types cannot see.
+const comma = 5;
+const lineComment = 12;
+const blockComment = 13;
+const lineBreak = 14;
+const blanks = 15;
+const end = 17;
+
+const maximumDepth = 500;
+
+/** JSON with comments and a comma before a closing bracket: whatever clients take, and all of it is kept. */
+function parseRoot(text: string): Node | undefined {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index];
+    if (character === '"') {
+      for (index++; index < text.length && text[index] !== '"' && text[index] !== "\n"; index++) {
+        if (text[index] === "\\") index++;
+      }
+    } else if (character === "{" || character === "[") {
+      if (++depth > maximumDepth) throw new ConfigSyntaxError("it nests too deep", index);
+    } else if (character === "}" || character === "]") depth--;
+  }
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  const [error] = errors;
+  if (error !== undefined) {
+    const words = printParseErrorCode(error.error)
+      .replace(/([a-z])([A-Z])/g, "$1 $2")
+      .toLowerCase();
+    throw new ConfigSyntaxError(`it is not valid JSON (${words})`, error.offset);
+  }
+  return root;
+}
+
+function toValue(node: Node): unknown {
+  if (node.type === "array") return (node.children ?? []).map(toValue);
+  if (node.type !== "object") return node.value;
+  const record = Object.create(null) as Record<string, unknown>;
+  for (const { children } of node.children ?? []) {
+    const [key, value] = children ?? [];
+    if (key === undefined || value === undefined) continue;
+    if (Object.hasOwn(record, key.value)) {
+      throw new ConfigSyntaxError(`the key ${JSON.stringify(key.value)} is there twice`, key.offset);
+    }
+    record[key.value] = toValue(value);
+  }
+  return record;
+}
+
+function findProperty(node: Node | undefined, key: string): Node | undefined {
+  if (node?.type !== "object") return undefined;
+  return node.children?.find(({ children }) => children?.[0]?.value === key);
+}
+
+function findValue(root: Node | undefined, path: readonly string[]): Node | undefined {
+  let node = root;
+  for (const key of path) node = findProperty(node, key)?.children?.[1];
+  return node;
+}
+
+const endOf = (node: Node) => node.offset + node.length;
+
+/** What stands between a value and what follows it: a comma, and comments that belong to its line. */
+function readTail(text: string, from: number, until: number) {
+  const scanner = createScanner(text.slice(from, until), false);
+  let commaAt: number | undefined;
+  let tailEnd = from;
+  let endsInLineComment = false;
+  let onLine = true;
+  for (let kind = scanner.scan() as number; kind !== end; kind = scanner.scan() as number) {
+    const tokenEnd = from + scanner.getTokenOffset() + scanner.getTokenLength();
+    if (kind === comma) {
+      commaAt = tokenEnd - 1;
+      tailEnd = tokenEnd;
+      endsInLineComment = false;
+      onLine = true;
+    } else if (kind === lineBreak) onLine = false;
+    else if ((kind === lineComment || kind === blockComment) && onLine) {
+      tailEnd = tokenEnd;
+      endsInLineComment = kind === lineComment;
+    } else if (kind !== blanks && kind !== lineComment && kind !== blockComment) break;
+  }
+  return { commaAt, tailEnd, endsInLineComment };
+}
+
+/** How a file is laid out. */
+interface Layout {
+  lineEnd: string;
+  unit: string;
+  /** All on one line; the space after a colon there, if any. */
+  compact: boolean;
+  space: string;
+}
+
+function findLayout(text: string, root: Node | undefined): Layout {
+  const lineEnd = findLineEnd(text);
+  const first = root?.children?.[0];
+  const written = root === undefined ? "" : text.slice(root.offset, endOf(root));
+  const compact = first !== undefined && !written.includes("\n");
+  const space = compact && !/"\s*:\S/.test(written) ? " " : "";
+  const indentation = first === undefined || compact ? "" : indentationAt(text, first.offset);
+  const base = root === undefined ? "" : indentationAt(text, root.offset);
+  const unit = indentation.length > base.length ? indentation.slice(base.length) : "  ";
+  return { lineEnd, unit, compact, space };
+}
+
+function renderInline(value: JsonValue, space: string): string {
+  const text = JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
+  if (space !== "") return text;
+  return JSON.stringify(value);
+}
+
+const renderLines = (value: JsonValue, { unit, lineEnd }: Layout, indentation: string) =>
+  JSON.stringify(value, null, unit).replaceAll("\n", `${lineEnd}${indentation}`);
+
+/** Puts a property at the end of an object. `render` gets the indentation, or `undefined` for one line. */
+function insertLast(
+  text: string,
+  object: Node,
+  layout: Layout,
+  render: (indentation: string | undefined) => string,
+): Splice[] {
+  const { lineEnd, unit, compact, space } = layout;
+  const close = endOf(object) - 1;
+  const last = object.children?.at(-1);
+  const base = indentationAt(text, object.offset);
+  if (last === undefined) {
+    const inner = text.slice(object.offset + 1, close);
+    if (compact) return [{ start: close, end: close, text: render(undefined) }];
+    const at = object.offset + 1 + inner.trimEnd().length;
+    const hasLineEnd = text.slice(at, close).includes("\n");
+    const closing = hasLineEnd ? "" : `${lineEnd}${base}`;
+    const indentation = base + unit;
+    return [
+      {
+        start: at,
+        end: hasLineEnd ? at : close,
+        text: `${lineEnd}${indentation}${render(indentation)}${closing}`,
+      },
+    ];
+  }
+  const valueEnd = endOf(last);
+  const { commaAt, tailEnd, endsInLineComment } = readTail(text, valueEnd, close);
+  const onLines = text.slice(object.offset, last.offset).includes("\n") || endsInLineComment;
+  const first = object.children?.[0] ?? last;
+  const startsLine = (node: Node) =>
+    /^[ \t]*$/.test(text.slice(text.lastIndexOf("\n", node.offset - 1) + 1, node.offset));
+  const model = startsLine(last) ? last : first;
+  const indentation = startsLine(model) ? indentationAt(text, model.offset) : base + unit;
+  const lead = onLines ? lineEnd + indentation : compact ? space : " ";
+  const property = lead + render(onLines ? indentation : undefined);
+  if (commaAt !== undefined) return [{ start: tailEnd, end: tailEnd, text: `${property},` }];
+  if (tailEnd === valueEnd) return [{ start: valueEnd, end: valueEnd, text: `,${property}` }];
+  return [
+    { start: valueEnd, end: valueEnd, text: "," },
+    { start: tailEnd, end: tailEnd, text: property },
+  ];
+}
+
+/** The ways to take a property out of its object, with the comma that came with it. */
+function cutProperty(text: string, object: Node, property: Node): Splice[][] {
+  const children = object.children ?? [];
+  const index = children.indexOf(property);
+  const previous = children[index - 1];
+  const next = children[index + 1];
+  const close = endOf(object) - 1;
+  const propertyEnd = endOf(property);
+  const { commaAt } = readTail(text, propertyEnd, next?.offset ?? close);
+  const lead = startOfBlankBefore(text, property.offset);
+  const cut = (start: number): Splice[] => {
+    if (commaAt !== undefined) return [{ start, end: commaAt + 1, text: "" }];
+    const before = previous && readTail(text, endOf(previous), property.offset).commaAt;
+    const own = { start, end: propertyEnd, text: "" };
+    return before === undefined ? [own] : [{ start: before, end: before + 1, text: "" }, own];
+  };
+  return [cut(lead), cut(property.offset)];
+}
+
+/** What stands in an object beside properties. */
+const innerOf = (text: string, object: Node) => text.slice(object.offset + 1, endOf(object) - 1);
+
+const propertyOf = (text: string, { container, key }: EntryPlace) =>
+  findProperty(findValue(parseRoot(text), container), key);
+
+function wrap(keys: readonly string[], value: JsonValue): JsonValue {
+  return keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
+}
+
+export const jsonEditor: ConfigEditor = {
+  emptyText: "",
+  parse(text) {
+    const root = parseRoot(text);
+    return root === undefined ? undefined : toValue(root);
+  },
+  offsetOf(text, path) {
+    return findValue(parseRoot(text), path)?.offset ?? 0;
+  },
+  add(text, { container, key }, entry) {
+    const root = parseRoot(text);
+    const layout = findLayout(text, root);
+    const keys = [...container, key];
+    if (root === undefined) {
+      const at = text.trimEnd().length;
+      const lead = at === 0 ? "" : layout.lineEnd;
+      const written = renderLines(wrap(keys, entry), layout, "");
+      const tail = text.slice(at).includes("\n") ? "" : layout.lineEnd;
+      return [[{ start: at, end: at, text: lead + written + tail }]];
+    }
+    let object = root;
+    let depth = 0;
+    for (; depth < container.length; depth++) {
+      const next = findValue(object, [container[depth] ?? ""]);
+      if (next === undefined) break;
+      object = next;
+    }
+    const [name = "", ...below] = keys.slice(depth);
+    const value = wrap(below, entry);
+    const render = (indentation: string | undefined) =>
+      indentation === undefined
+        ? `${JSON.stringify(name)}:${layout.compact ? layout.space : " "}${renderInline(value, layout.compact ? layout.space : " ")}`
+        : `${JSON.stringify(name)}: ${renderLines(value, layout, indentation)}`;
+    return [insertLast(text, object, layout, render)];
+  },
+  remove(text, place) {
+    const object = findValue(parseRoot(text), place.container);
+    const property = findProperty(object, place.key);
+    return object === undefined || property === undefined ? [] : cutProperty(text, object, property);
+  },
+  rawEntry(text, place) {
+    const property = propertyOf(text, place);
+    return property === undefined ? undefined : text.slice(property.offset, endOf(property));
+  },
+  replace(text, place, entry) {
+    const root = parseRoot(text);
+    const property = propertyOf(text, place);
+    const value = property?.children?.[1];
+    if (property === undefined || value === undefined) return [];
+    const layout = findLayout(text, root);
+    const onOneLine = layout.compact || !text.slice(value.offset, endOf(value)).includes("\n");
+    const written =
+      onOneLine && layout.compact
+        ? renderInline(entry, layout.space)
+        : renderLines(entry, layout, indentationAt(text, property.offset));
+    return [[{ start: value.offset, end: endOf(value), text: written }]];
+  },
+  putBack(text, place, raw) {
+    const property = propertyOf(text, place);
+    return property === undefined ? [] : [[{ start: property.offset, end: endOf(property), text: raw }]];
+  },
+  rawEmpty(text, container) {
+    const object = findValue(parseRoot(text), container);
+    if (object?.type !== "object" || (object.children?.length ?? 0) > 0) return undefined;
+    return innerOf(text, object);
+  },
+  restoreEmpty(text, container, raw) {
+    const object = findValue(parseRoot(text), container);
+    const compact = (inner: string) => inner.replace(/\s/g, "");
+    // Comments that came meanwhile stay.
+    if (object?.type !== "object" || compact(innerOf(text, object)) !== compact(raw)) return [];
+    return [[{ start: object.offset + 1, end: endOf(object) - 1, text: raw }]];
+  },
+  removeContainer(text, container) {
+    const parent = container.slice(0, -1);
+    return this.remove(text, { container: parent, key: container.at(-1) ?? "", isList: false });
+  },
+};

@@ -1,0 +1,209 @@
+import { parse, TomlError } from "smol-toml";
+import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
+import { type JsonRecord, toPlain } from "./config-value.ts";
+import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
+import { findStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
+import { tomlKey, tomlTable, tomlValue } from "./toml-text.ts";
+
+function offsetOfLine(text: string, line: number): number {
+  let offset = 0;
+  for (let current = 1; current < line; current++) {
+    const newline = text.indexOf("\n", offset);
+    if (newline < 0) break;
+    offset = newline + 1;
+  }
+  return offset;
+}
+
+const startsWith = (path: readonly string[], prefix: readonly string[]) =>
+  prefix.every((key, index) => path[index] === key);
+
+/** The statements that make an entry, in order. */
+function findEntry(statements: readonly TomlStatement[], text: string, place: EntryPlace): TomlStatement[] {
+  const { container, key, isList } = place;
+  if (!isList) return statements.filter(({ path }) => startsWith(path, [...container, key]));
+  const named = statements.find(
+    ({ kind, path, valueStart, end }) =>
+      kind === "value" &&
+      path.length === container.length + 1 &&
+      startsWith(path, container) &&
+      path.at(-1) === "name" &&
+      (parse(`name = ${text.slice(valueStart, end)}`) as { name: unknown }).name === key,
+  );
+  return statements.filter(({ path, element }) => element === named?.element && startsWith(path, container));
+}
+
+/** Statements that follow each other, as one. */
+function findRuns(statements: readonly TomlStatement[], own: readonly TomlStatement[]): Splice[] {
+  const runs: Splice[] = [];
+  for (const [index, statement] of statements.entries()) {
+    if (!own.includes(statement)) continue;
+    const previous = statements[index - 1];
+    const run = runs.at(-1);
+    if (run !== undefined && previous !== undefined && own.includes(previous)) run.end = statement.end;
+    else runs.push({ start: statement.start, end: statement.end, text: "" });
+  }
+  return runs;
+}
+
+/** Where the blank lines before an offset begin, of which one belongs to a table that was added. */
+function startOfGap(text: string, offset: number): number {
+  let start = offset;
+  for (let count = 0; count < 2 && text[start - 1] === "\n"; count++) {
+    start -= text[start - 2] === "\r" ? 2 : 1;
+  }
+  return start;
+}
+
+const containerTable = (statements: readonly TomlStatement[], container: readonly string[]) =>
+  statements.find(
+    ({ kind, path }) => kind === "value" && path.length === container.length && startsWith(path, container),
+  );
+
+function addToInlineTable(
+  text: string,
+  { valueStart }: TomlStatement,
+  key: string,
+  entry: JsonRecord,
+): Splice[] {
+  const { members, close } = new TomlScanner(text, valueStart).readInlineTable();
+  const last = members.at(-1);
+  const at = last?.end ?? valueStart + 1;
+  const pair = `${tomlKey(key)} = ${tomlValue(entry)}`;
+  if (last !== undefined) return [{ start: at, end: at, text: `, ${pair}` }];
+  return [{ start: at, end: close, text: ` ${pair} ` }];
+}
+
+function removeFromInlineTable(text: string, { valueStart }: TomlStatement, key: string): Splice[][] {
+  const { members } = new TomlScanner(text, valueStart).readInlineTable();
+  const index = members.findIndex(({ path }) => path.length === 1 && path[0] === key);
+  const [previous, own, next] = [members[index - 1], members[index], members[index + 1]];
+  if (own === undefined) return [];
+  if (previous !== undefined) return [[{ start: previous.end, end: own.end, text: "" }]];
+  return [[{ start: own.start, end: next?.start ?? own.end, text: "" }]];
+}
+
+/** What stands between the braces of a container that is an inline table. */
+function findInlineTable(text: string, container: readonly string[]): Splice | undefined {
+  const statement = containerTable(findStatements(text), container);
+  if (statement === undefined || text[statement.valueStart] !== "{") return undefined;
+  const { close } = new TomlScanner(text, statement.valueStart).readInlineTable();
+  return { start: statement.valueStart + 1, end: close, text: "" };
+}
+
+/** The one place where an entry stands, if it is not scattered. */
+function findSpan(text: string, place: EntryPlace): Splice | undefined {
+  const statements = findStatements(text);
+  const inline = findInlineTable(text, place.container);
+  if (inline !== undefined) {
+    const { members } = new TomlScanner(text, inline.start - 1).readInlineTable();
+    const own = members.find(({ path }) => path.length === 1 && path[0] === place.key);
+    return own && { start: own.start, end: own.end, text: "" };
+  }
+  const runs = findRuns(statements, findEntry(statements, text, place));
+  return runs.length === 1 ? runs[0] : undefined;
+}
+
+const isTable = (text: string, { start }: Splice) => text[start] === "[";
+
+const headerOf = ({ container, key, isList }: EntryPlace) =>
+  isList ? `[[${container.map(tomlKey).join(".")}]]` : `[${[...container, key].map(tomlKey).join(".")}]`;
+
+function writeTable(place: EntryPlace, entry: JsonRecord, lineEnd: string): string {
+  const value = place.isList ? { name: place.key, ...entry } : entry;
+  return tomlTable(headerOf(place), value, lineEnd);
+}
+
+export const tomlEditor: ConfigEditor = {
+  parse(text) {
+    try {
+      return toPlain(parse(text, { integersAsBigInt: "asNeeded" }));
+    } catch (error) {
+      if (!(error instanceof TomlError)) throw error;
+      const reason = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
+      const offset = offsetOfLine(text, error.line) + Math.max(0, error.column - 1);
+      throw new ConfigSyntaxError(`it is not valid TOML (${reason})`, offset);
+    }
+  },
+  offsetOf(text, path) {
+    return findStatements(text).find((statement) => startsWith(statement.path, path))?.start ?? 0;
+  },
+  add(text, place, entry) {
+    const lineEnd = findLineEnd(text);
+    const statements = findStatements(text);
+    const inline = containerTable(statements, place.container);
+    if (inline !== undefined && text[inline.valueStart] === "{") {
+      return [addToInlineTable(text, inline, place.key, entry)];
+    }
+    const table = writeTable(place, entry, lineEnd);
+    const last = statements.findLast(({ path }) => startsWith(path, place.container));
+    const isTablesOnly = last !== undefined && statements.at(-1) !== last;
+    const following = isTablesOnly ? statements[statements.indexOf(last) + 1] : undefined;
+    // What stands in the table of the container itself must not come to stand in the entry's.
+    const fits = following === undefined || following.kind !== "value";
+    const at = last !== undefined && fits ? endOfLine(text, last.end) : text.trimEnd().length;
+    if (at === 0) return [[{ start: 0, end: 0, text: table + (text === "" ? lineEnd : "") }]];
+    return [[{ start: at, end: at, text: lineEnd + lineEnd + table }]];
+  },
+  remove(text, place) {
+    const statements = findStatements(text);
+    const inline = containerTable(statements, place.container);
+    if (inline !== undefined && text[inline.valueStart] === "{") {
+      return removeFromInlineTable(text, inline, place.key);
+    }
+    const runs = findRuns(statements, findEntry(statements, text, place));
+    const cut = runs.map((run) => {
+      const end = endOfLine(text, run.end);
+      const hasComment = text.slice(run.end, end).trim() !== "";
+      return { ...run, start: startOfGap(text, run.start), end: hasComment ? run.end : end };
+    });
+    const atTop = cut.map((run) =>
+      run.start === 0
+        ? { ...run, end: text.slice(run.end).trim() === "" ? run.end : startOfNext(text, run.end) }
+        : run,
+    );
+    return [atTop];
+  },
+  rawEntry(text, place) {
+    const span = findSpan(text, place);
+    return span === undefined ? undefined : text.slice(span.start, span.end);
+  },
+  replace(text, place, entry) {
+    const span = findSpan(text, place);
+    if (span === undefined) {
+      const [removal = []] = this.remove(text, place);
+      const [first, ...rest] = removal;
+      if (first === undefined || !isTable(text, { ...first, start: text.indexOf("[", first.start) }))
+        return [];
+      const table = writeTable(place, entry, findLineEnd(text));
+      const lead = first.start === 0 ? "" : findLineEnd(text).repeat(2);
+      return [[{ ...first, text: lead + table }, ...rest]];
+    }
+    const written = isTable(text, span)
+      ? writeTable(place, entry, findLineEnd(text))
+      : `${tomlKey(place.key)} = ${tomlValue(entry)}`;
+    return [[{ ...span, text: written }]];
+  },
+  putBack(text, place, raw) {
+    const span = findSpan(text, place);
+    return span === undefined ? [] : [[{ ...span, text: raw }]];
+  },
+  // Tables make their containers by themselves; an inline table may be left empty.
+  emptyText: "",
+  rawEmpty(text, container) {
+    const span = findInlineTable(text, container);
+    const inner = span && text.slice(span.start, span.end);
+    return inner?.trim() === "" ? inner : undefined;
+  },
+  restoreEmpty(text, container, raw) {
+    const span = findInlineTable(text, container);
+    return span === undefined ? [] : [[{ ...span, text: raw }]];
+  },
+  removeContainer: () => [],
+};
+
+function startOfNext(text: string, offset: number): number {
+  let next = offset;
+  while (text[next] === "\n" || text[next] === "\r") next++;
+  return next;
+}

@@ -1,0 +1,193 @@
+import { ConfigSyntaxError } from "./config-format.ts";
+
+/** A header or a `key = value` of a TOML text, with where it stands. */
+export interface TomlStatement {
+  kind: "table" | "listTable" | "value";
+  /** From the top: a value's path begins with that of the table it stands in. */
+  path: readonly string[];
+  /** How often a header of a list of tables came before, for each list that the path goes through. */
+  element: number;
+  start: number;
+  /** Behind the last character of the header or the value, comments not counted. */
+  end: number;
+  /** Where a value begins; for headers the same as `end`. */
+  valueStart: number;
+}
+
+const bareKey = /[A-Za-z0-9_-]+/y;
+
+/** Reads a text that is already known to be TOML, and only finds out where things are. */
+export class TomlScanner {
+  readonly #text: string;
+  position: number;
+
+  constructor(text: string, position = 0) {
+    this.#text = text;
+    this.position = position;
+  }
+
+  get #next(): string {
+    return this.#text[this.position] ?? "";
+  }
+
+  fail(): never {
+    throw new ConfigSyntaxError("it is not valid TOML", this.position);
+  }
+
+  skipBlanks(): void {
+    while (this.#next === " " || this.#next === "\t") this.position++;
+  }
+
+  skipComment(): void {
+    if (this.#next !== "#") return;
+    const newline = this.#text.indexOf("\n", this.position);
+    this.position = newline < 0 ? this.#text.length : newline;
+  }
+
+  /** Blanks, line ends and comments. */
+  skipSpace(): void {
+    for (;;) {
+      const before = this.position;
+      this.skipBlanks();
+      this.skipComment();
+      while (this.#next === "\n" || this.#next === "\r") this.position++;
+      if (this.position === before) return;
+    }
+  }
+
+  takes(token: string): boolean {
+    if (!this.#text.startsWith(token, this.position)) return false;
+    this.position += token.length;
+    return true;
+  }
+
+  /** Keys with dots between them. */
+  readKeys(): string[] {
+    const keys: string[] = [];
+    do {
+      this.skipBlanks();
+      keys.push(this.#readKey());
+      this.skipBlanks();
+    } while (this.takes("."));
+    return keys;
+  }
+
+  #readKey(): string {
+    const start = this.position;
+    if (this.#next === '"') {
+      this.skipString();
+      try {
+        return JSON.parse(
+          this.#text
+            .slice(start, this.position)
+            .replace(/\\U(.{8})/g, (_, hex: string) =>
+              JSON.stringify(String.fromCodePoint(Number.parseInt(hex, 16))).slice(1, -1),
+            ),
+        ) as string;
+      } catch {
+        return this.#text.slice(start, this.position);
+      }
+    }
+    if (this.#next === "'") {
+      this.skipString();
+      return this.#text.slice(start + 1, this.position - 1);
+    }
+    bareKey.lastIndex = this.position;
+    const [key] = bareKey.exec(this.#text) ?? [];
+    if (key === undefined) this.fail();
+    this.position += key.length;
+    return key;
+  }
+
+  skipString(): void {
+    const quote = this.#next;
+    const isLong = this.#text.startsWith(quote.repeat(3), this.position);
+    const mark = isLong ? quote.repeat(3) : quote;
+    this.position += mark.length;
+    while (this.position < this.#text.length && !this.#text.startsWith(mark, this.position)) {
+      this.position += quote === '"' && this.#next === "\\" ? 2 : 1;
+    }
+    this.position += mark.length;
+    // Up to two quotes may stand before the three that end a long text.
+    if (isLong) while (this.#next === quote) this.position++;
+  }
+
+  skipValue(): void {
+    const next = this.#next;
+    if (next === '"' || next === "'") this.skipString();
+    else if (next === "[") this.#skipList();
+    else if (next === "{") this.readInlineTable();
+    else while (this.position < this.#text.length && !/[\s,\]}#]/.test(this.#next)) this.#skipWord();
+  }
+
+  /** A date and a time may have one blank between them. */
+  #skipWord(): void {
+    this.position++;
+    if (/^\d\d\d\d-\d\d-\d\d \d\d:/.test(this.#text.slice(this.position - 10, this.position + 4)))
+      this.position++;
+  }
+
+  #skipList(): void {
+    this.position++;
+    for (;;) {
+      this.skipSpace();
+      if (this.takes("]")) return;
+      if (this.takes(",")) continue;
+      const before = this.position;
+      this.skipValue();
+      if (this.position === before) this.fail();
+    }
+  }
+
+  /** The members of `{ … }`, from its opening brace. */
+  readInlineTable(): { members: TomlStatement[]; close: number } {
+    const members: TomlStatement[] = [];
+    this.position++;
+    for (;;) {
+      this.skipSpace();
+      if (this.takes("}")) return { members, close: this.position - 1 };
+      if (this.takes(",")) continue;
+      members.push(this.readPair([], 0));
+    }
+  }
+
+  readPair(prefix: readonly string[], element: number): TomlStatement {
+    const start = this.position;
+    const keys = this.readKeys();
+    if (!this.takes("=")) this.fail();
+    this.skipBlanks();
+    const valueStart = this.position;
+    this.skipValue();
+    if (this.position === valueStart) this.fail();
+    return { kind: "value", path: [...prefix, ...keys], element, start, end: this.position, valueStart };
+  }
+}
+
+/** Every header and every value at the top of its table, in order. */
+export function findStatements(text: string): TomlStatement[] {
+  const scanner = new TomlScanner(text);
+  const statements: TomlStatement[] = [];
+  let table: readonly string[] = [];
+  let element = 0;
+  for (scanner.skipSpace(); scanner.position < text.length; scanner.skipSpace()) {
+    const start = scanner.position;
+    if (!scanner.takes("[")) {
+      statements.push(scanner.readPair(table, element));
+      continue;
+    }
+    const isList = scanner.takes("[");
+    table = scanner.readKeys();
+    if (!scanner.takes(isList ? "]]" : "]")) scanner.fail();
+    if (isList) element++;
+    const end = scanner.position;
+    statements.push({
+      kind: isList ? "listTable" : "table",
+      path: table,
+      element,
+      start,
+      end,
+      valueStart: end,
+    });
+  }
+  return statements;
+}

@@ -1,0 +1,263 @@
+import {
+  type Document,
+  isPair,
+  isScalar,
+  isSeq,
+  isMap as isYamlMap,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from "yaml";
+import { DataSyntaxError } from "../../data/decode.ts";
+import { parseYaml } from "../../data/parse-yaml.ts";
+import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
+import { isMap, type JsonRecord, type JsonValue, toPlain } from "./config-value.ts";
+import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
+import { quoteText } from "./toml-text.ts";
+
+type Ranged = { range?: [number, number, number] | null };
+
+const encoder = new TextEncoder();
+const plainText = /^[A-Za-z_/][A-Za-z0-9_/.@+-]*$/;
+const specialWords = /^(?:true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
+
+const scalar = (text: string) => (plainText.test(text) && !specialWords.test(text) ? text : quoteText(text));
+
+/** Lines of a value below its key, or the value itself where it stands behind the key. */
+function writeValue(value: JsonValue, indentation: string, lineEnd: string): string {
+  if (typeof value === "string") return ` ${scalar(value)}`;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return " []";
+    return value
+      .map((item) => `${lineEnd}${indentation}-${writeValue(item, `${indentation}  `, lineEnd)}`)
+      .join("");
+  }
+  if (!isMap(value)) return ` ${String(value)}`;
+  const entries = Object.entries(value as JsonRecord);
+  if (entries.length === 0) return " {}";
+  return entries
+    .map(([key, entry]) => `${lineEnd}${indentation}${writePair(key, entry, indentation, lineEnd)}`)
+    .join("");
+}
+
+function writePair(key: string, value: JsonValue, indentation: string, lineEnd: string): string {
+  return `${scalar(key)}:${writeValue(value, `${indentation}  `, lineEnd)}`;
+}
+
+/** A pair inside `{ … }`: flow style is JSON with fewer quotes. */
+const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
+
+function read(text: string): Document.Parsed {
+  return parseDocument(text, { keepSourceTokens: true, logLevel: "silent" });
+}
+
+const rangeOf = (node: unknown): [number, number] => {
+  const range = (node as Ranged | null | undefined)?.range;
+  return range ? [range[0], range[1]] : [0, 0];
+};
+
+const findPair = (map: unknown, key: string): Pair | undefined =>
+  isYamlMap(map)
+    ? map.items.find(({ key: name }) => isScalar(name) && String(name.value) === key)
+    : undefined;
+
+function findNode(document: Document.Parsed, path: readonly string[]): unknown {
+  let node: unknown = document.contents;
+  for (const key of path) node = findPair(node, key)?.value;
+  return node;
+}
+
+/** Where a value ends: a block's own range goes on to what follows it. */
+function endOfValue(node: unknown): number {
+  if ((isYamlMap(node) || isSeq(node)) && !node.flow) {
+    const last: unknown = node.items.at(-1);
+    const value = isPair(last) ? (last.value ?? last.key) : last;
+    if (value !== undefined && value !== null) return endOfValue(value);
+  }
+  return rangeOf(node)[1];
+}
+
+/** Behind the last character of a pair; a text that keeps its line end ends before it. */
+function endOfPair(text: string, pair: Pair): number {
+  const [, keyEnd] = rangeOf(pair.key);
+  const valueEnd = endOfValue(pair.value);
+  let end = valueEnd > keyEnd ? valueEnd : text.indexOf(":", keyEnd) + 1;
+  if (text[end - 1] === "\n") end -= text[end - 2] === "\r" ? 2 : 1;
+  return end;
+}
+
+const lineStart = (text: string, offset: number) => text.lastIndexOf("\n", offset - 1) + 1;
+
+/** Puts a pair behind the last one of a block map. */
+function addToBlock(text: string, map: YAMLMap, key: string, value: JsonValue): Splice[] {
+  const lineEnd = findLineEnd(text);
+  const first = map.items[0];
+  const last = map.items.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const [start] = rangeOf(first.key);
+  const indentation = text.slice(lineStart(text, start), start).replace(/[^ ]/g, " ");
+  const at = endOfLine(text, endOfPair(text, last));
+  return [{ start: at, end: at, text: lineEnd + indentation + writePair(key, value, indentation, lineEnd) }];
+}
+
+function addToFlow(text: string, map: YAMLMap, key: string, value: JsonValue): Splice[] {
+  const last = map.items.at(-1);
+  if (last === undefined) return [];
+  const at = endOfPair(text, last);
+  return [{ start: at, end: at, text: `, ${writeFlowPair(key, value)}` }];
+}
+
+/** Gives a key without entries its first one: what stands for "none" goes, a comment behind it stays. */
+function fillEmpty(text: string, pair: Pair, indentation: string, key: string, value: JsonValue): Splice[] {
+  const lineEnd = findLineEnd(text);
+  const { start, end } = findNothing(text, pair);
+  const at = endOfLine(text, end);
+  const below = {
+    start: at,
+    end: at,
+    text: lineEnd + indentation + writePair(key, value, indentation, lineEnd),
+  };
+  return end > start ? [{ start, end, text: "" }, below] : [below];
+}
+
+/** How far children stand from their parent in this file. */
+function findUnit(document: Document.Parsed, text: string): string {
+  const root = document.contents;
+  for (const { value } of isYamlMap(root) ? root.items : []) {
+    const child = isYamlMap(value) && !value.flow ? value.items[0] : undefined;
+    if (child === undefined) continue;
+    const [start] = rangeOf(child.key);
+    const width = start - lineStart(text, start);
+    if (width > 0 && width <= 8) return " ".repeat(width);
+  }
+  return "  ";
+}
+
+function cutPair(text: string, map: YAMLMap, pair: Pair): Splice[][] {
+  const index = map.items.indexOf(pair);
+  const [start] = rangeOf(pair.key);
+  const end = endOfPair(text, pair);
+  if (map.flow) {
+    const previous = map.items[index - 1];
+    const next = map.items[index + 1];
+    if (previous !== undefined) return [[{ start: endOfPair(text, previous), end, text: "" }]];
+    return [[{ start, end: next === undefined ? end : rangeOf(next.key)[0], text: "" }]];
+  }
+  const from = lineStart(text, start);
+  const until = endOfLine(text, end);
+  const newline = text.startsWith("\r\n", until) ? 2 : 1;
+  const lines = [{ start: Math.max(0, from - (text[from - 2] === "\r" ? 2 : 1)), end: until, text: "" }];
+  const atTop = [{ start: from, end: Math.min(text.length, until + newline), text: "" }];
+  return from === 0 ? [atTop, lines] : [lines, atTop];
+}
+
+const ownPair = (text: string, { container, key }: EntryPlace) => {
+  const map = findNode(read(text), container);
+  const pair = findPair(map, key);
+  return isYamlMap(map) && pair !== undefined ? { map, pair } : undefined;
+};
+
+/** What stands behind a key that has no entries: nothing, or a word or braces for nothing. */
+function findNothing(text: string, pair: Pair): { start: number; end: number } {
+  const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
+  const end = Math.max(start, rangeOf(pair.value)[1]);
+  return { start, end: text.slice(start, end).trim() === "" ? start : end };
+}
+
+export const yamlEditor: ConfigEditor = {
+  emptyText: " {}",
+  parse(text) {
+    const { contents, errors } = read(text);
+    // A text of comments alone has no value, which the strict parser may call a fault.
+    if (contents === null && errors.length === 0) return undefined;
+    try {
+      return toPlain(parseYaml(encoder.encode(text)).value);
+    } catch (error) {
+      if (!(error instanceof DataSyntaxError)) throw error;
+      throw new ConfigSyntaxError(error.reason.split("\n")[0]?.replace(/:$/, "") ?? "", error.offset ?? 0);
+    }
+  },
+  offsetOf(text, path) {
+    const parent = findNode(read(text), path.slice(0, -1));
+    return rangeOf(findPair(parent, path.at(-1) ?? "")?.key ?? parent)[0];
+  },
+  add(text, { container, key }, entry) {
+    const document = read(text);
+    const lineEnd = findLineEnd(text);
+    const unit = findUnit(document, text);
+    const root = document.contents;
+    const keys = [...container, key];
+    const wrapped = keys.slice(1).reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), entry);
+    if (isYamlMap(root) && root.items.length === 0) {
+      const [start, end] = rangeOf(root);
+      return [[{ start, end, text: writePair(keys[0] ?? "", wrapped, "", lineEnd) }]];
+    }
+    if (!isYamlMap(root)) {
+      const at = text.trimEnd().length;
+      const lead = at === 0 ? "" : lineEnd;
+      const tail = text.slice(at).includes("\n") ? "" : lineEnd;
+      return [
+        [{ start: at, end: at, text: `${lead}${writePair(keys[0] ?? "", wrapped, "", lineEnd)}${tail}` }],
+      ];
+    }
+    let map: YAMLMap = root;
+    for (const [depth, name] of container.entries()) {
+      const pair = findPair(map, name);
+      const value = keys.slice(depth + 1).reduceRight<JsonValue>((inner, one) => ({ [one]: inner }), entry);
+      if (pair === undefined) {
+        return [map.flow ? addToFlow(text, map, name, value) : addToBlock(text, map, name, value)];
+      }
+      const isEmpty = (isYamlMap(pair.value) && pair.value.items.length === 0) || !isYamlMap(pair.value);
+      if (isEmpty) {
+        const [next = "", ...rest] = keys.slice(depth + 1);
+        const inner = rest.reduceRight<JsonValue>((one, below) => ({ [below]: one }), entry);
+        const [start] = rangeOf(pair.key);
+        const indentation = " ".repeat(start - lineStart(text, start)) + unit;
+        return [fillEmpty(text, pair, indentation, next, inner)];
+      }
+      map = pair.value as YAMLMap;
+    }
+    return [map.flow ? addToFlow(text, map, key, entry) : addToBlock(text, map, key, entry)];
+  },
+  remove(text, place) {
+    const own = ownPair(text, place);
+    return own === undefined ? [] : cutPair(text, own.map, own.pair);
+  },
+  rawEntry(text, place) {
+    const own = ownPair(text, place);
+    return own && text.slice(rangeOf(own.pair.key)[0], endOfPair(text, own.pair));
+  },
+  replace(text, place, entry) {
+    const own = ownPair(text, place);
+    if (own === undefined) return [];
+    const [start] = rangeOf(own.pair.key);
+    const indentation = " ".repeat(start - lineStart(text, start));
+    const written = own.map.flow
+      ? writeFlowPair(place.key, entry)
+      : writePair(place.key, entry, indentation, findLineEnd(text));
+    return [[{ start, end: endOfPair(text, own.pair), text: written }]];
+  },
+  putBack(text, place, raw) {
+    const own = ownPair(text, place);
+    if (own === undefined) return [];
+    return [[{ start: rangeOf(own.pair.key)[0], end: endOfPair(text, own.pair), text: raw }]];
+  },
+  rawEmpty(text, container) {
+    const pair = findPair(findNode(read(text), container.slice(0, -1)), container.at(-1) ?? "");
+    if (pair === undefined || (isYamlMap(pair.value) && pair.value.items.length > 0)) return undefined;
+    const { start, end } = findNothing(text, pair);
+    return text.slice(start, end);
+  },
+  restoreEmpty(text, container, raw) {
+    const pair = findPair(findNode(read(text), container.slice(0, -1)), container.at(-1) ?? "");
+    if (pair === undefined) return [];
+    return [[{ ...findNothing(text, pair), text: raw }]];
+  },
+  removeContainer(text, container) {
+    return this.remove(text, {
+      container: container.slice(0, -1),
+      key: container.at(-1) ?? "",
+      isList: false,
+    });
+  },
+};

@@ -1,0 +1,148 @@
+import { join } from "node:path";
+import {
+  lockfileNames,
+  type ManagerEnd,
+  type ManagerProgram,
+  type PackageManagerPort,
+} from "../../io/package-manager.ts";
+import type { SavedFiles } from "../../io/project-files.ts";
+import { failure, TrailblazeError } from "../../problems/index.ts";
+import { type ManagerTask, managerArguments, type ProjectManager } from "./find-manager.ts";
+
+export interface ChangeMeans {
+  managers: PackageManagerPort;
+  saveFiles(paths: readonly string[]): SavedFiles;
+  /** Keeps other processes from changing the project; `undefined` where one does so for too long. */
+  lock(project: string): Promise<(() => void) | undefined>;
+  /** Takes the user's credentials out of a text. */
+  redact(text: string): string;
+  /** For one run of the package manager. */
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+  /** Is told of each command before it runs. */
+  onCommand: ((command: string) => void) | undefined;
+}
+
+/** A project whose packages can be changed. */
+export interface ChangeableProject {
+  directory: string;
+  /** Root of its workspace, if it has one; may be the project itself. */
+  workspaceRoot: string | undefined;
+  manager: ProjectManager;
+  program: ManagerProgram;
+}
+
+/** Files beside package.json that package managers write to while they add or remove. */
+const writtenFiles = ["package.json", ...lockfileNames, "pnpm-workspace.yaml", ".yarnrc.yml"];
+
+const codeOfFailure = /\b(?:npm (?:error|ERR!) code (\w+)|(ERR_PNPM_\w+))/;
+
+function describeEnd(manager: string, { exitCode, fault, tail }: ManagerEnd): string {
+  if (exitCode === null) return `${manager} did not come to its end: ${fault}`;
+  const [, ofNpm, ofPnpm] = codeOfFailure.exec(tail) ?? [];
+  const code = ofNpm ?? ofPnpm;
+  return `${manager} ended with exit code ${exitCode}${code === undefined ? "" : ` (${code})`}`;
+}
+
+/** The last lines of what a package manager wrote that say something. */
+function lastWords(tail: string, redact: ChangeMeans["redact"]): string | undefined {
+  const noise = /^\s*$|A complete log of this run|\bat .*:\d+:\d+\)?$|^info Visit/;
+  const lines = tail.split(/\r?\n/).filter((line) => !noise.test(line));
+  const text = redact(lines.slice(-8).join(" ").slice(-600)).trim();
+  return text === "" ? undefined : text;
+}
+
+class Change {
+  readonly #means: ChangeMeans;
+  readonly #project: ChangeableProject;
+
+  constructor(means: ChangeMeans, project: ChangeableProject) {
+    this.#means = means;
+    this.#project = project;
+  }
+
+  #run(kind: ManagerTask["kind"], packages: readonly string[], signal: AbortSignal | undefined) {
+    const { directory, workspaceRoot, manager, program } = this.#project;
+    const { managers, timeoutMs, onCommand } = this.#means;
+    const isWorkspaceRoot = workspaceRoot === directory;
+    const args = managerArguments(manager, { kind, packages, isWorkspaceRoot });
+    onCommand?.([manager.name, ...args].join(" "));
+    return managers.run(program, { cwd: directory, args, timeoutMs, signal });
+  }
+
+  /** Brings everything back, as far as it can be. True where it could. */
+  async #undo(saved: SavedFiles): Promise<boolean> {
+    try {
+      saved.restore();
+      const end = await this.#run("install", [], undefined);
+      return end.exitCode === 0;
+    } catch {
+      return false;
+    } finally {
+      // An install writes to the lockfile as well, if only to bring it up to date.
+      saved.restore();
+    }
+  }
+
+  async make(
+    kind: "add" | "remove",
+    packages: readonly string[],
+    findFault: () => Promise<string | undefined>,
+  ): Promise<void> {
+    const { directory, workspaceRoot = directory, manager } = this.#project;
+    const { saveFiles, redact, signal } = this.#means;
+    const folders = [directory, workspaceRoot];
+    const what = `${kind} ${packages.join(", ")}`;
+    const saved = saveFiles(folders.flatMap((folder) => writtenFiles.map((file) => join(folder, file))));
+    const end = await this.#run(kind, packages, signal);
+    let reason = end.exitCode === 0 ? undefined : describeEnd(manager.name, end);
+    let cause: unknown;
+    if (reason === undefined) {
+      try {
+        reason = await findFault();
+      } catch (error) {
+        cause = error;
+        reason =
+          error instanceof TrailblazeError
+            ? error.message.replace(/\.$/, "")
+            : "what was installed cannot be read";
+      }
+    }
+    if (reason === undefined && signal?.aborted) reason = "it was interrupted";
+    if (reason === undefined) return;
+    const hint = end.exitCode === 0 ? undefined : lastWords(end.tail, redact);
+    let restored: boolean;
+    try {
+      restored = await this.#undo(saved);
+    } catch {
+      const lost = `${reason}; and package.json or the lockfile could not be written back`;
+      throw failure("InstallFailed", { what, reason: lost, restored: false }, {}, { cause });
+    }
+    const args = { what, reason, restored, ...(hint === undefined || !restored ? {} : { hint }) };
+    throw failure("InstallFailed", args, {}, { cause });
+  }
+}
+
+/**
+ * Has the project's package manager add or remove packages, lifecycle scripts off. `findFault` looks at the result. After
+ * any failure package.json and lockfiles are as they were, byte for byte, and the manager's install has been run again.
+ * Throws `TrailblazeError` `InstallFailed`.
+ */
+export async function changePackages(
+  means: ChangeMeans,
+  project: ChangeableProject,
+  kind: "add" | "remove",
+  packages: readonly string[],
+  findFault: () => Promise<string | undefined>,
+): Promise<void> {
+  const release = await means.lock(project.workspaceRoot ?? project.directory);
+  if (release === undefined) {
+    const reason = "another process is changing the packages of this project";
+    throw failure("InstallFailed", { what: `${kind} ${packages.join(", ")}`, reason });
+  }
+  try {
+    await new Change(means, project).make(kind, packages, findFault);
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,54 @@
+import { describeFault, isFault, readManifest } from "../../discovery/manifest.ts";
+import { findProject, type Project } from "../../discovery/project.ts";
+import { findWorkspace } from "../../discovery/workspace.ts";
+import type { DiscoveryPort } from "../../io/discovery-port.ts";
+import type { ManagerTraces, PackageManagerPort } from "../../io/package-manager.ts";
+import { failure, TrailblazeError } from "../../problems/index.ts";
+import type { ChangeableProject } from "./change-packages.ts";
+import { findManager } from "./find-manager.ts";
+
+export interface OpenedProject extends ChangeableProject {
+  manifest: NonNullable<Project["manifest"]>;
+}
+
+export interface OpenMeans {
+  port: DiscoveryPort;
+  managers: PackageManagerPort;
+  readTraces(folder: string): ManagerTraces;
+}
+
+/**
+ * The project of a folder, and the package manager that it uses. Throws `TrailblazeError`: `ProjectNotFound`,
+ * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` where there is no package manager to use.
+ */
+export async function openProject(
+  { port, managers, readTraces }: OpenMeans,
+  cwd: string,
+  what: string,
+): Promise<OpenedProject> {
+  const project = findProject(port, cwd);
+  const { directory, manifest, fault } = project;
+  if (manifest === undefined) {
+    if (fault === undefined) throw failure("ProjectNotFound", { directory, exists: true });
+    throw new TrailblazeError(
+      await describeFault(fault, undefined, { context: "operation", isSource: true }),
+    );
+  }
+  const workspace = await findWorkspace(port, project);
+  const folders = [...new Set([directory, workspace?.root ?? directory])].map((folder) => {
+    const read = readManifest(port, folder, "always");
+    const value = typeof read === "string" || isFault(read) ? undefined : read.value;
+    return { manifest: value, traces: readTraces(folder) };
+  });
+  const manager = findManager(folders);
+  if ("unsupported" in manager) {
+    const reason = `the project uses ${manager.unsupported}, which Trailblaze cannot drive`;
+    throw failure("InstallFailed", { what, reason, hint: "Use it yourself, with lifecycle scripts off." });
+  }
+  const program = managers.find(manager.name);
+  if (program === undefined) {
+    const reason = `the project uses ${manager.name}, which is not installed`;
+    throw failure("InstallFailed", { what, reason, hint: `npm install --global ${manager.name}` });
+  }
+  return { directory, workspaceRoot: workspace?.root, manifest, manager, program };
+}

@@ -1,0 +1,226 @@
+import satisfies from "semver/functions/satisfies.js";
+import maxSatisfying from "semver/ranges/max-satisfying.js";
+import { isRecord, parseJson } from "../../data/parse-json.ts";
+import { loadDefinitions } from "../../definitions/load-definitions.ts";
+import { describePack } from "../../discovery/describe-pack.ts";
+import { isFault, readManifest } from "../../discovery/manifest.ts";
+import { maximumManifestBytes } from "../../io/discovery-port.ts";
+import type { InspectionPort } from "../../io/inspection-port.ts";
+import type { UnpackedPackage } from "../../io/package-tarball.ts";
+import type { RegistryPort, RegistryRequest } from "../../io/registry-port.ts";
+import { keyOfKind, kinds } from "../../kinds.ts";
+import { failure } from "../../problems/index.ts";
+import { findVersion, maximumPackumentBytes } from "../../remote/packument.ts";
+import { describeRemotePack, type RemotePack } from "../../remote/remote-pack.ts";
+import { type RegistrySpec, whyNotFromRegistry } from "./parse-specs.ts";
+
+/** A command that a server of a pack is started with; `null` where it is the host that serves the pack's own tools. */
+export interface ServerCommand {
+  server: string;
+  /** `undefined` where the definition is code, which is not run to look at it. */
+  command: string | null | undefined;
+}
+
+/** What a pack would bring, read from the package that would be installed. */
+export interface PackPreview {
+  spec: RegistrySpec;
+  pack: RemotePack;
+  commands: ServerCommand[];
+  /** Scripts that npm would run while installing, which are not run. */
+  lifecycleScripts: { name: string; command: string }[];
+  deprecated: string | undefined;
+}
+
+export interface PreviewMeans {
+  registry: RegistryPort;
+  inspection: InspectionPort;
+  escapeName(name: string): string;
+  /** Where a tarball's address leads, npm's usual registry replaced by the configured one. */
+  resolveTarball(address: string, registry: string): string | undefined;
+  hasIntegrity(bytes: Uint8Array, integrity: unknown, shasum: unknown): boolean | undefined;
+  unpackTarball(tarball: Uint8Array, isWanted: (path: string) => boolean): Promise<UnpackedPackage>;
+  maximumTarballBytes: number;
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+}
+
+const scriptNames = ["preinstall", "install", "postinstall"];
+
+const refuse = (spec: RegistrySpec, reason: string) =>
+  failure("InstallFailed", { what: `add ${spec.text}`, reason });
+
+/** One answer of the registry; `undefined` where there is none of that name. Nothing comes from a cache here. */
+async function ask(
+  { registry, timeoutMs, signal }: PreviewMeans,
+  request: Pick<RegistryRequest, "address" | "path" | "maximumBytes">,
+): Promise<Uint8Array | undefined> {
+  const answer = await registry.get({ ...request, accept: "*/*", timeoutMs, signal });
+  if (answer.state === "read") return answer.bytes;
+  if (answer.state === "absent") return undefined;
+  const reason = answer.state === "failed" ? answer.reason : "wants to be asked later (429)";
+  throw failure("RegistryUnavailable", { registry: registry.show(request.address), reason });
+}
+
+async function askJson(means: PreviewMeans, address: string, path: string, maximumBytes: number) {
+  const bytes = await ask(means, { address, path, maximumBytes });
+  if (bytes === undefined) return undefined;
+  try {
+    return parseJson(bytes).value;
+  } catch {
+    const registry = means.registry.show(address);
+    throw failure("RegistryUnavailable", { registry, reason: "sends what is no JSON" });
+  }
+}
+
+/** The version that package managers would take: what is tagged as the latest, if it is in the range, else the highest. */
+function pickVersion(packument: unknown, range: string): unknown {
+  const latest = findVersion(packument, "latest");
+  const version = isRecord(latest) ? latest.version : undefined;
+  if (typeof version === "string" && satisfies(version, range, { loose: true })) return latest;
+  const versions = isRecord(packument) && isRecord(packument.versions) ? packument.versions : {};
+  const isCurrent = (one: string) => !(isRecord(versions[one]) && versions[one].deprecated);
+  const names = Object.keys(versions);
+  const best =
+    maxSatisfying(names.filter(isCurrent), range, { loose: true }) ??
+    maxSatisfying(names, range, { loose: true });
+  return best === null ? undefined : findVersion(packument, best);
+}
+
+/** The registry's manifest of what a spec means. */
+async function findManifest(means: PreviewMeans, spec: RegistrySpec): Promise<Record<string, unknown>> {
+  const { name, wanted, type } = spec;
+  const address = means.registry.registryOf(name);
+  const path = means.escapeName(name);
+  const short =
+    type === "range"
+      ? undefined
+      : await askJson(means, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
+  let manifest = short;
+  if (manifest === undefined) {
+    const packument = await askJson(means, address, path, maximumPackumentBytes);
+    if (packument === undefined) {
+      throw refuse(spec, `the registry ${means.registry.show(address)} has no package of that name`);
+    }
+    manifest = type === "range" ? pickVersion(packument, wanted) : findVersion(packument, wanted);
+  }
+  if (!isRecord(manifest)) throw refuse(spec, "the registry has no such version of it");
+  if (manifest.name !== name || typeof manifest.version !== "string")
+    throw refuse(spec, "the registry answers with another package");
+  return manifest;
+}
+
+/** The package itself, verified to be what the manifest announces. */
+async function fetchPackage(means: PreviewMeans, spec: RegistrySpec, manifest: Record<string, unknown>) {
+  const dist = isRecord(manifest.dist) ? manifest.dist : {};
+  const registry = means.registry.registryOf(spec.name);
+  const address = typeof dist.tarball === "string" ? means.resolveTarball(dist.tarball, registry) : undefined;
+  if (address === undefined) throw refuse(spec, "the registry does not say where the package itself is");
+  const { maximumTarballBytes: maximumBytes } = means;
+  const tarball = await ask(means, { address, path: "", maximumBytes });
+  if (tarball === undefined) throw refuse(spec, "the registry does not have the package itself");
+  const isIntact = means.hasIntegrity(tarball, dist.integrity, dist.shasum);
+  if (isIntact === false) throw refuse(spec, "what the registry sends is not what it announced (integrity)");
+  // Everything but modules: data is all that is looked at.
+  const isData = (path: string) =>
+    /\.(json|ya?ml|[cm]?[jt]s)$/i.test(path) && !path.includes("node_modules/");
+  try {
+    return await means.unpackTarball(tarball, isData);
+  } catch {
+    throw refuse(spec, "what the registry sends is no package");
+  }
+}
+
+function describeCommand(definition: Record<string, unknown>): string | null {
+  const { command, script, args, cwd } = definition;
+  const program =
+    typeof script === "string" ? ["node", script] : typeof command === "string" ? [command] : [];
+  if (program.length === 0) return null;
+  const words = [...program, ...(Array.isArray(args) ? args.map(String) : [])];
+  const line = words.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+  return typeof cwd === "string" ? `${line} (in ${cwd})` : line;
+}
+
+function readScripts(manifest: Readonly<Record<string, unknown>>) {
+  const scripts = isRecord(manifest.scripts) ? manifest.scripts : {};
+  return scriptNames.flatMap((name) => {
+    const command = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+    return typeof command === "string" ? [{ name, command }] : [];
+  });
+}
+
+const dependencyKeys = ["dependencies", "optionalDependencies", "peerDependencies"];
+
+/** A pack that would bring a git repository or the like brings what fetching it may run: refused as if it were asked for. */
+function refuseForeignDependencies(pack: string, manifest: Readonly<Record<string, unknown>>): void {
+  for (const key of dependencyKeys) {
+    const dependencies = isRecord(manifest[key]) ? manifest[key] : {};
+    for (const [name, wanted] of Object.entries(dependencies)) {
+      const reason = whyNotFromRegistry(name, wanted);
+      if (reason === undefined) continue;
+      const spec = `${name}@${String(wanted)}`;
+      throw failure("UnsupportedSpec", { spec, reason: `${reason}, which ${pack} depends on` });
+    }
+  }
+}
+
+/** The names of a pack's items, for comparing what was announced with what came. */
+export function namesOfItems(pack: Pick<RemotePack, "servers" | "tools" | "toolsets" | "prompts">): string {
+  return JSON.stringify(kinds.map((kind) => pack[keyOfKind[kind]].map(({ name }) => name).sort()));
+}
+
+const noCode = () => Promise.reject(new Error("Code is not evaluated to look at a pack"));
+
+async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<PackPreview> {
+  const announced = await findManifest(means, spec);
+  const { name } = spec;
+  const announcedPack = describeRemotePack(name, announced, false);
+  if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
+  const unpacked = await fetchPackage(means, spec, announced);
+  try {
+    const manifest = readManifest(means.inspection, unpacked.folder, "always");
+    if (typeof manifest === "string" || isFault(manifest))
+      throw refuse(spec, "the package has no package.json that can be read");
+    const pack = describeRemotePack(name, manifest.value, false);
+    const isSame =
+      pack !== undefined &&
+      pack.version === announced.version &&
+      namesOfItems(pack) === namesOfItems(announcedPack);
+    if (!isSame) throw refuse(spec, "the package is not what the registry says of it");
+    refuseForeignDependencies(name, manifest.value);
+    const found = await describePack(unpacked.folder, manifest, "direct", [name]);
+    const inspected = await loadDefinitions(means.inspection, found, {
+      dataOnly: true,
+      createEvaluator: noCode,
+    });
+    const commands = inspected.items
+      .filter(({ declaration }) => declaration.kind === "server")
+      .map(({ declaration, definition }) => ({
+        server: declaration.name,
+        command: definition === null ? undefined : describeCommand(definition),
+      }));
+    const { deprecated } = announced;
+    return {
+      spec,
+      pack,
+      commands,
+      lifecycleScripts: readScripts(manifest.value),
+      deprecated: typeof deprecated === "string" ? deprecated : undefined,
+    };
+  } finally {
+    unpacked.remove();
+  }
+}
+
+/**
+ * Reads from the registry what packs would bring, and fetches the packages themselves to see what their definitions
+ * say: data only, no code of theirs is run. Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound`,
+ * `InstallFailed` (no such version, not what was announced).
+ */
+export async function previewPacks(
+  means: PreviewMeans,
+  specs: readonly RegistrySpec[],
+): Promise<PackPreview[]> {
+  const previews: PackPreview[] = [];
+  for (const spec of specs) previews.push(await previewPack(means, spec));
+  return previews;
+}

@@ -1,0 +1,84 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { DiscoveredItem } from "../discovery/types.ts";
+import { type Declaration, parseExtension } from "../extension-schema/index.ts";
+import { type Kind, type KindKey, keyOfKind } from "../kinds.ts";
+import type { Problem } from "../problems/index.ts";
+import { isPackageName, qualifyPackageName } from "../qualified-names/index.ts";
+
+/** An item that a pack declares; the further keys are there where its declaration has them. */
+export type RemoteItem = DiscoveredItem & {
+  tools?: readonly unknown[];
+  toolsets?: readonly unknown[];
+  prompts?: readonly unknown[];
+  parameters?: unknown;
+  arguments?: unknown;
+};
+
+/** A pack as a registry describes it. Its texts are the author's own and not to be trusted. */
+export type RemotePack = {
+  /** The npm name. */
+  name: string;
+  qualifiedName: string;
+  version: string | null;
+  description: string | null;
+} & Record<KindKey, RemoteItem[]> & {
+    /** Whether the project has a package of this name installed, in whatever version. */
+    installed: boolean;
+    /** What is wrong with the `trailblaze` field. */
+    problems: Problem[];
+  };
+
+/** What makes packs findable. */
+export const packKeyword = "trailblaze-extension";
+
+/** Keys of a declared map that are shown of packs that are not installed. */
+const shownKeys: Readonly<Record<Kind, readonly (keyof RemoteItem)[]>> = {
+  server: ["tools", "toolsets", "prompts"],
+  tool: ["parameters"],
+  toolset: ["tools"],
+  prompt: ["arguments"],
+};
+
+/** Whether keywords, as a package.json or a hit has them, hold ours; `undefined` where there are none to look at. */
+export function hasPackKeyword(keywords: unknown): boolean | undefined {
+  if (keywords === undefined || keywords === null) return undefined;
+  if (typeof keywords === "string") return keywords.split(/[\s,]+/).includes(packKeyword);
+  return Array.isArray(keywords) && keywords.includes(packKeyword);
+}
+
+function describeItem(pack: string, { kind, name, description, extra }: Declaration): RemoteItem {
+  const item: Record<string, unknown> = { name, qualifiedName: `${pack}/${name}`, description };
+  for (const key of shownKeys[kind]) if (Object.hasOwn(extra, key)) item[key] = extra[key];
+  return item as unknown as RemoteItem;
+}
+
+const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
+
+/**
+ * What a manifest of the registry tells of the package that was asked for; `undefined` where it is another package's,
+ * or that of no pack. Pure.
+ */
+export function describeRemotePack(
+  name: string,
+  manifest: unknown,
+  installed: boolean,
+): RemotePack | undefined {
+  if (!isRecord(manifest) || manifest.name !== name || !isPackageName(name)) return undefined;
+  if (!Object.hasOwn(manifest, "trailblaze")) return undefined;
+  const { extension, problems } = parseExtension(manifest.trailblaze);
+  const qualifiedName = qualifyPackageName(name);
+  const describe = (kind: Kind) =>
+    extension[keyOfKind[kind]].map((declaration) => describeItem(qualifiedName, declaration));
+  return {
+    name,
+    qualifiedName,
+    version: textOrNull(manifest.version),
+    description: textOrNull(manifest.description),
+    servers: describe("server"),
+    tools: describe("tool"),
+    toolsets: describe("toolset"),
+    prompts: describe("prompt"),
+    installed,
+    problems: problems.map((problem) => ({ ...problem, pack: name, file: "package.json" })),
+  };
+}

@@ -1,0 +1,7 @@
+import { expect, test } from "vitest";
+import { generateClientsPage } from "../../scripts/generate-clients-page.ts";
+import { inRepository } from "../support/repository.ts";
+
+test("docs/clients.md is what the records say", async () => {
+  await expect(generateClientsPage()).toMatchFileSnapshot(inRepository("docs/clients.md"));
+});

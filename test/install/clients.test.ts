@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import { clients, findClient } from "../../src/install/clients/index.ts";
+import { expandPath, findCandidates, findHome, findSigns } from "../../src/install/clients/locations.ts";
+import { TrailblazeError } from "../../src/problems/index.ts";
+import { makeInstallPlace } from "./install-place.ts";
+
+const linux = { platform: "linux", environment: {}, home: "/home/me" } as const;
+const mac = { platform: "darwin", environment: {}, home: "/Users/me" } as const;
+const windows = {
+  platform: "win32",
+  environment: { APPDATA: "C:\\Users\\me\\AppData\\Roaming" },
+  home: "C:\\Users\\me",
+} as const;
+
+const userFile = (id: string, surroundings: Parameters<typeof findCandidates>[2]) =>
+  findCandidates(findClient(id), "user", surroundings, "")[0];
+
+describe("the records of clients", () => {
+  test("are at least 35, each with a name of its own", () => {
+    expect(clients.length).toBeGreaterThanOrEqual(35);
+    const names = clients.flatMap(({ id, aliases }) => [id, ...aliases]);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    for (const name of names) expect(name).toMatch(/^[a-z][a-z0-9.-]*$/);
+  });
+
+  test.each(clients)("$id is sourced, dated, and has a file", (client) => {
+    expect(client.source.length).toBeGreaterThan(3);
+    expect(client.checked).toMatch(/^20\d\d-\d\d$/);
+    expect(client.afterwards).toMatch(/[.]$/);
+    const paths = [linux, mac, windows].flatMap((one) => findCandidates(client, "user", one, ""));
+    expect(paths.length + (client.project?.length ?? 0)).toBeGreaterThan(0);
+    for (const path of paths) {
+      expect(path).toMatch(/^(?:\/home\/me\/|\/Users\/me\/|C:\\Users\\me\\)/);
+      expect(path).not.toMatch(/[~$]|\\\/|\/\//);
+    }
+    for (const path of client.project ?? []) expect(path).toMatch(/^\.\//);
+    if (client.keyPattern !== undefined) expect(() => new RegExp(client.keyPattern ?? "", "u")).not.toThrow();
+    if (client.reference !== undefined) expect(client.reference).toContain("NAME");
+  });
+
+  test.each([
+    ["vscode", linux, "/home/me/.config/Code/User/mcp.json"],
+    ["vscode", mac, "/Users/me/Library/Application Support/Code/User/mcp.json"],
+    ["vscode", windows, "C:\\Users\\me\\AppData\\Roaming\\Code\\User\\mcp.json"],
+    ["zed", mac, "/Users/me/.config/zed/settings.json"],
+    ["zed", windows, "C:\\Users\\me\\AppData\\Roaming\\Zed\\settings.json"],
+    ["goose", windows, "C:\\Users\\me\\AppData\\Roaming\\Block\\goose\\config\\config.yaml"],
+    ["claude-code", windows, "C:\\Users\\me\\.claude.json"],
+    ["visual-studio", linux, undefined],
+    ["visual-studio", windows, "C:\\Users\\me\\.mcp.json"],
+  ] as const)("%s has its file in the right place", (id, surroundings, path) => {
+    expect(userFile(id, surroundings)).toBe(path);
+  });
+
+  test.each([
+    ["zed", "XDG_CONFIG_HOME", "/elsewhere/zed/settings.json"],
+    ["codex", "CODEX_HOME", "/elsewhere/config.toml"],
+    ["copilot-cli", "COPILOT_HOME", "/elsewhere/mcp-config.json"],
+    ["grok", "GROK_HOME", "/elsewhere/config.toml"],
+    ["claude-code", "CLAUDE_CONFIG_DIR", "/elsewhere/.claude.json"],
+  ])("%s moves with %s, but not to what is no absolute path", (id, name, path) => {
+    const usual = userFile(id, linux);
+    expect(userFile(id, { ...linux, environment: { [name]: "/elsewhere" } })).toBe(path);
+    expect(userFile(id, { ...linux, environment: { [name]: "" } })).toBe(usual);
+    expect(userFile(id, { ...linux, environment: { [name]: "relative" } })).toBe(usual);
+  });
+
+  test("have no file without a home, unless the environment names its folder", () => {
+    const homeless = { platform: "linux", environment: { CODEX_HOME: "/c" }, home: undefined } as const;
+    expect(userFile("cursor", homeless)).toBeUndefined();
+    expect(findSigns(findClient("cursor"), homeless)).toEqual([]);
+    expect(userFile("codex", homeless)).toBe("/c/config.toml");
+    expect(expandPath("./x", homeless, "/p")).toBe("/p/x");
+    expect(findHome("linux", {})).toBeUndefined();
+    expect(findHome("linux", { HOME: "" })).toBeUndefined();
+    expect(findHome("linux", { HOME: "." })).toBeUndefined();
+    expect(findHome("win32", { USERPROFILE: "C:\\Users\\me", HOME: "/x" })).toBe("C:\\Users\\me");
+  });
+});
+
+describe("a client's name", () => {
+  test.each([
+    ["claude-code", "claude-code"],
+    ["claude", "claude-code"],
+    ["ClaudeCode", "claude-code"],
+    ["VS Code", "vscode"],
+    ["lmstudio", "lm-studio"],
+  ])("%s means %s", (name, id) => {
+    expect(findClient(name).id).toBe(id);
+  });
+
+  test("that nobody has is an error, with the nearest", () => {
+    const failing = () => findClient("cursr");
+    expect(failing).toThrow(TrailblazeError);
+    expect(failing).toThrow(/"cursr" is no client/);
+    try {
+      failing();
+    } catch (error) {
+      expect((error as TrailblazeError).problem).toMatchObject({
+        code: "UnknownClient",
+        hint: expect.stringContaining("Did you mean cursor?"),
+      });
+    }
+    expect(() => findClient("__proto__")).toThrow(/no client/);
+    expect(() => findClient("")).toThrow(/no client/);
+  });
+});
+
+test("clients are listed with their files, those that are here marked", () => {
+  const place = makeInstallPlace({
+    "home/.cursor/.keep": "",
+    "home/.config/opencode/opencode.jsonc": "{}",
+    "project/.mcp.json": "{}",
+  });
+  const listed = new Map(place.clients().map((client) => [client.id, client]));
+  expect(listed.size).toBe(clients.length);
+  expect(listed.get("cursor")).toEqual({
+    id: "cursor",
+    name: "Cursor",
+    aliases: [],
+    format: "json",
+    userFile: `${place.home}/.cursor/mcp.json`,
+    projectFile: `${place.project}/.cursor/mcp.json`,
+    present: true,
+  });
+  expect(listed.get("opencode")).toMatchObject({
+    present: true,
+    userFile: `${place.home}/.config/opencode/opencode.jsonc`,
+  });
+  expect(listed.get("visual-studio")).toMatchObject({ present: false, userFile: null });
+  expect(listed.get("claude-desktop")).toMatchObject({ present: false, projectFile: null });
+  const here = [...listed.values()].filter(({ present }) => present).map(({ id }) => id);
+  expect(here).toEqual(["cursor", "opencode"]);
+});

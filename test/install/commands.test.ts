@@ -1,0 +1,156 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { CommandAnswer } from "../../src/cli/command.ts";
+import { commonOptions } from "../../src/cli/commands.ts";
+import { installCommands } from "../../src/cli/install/commands-table.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** A project with a server of its own config, and a home, which the environment names. */
+function makePlace() {
+  const root = makeTree({
+    "home/.cursor/mcp.json": "{}",
+    "home/.codex/config.toml": '# mine\nmodel = "x"\n',
+    "home/.config/goose/config.yaml": "GOOSE_MODEL: x # mine\n",
+    "project/package.json": { name: "app" },
+    "project/trailblaze.config.yaml": "servers:\n  mine: { tools: [] }\n",
+  });
+  const home = join(root, "home");
+  vi.stubEnv("HOME", home);
+  vi.stubEnv("USERPROFILE", home);
+  for (const name of ["XDG_CONFIG_HOME", "CODEX_HOME", "COPILOT_HOME", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME"])
+    vi.stubEnv(name, undefined);
+  return { root, home, project: join(root, "project") };
+}
+
+/** Runs a command as the command line does, but for writing its answer. */
+async function run(cwd: string, name: string, ...args: string[]): Promise<CommandAnswer> {
+  const description = installCommands[name];
+  if (description === undefined) throw new Error(name);
+  const options = { ...commonOptions, ...description.options };
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const module = await description.load();
+  return module.run({ positionals, options: values, cwd });
+}
+
+const plain = { color: false, width: undefined };
+
+describe("trailblaze install", () => {
+  test("answers with the contract's document, and text that says what to do next", async () => {
+    const { project, home } = makePlace();
+    const file = join(home, ".cursor/mcp.json");
+    const answer = await run(project, "install", "cursor", "mine", "--env", "A=1", "--env", "TOKEN");
+    expect(answer.json).toEqual({
+      client: "cursor",
+      server: "mine",
+      file,
+      key: "mine",
+      changed: true,
+      backup: expect.stringContaining(join(home, ".local/state/trailblaze/backups")),
+      diff: expect.stringContaining('+    "mine": {'),
+    });
+    const text = answer.formatText(plain);
+    expect(text).toContain(`Installed mine in cursor as "mine": ${file}`);
+    expect(text).toContain("takes TOKEN from the environment");
+    expect(text).toContain("Settings, MCP");
+    const { args, env, command } = JSON.parse(readFileSync(file, "utf8")).mcpServers.mine;
+    expect(command).toBe(process.execPath);
+    expect(args).toEqual([inRepository("dist/cli/cli.cjs"), "start", "mine", "--cwd", project]);
+    expect(env).toEqual({ A: "1", TOKEN: "${env:TOKEN}" });
+
+    const again = await run(project, "install", "cursor", "mine", "--env", "A=1", "--env", "TOKEN");
+    expect(again.json).toMatchObject({ changed: false, backup: null, diff: "" });
+    expect(again.formatText(plain)).toContain("Nothing to do");
+    expect((await run(project, "uninstall", "cursor", "mine")).json).toMatchObject({ changed: true });
+    expect(readFileSync(file, "utf8")).toBe("{}");
+  });
+
+  test("points to the project's link to the command, which outlives an update", async () => {
+    const { project, home } = makePlace();
+    mkdirSync(join(project, "node_modules"));
+    symlinkSync(inRepository("."), join(project, "node_modules/trailblaze"));
+    await run(project, "install", "cursor", "mine");
+    const { args } = JSON.parse(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).mcpServers.mine;
+    const linked = join(project, "node_modules/trailblaze/dist/cli/cli.cjs");
+    expect(args[0]).toBe(existsSync(linked) ? linked : inRepository("dist/cli/cli.cjs"));
+  });
+
+  test("--dry-run prints the diff and writes nothing", async () => {
+    const { project, home } = makePlace();
+    const answer = await run(project, "install", "codex", "mine", "--dry-run");
+    expect(answer.json).toMatchObject({ changed: true, backup: null });
+    expect(answer.formatText(plain)).toContain("+[mcp_servers.mine]");
+    expect(answer.formatText({ color: true, width: 80 })).toContain("\u001b[32m+[mcp_servers.mine]");
+    expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe('# mine\nmodel = "x"\n');
+    expect(existsSync(join(home, ".local"))).toBe(false);
+  });
+
+  test("--all goes into every client that is here, broken ones reported", async () => {
+    const { project, home } = makePlace();
+    mkdirSync(join(home, ".kiro/settings"), { recursive: true });
+    writeFileSync(join(home, ".kiro/settings/mcp.json"), "{");
+    const answer = await run(project, "install", "mine", "--all");
+    const { results } = answer.json as { results: Record<string, unknown>[] };
+    expect(results.map(({ client, changed }) => [client, changed])).toEqual([
+      ["codex", true],
+      ["cursor", true],
+      ["goose", true],
+      ["kiro", undefined],
+    ]);
+    expect(results[3]).toMatchObject({ server: "mine", error: { code: "ClientConfigMalformed", line: 1 } });
+    expect(answer.failed).toBe(true);
+    expect(answer.formatText(plain)).toContain("ClientConfigMalformed");
+    writeFileSync(join(home, ".kiro/settings/mcp.json"), "");
+    const gone = await run(project, "uninstall", "mine", "--all");
+    expect(gone.failed).toBe(false);
+    expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe('# mine\nmodel = "x"\n');
+    expect(readFileSync(join(home, ".config/goose/config.yaml"), "utf8")).toBe("GOOSE_MODEL: x # mine\n");
+  });
+
+  test("--all writes nothing where the request itself is wrong", async () => {
+    const { project, home } = makePlace();
+    // Codex takes no such name, and Cursor, which comes after it, does.
+    const code = "InvalidArguments";
+    await expect(run(project, "install", "mine", "--all", "--name", "a b")).rejects.toMatchObject({ code });
+    await expect(run(project, "install", "absent", "--all")).rejects.toMatchObject({
+      code: "ServerNotFound",
+    });
+    expect(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).toBe("{}");
+    expect(readFileSync(join(home, ".config/goose/config.yaml"), "utf8")).toBe("GOOSE_MODEL: x # mine\n");
+  });
+
+  test.each([
+    [["cursor"]],
+    [["cursor", "mine", "--all"]],
+    [["mine", "--all", "--file", "x"]],
+    [["cursor", "mine", "--scope", "global"]],
+  ])("refuses %j", async (args) => {
+    const { project } = makePlace();
+    await expect(run(project, "install", ...args)).rejects.toMatchObject({ code: "InvalidArguments" });
+  });
+
+  test("shows no control bytes of a config, and cuts lines that are very long", async () => {
+    const { project, home } = makePlace();
+    writeFileSync(join(home, ".cursor/mcp.json"), `{"a":"${"x".repeat(5000)}\u009b31m\u202e","b":1}`);
+    const text = (await run(project, "install", "cursor", "mine", "--dry-run")).formatText(plain);
+    expect(text).not.toMatch(/[\u009b\u202e]/);
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(600);
+  });
+});
+
+test("trailblaze clients lists them", async () => {
+  const { project, home } = makePlace();
+  const answer = await run(project, "clients");
+  expect(answer.json).toMatchObject({
+    clients: expect.arrayContaining([
+      expect.objectContaining({ id: "goose", format: "yaml", present: true, projectFile: null }),
+    ]),
+  });
+  expect(answer.formatText(plain)).toMatch(new RegExp(`^cursor +yes +Cursor +user, project +${home}`, "m"));
+});

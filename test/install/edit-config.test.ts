@@ -1,0 +1,321 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type ConfigFormatName, ConfigSyntaxError } from "../../src/install/editing/config-format.ts";
+import type { JsonRecord } from "../../src/install/editing/config-value.ts";
+import {
+  addEntry,
+  entriesIn,
+  parseConfigText,
+  putEntryBack,
+  readEntry,
+  removeEntry,
+  replaceEntry,
+} from "../../src/install/editing/edit-config.ts";
+import { loadEditor } from "../../src/install/editing/editors.ts";
+
+const entry: JsonRecord = {
+  type: "stdio",
+  command: "/usr/bin/node",
+  args: ["/x/cli.cjs", "start", "acme/jira/pm", "--cwd", "/a folder/$(x) \"'\\ü\u2028"],
+  env: { TOKEN: "line\nbreak # no comment, {}[]: yes", EMPTY: "", TRUE: "true" },
+  enabled: true,
+  timeout: 300,
+};
+
+interface Sample {
+  format: ConfigFormatName;
+  text: string;
+  container: string[];
+  isList?: true;
+}
+
+const samples: Sample[] = [
+  ...[
+    "",
+    "\n",
+    "{}",
+    "{}\n",
+    "{\n}\n",
+    "{ }",
+    "// nothing yet\n",
+    "/* a */ {} // b\n",
+    '{"a":1}',
+    '{"a": 1}',
+    '{ "a": 1 }',
+    '{"mcpServers":{}}',
+    '{"mcpServers":{"a":{}},"b":[1]}',
+    '{\n  "mcpServers": {"q": 1}\n}',
+    '{\n  "mcpServers": {\n    // none yet\n  }\n}',
+    '{\n  "mcpServers": {\n  },\n  "a": 1\n}',
+    '{\r\n    "mcpServers": { },\r\n    "z": 1,\r\n}\r\n',
+    '\uFEFF{\r\n\t"a": 1\r\n}',
+    '{\n\t"a": 1, // c\n\t"mcpServers": {\n\t\t"x": {} /* t */ // u\n\t\t// end\n\t}\n}',
+    '{\n  "a": 1 // last, without a comma\n}\n',
+    '{\n  "a": [\n    1,\n  ], // one too many\n}\n',
+    '{\n  "a": 1\n  , "b": 2\n  // bye\n}',
+    '{"x":"\\u007d,}{","y":"//","mcpServers":{"a/*":{"b":"*/"}}}',
+    "{\n      'a".replaceAll("'", '"') + '": {"deep": {"deeper": [{}]}},\n      "__proto__": {"x": 1}\n}',
+  ].map((text): Sample => ({ format: "jsonc", text, container: ["mcpServers"] })),
+  { format: "jsonc", text: '{\n  "mcp": {}\n}', container: ["mcp", "servers"] },
+  { format: "jsonc", text: '{\n  "amp": {"mcpServers": {}}\n}', container: ["amp.mcpServers"] },
+  ...[
+    "",
+    "\n\n",
+    "# hi\n",
+    "a = 1",
+    "a = 1\r\n\r\n",
+    'model = "x" # y\n\n[mcp_servers.a]\ncommand = "c" # z\n\n# about\n[profiles.x]\na = 1\n',
+    'mcp_servers = { a = { command = "x" } }\nb = 1\n',
+    "mcp_servers = {}\n",
+    "mcp_servers = { } # none\n",
+    '[mcp_servers]\na = { command = "x" }\n',
+    '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a.env]\nA = "b"\n\n\n[z]\nd = 2026-11-22 10:00:00Z\n',
+    'mcp_servers.a.command = "x"\nmcp_servers.a.args = [\n  "1", # one\n  "]",\n]\n',
+    'text = \'\'\'\n[mcp_servers.fake]\n\'\'\'\nother = """a\\"""" # odd\n[[list]]\nn = 1\n[[list]]\nn = 2',
+    '"mcp_servers"."quoted ] key".command = "x"\n',
+  ].map((text): Sample => ({ format: "toml", text, container: ["mcp_servers"] })),
+  ...['a = 1\n[[mcp_servers]]\nname = "q"\ncommand = "c"\n\n[z]\n', "", "# x\n[z]\na = 1"].map(
+    (text): Sample => ({ format: "toml", text, container: ["mcp_servers"], isList: true }),
+  ),
+  ...[
+    "",
+    "\n",
+    "# c\n",
+    "{}\n",
+    "a: 1",
+    "extensions:\n",
+    "extensions:   # none\nb: 1\n",
+    "extensions: {} # none\nb: 1\n",
+    "extensions: ~\n",
+    "extensions: {a: {b: 1}}\n",
+    "a:\r\n    - 1\r\n",
+    "extensions:\n    x:\n        y: [1]",
+    "a: 1\nextensions:\n  dev:\n    enabled: true # x\n    b: |\n      hi\n\n  # c\nother: 2\n",
+    "---\nextensions:\n  dev: &d {a: 1}\n  two:\n    <<: *d\n    list:\n    - 1\n    -   k: v\n        l: w\n\n\n# end\n",
+    "extensions:\r\n  a:\r\n    b: 'it''s'\r\n  c: >-\r\n    folded\r\n    text\r\nz: 1\r\n",
+  ].map((text): Sample => ({ format: "yaml", text, container: ["extensions"] })),
+];
+
+const placeOf = ({ container, isList = undefined }: Sample, key: string) => ({
+  container,
+  key,
+  isList: isList === true,
+});
+
+describe("adding an entry and removing it", () => {
+  test.each(samples)("gives back $format $text", async (sample) => {
+    const editor = await loadEditor(sample.format);
+    const place = placeOf(sample, "my jira");
+    const { text, trace } = addEntry(editor, sample.text, place, entry);
+    const added = readEntry(editor, text, place) as JsonRecord;
+    expect(added).toEqual(sample.isList ? { name: "my jira", ...entry } : entry);
+    expect(removeEntry(editor, text, place, trace)).toBe(sample.text);
+  });
+
+  test.each(samples)("keeps every other line as it is in $format $text", async (sample) => {
+    const editor = await loadEditor(sample.format);
+    const { text } = addEntry(editor, sample.text, placeOf(sample, "unused"), entry);
+    const lineEnd = sample.text.includes("\r\n") ? "\r\n" : "\n";
+    if (sample.text.includes("\n")) expect(text.split("\n").length - 1).toBe(text.split(lineEnd).length - 1);
+    expect(text.startsWith("\uFEFF")).toBe(sample.text.startsWith("\uFEFF"));
+    const comments = sample.text.match(/(?:#|\/\/) [a-z].*/g) ?? [];
+    for (const comment of comments) expect(text).toContain(comment.trimEnd());
+  });
+
+  test.each(samples)("works for two entries, whichever goes first, in $format $text", async (sample) => {
+    const editor = await loadEditor(sample.format);
+    const [one, two] = [placeOf(sample, "one"), placeOf(sample, "another")];
+    const first = addEntry(editor, sample.text, one, entry);
+    const second = addEntry(editor, first.text, two, { command: "b", args: [] });
+    const lastInFirstOut = removeEntry(editor, second.text, two, undefined);
+    expect(lastInFirstOut).toBe(first.text);
+    const withoutOne = removeEntry(editor, second.text, one, first.trace);
+    expect(readEntry(editor, withoutOne, one)).toBeUndefined();
+    const empty = removeEntry(editor, withoutOne, two, first.trace);
+    expect(parseConfigText(editor, empty)).toEqual(parseConfigText(editor, sample.text));
+  });
+
+  test.each(samples)("replaces an entry and puts it back as it was in $format $text", async (sample) => {
+    const editor = await loadEditor(sample.format);
+    const place = placeOf(sample, "taken");
+    const { text } = addEntry(editor, sample.text, place, { command: "theirs", args: ["1"] });
+    const { text: replaced, raw } = replaceEntry(editor, text, place, entry);
+    expect(readEntry(editor, replaced, place)).toMatchObject(entry);
+    const value = { command: "theirs", args: ["1"] };
+    expect(putEntryBack(editor, replaced, place, { raw, value })).toBe(text);
+  });
+});
+
+describe("any JSON", () => {
+  const noise = fc.constantFrom("", " ", "\n", "\n    ", " // c\n", " /* c */ ", "\t");
+  /** JSON written in a wild way: comments and blanks wherever they may be. */
+  const written = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.json({ maxDepth: 0 }),
+      fc
+        .tuple(
+          fc.uniqueArray(fc.string(), { maxLength: 4 }),
+          fc.array(tie("value"), { minLength: 4, maxLength: 4 }),
+          fc.array(noise, { minLength: 9, maxLength: 9 }),
+          fc.boolean(),
+        )
+        .map(([keys, values, gaps, trailing]) => {
+          const members = keys.map(
+            (key, index) => `${gaps[index]}${JSON.stringify(key)}${gaps[8 - index]}:${values[index]}`,
+          );
+          return `{${members.join(",")}${trailing && keys.length > 0 ? `${gaps[1]},` : ""}${gaps[0]}}`;
+        }),
+    ),
+  })).value;
+
+  test("is given back, and never comes out changed", async () => {
+    const editor = await loadEditor("jsonc");
+    await fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.string(), { maxLength: 4 }),
+        fc.array(written, { minLength: 4, maxLength: 4 }),
+        fc.array(noise, { minLength: 10, maxLength: 10 }),
+        (keys, values, gaps) => {
+          fc.pre(!keys.includes("mcpServers"));
+          const members = keys.map(
+            (key, index) => `${gaps[index]}${JSON.stringify(key)}:${gaps[9 - index]}${values[index]}`,
+          );
+          const text = `${gaps[5]}{${members.join(`${gaps[4]},`)}${gaps[0]}}${gaps[6]}`;
+          const place = { container: ["mcpServers"], key: "k", isList: false };
+          const { text: added, trace } = addEntry(editor, text, place, entry);
+          expect(removeEntry(editor, added, place, trace)).toBe(text);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe("any TOML and any YAML", () => {
+  const toml = [
+    "\n",
+    "# c\n",
+    "a = 1\n",
+    "b = 'x # y' # z\n",
+    "c = [\n 1, # q\n 2\n]\n",
+    'd = """\n[mcp_servers.z]\n"""\n',
+    "mcp_servers.top.command = 'x'\n",
+    "[x]\n",
+    "[x.y] # t\nk = 1\n",
+    "[mcp_servers.a]\ncommand = 'x' # c\n",
+    "[mcp_servers.b]\nargs = [\n\"]\"\n]\n\n[mcp_servers.b.env]\nQ = '1'\n",
+    "   # indented\n",
+    "[mcp_servers]\n",
+    '["q.r"]\nz=1\n',
+    "[mcp_servers.\"my x\"]\ncommand='1'\n",
+  ];
+  const yaml = [
+    "\n",
+    "# c\n",
+    "a: 1\n",
+    "b:\n  - x\n  -   y: 1\n      z: 2\n",
+    "mcp_servers:\n  e1:\n    k: v # c\n  # tail\n  e2: {a: 1}\n",
+    "mcp_servers:\n",
+    "mcp_servers: {}\n",
+    "mcp_servers: {q: {r: [1, 2]}, s: {}}\n",
+    "mcp_servers:\n\n    deep:\n        x: |+\n            keep\n\n    other: null\n",
+    "mcp_servers:   # why\n  # inside\n  k1:\n    args: []\n",
+    "c: |\n  text\n  # no comment\n\n",
+    "d: >-\n   folded\n   more\n",
+    "e: 'it''s: x' # c\n",
+    "g: &a {x: 1}\nh: *a\n",
+    "i:\n- 1\n- 2\n",
+  ];
+  const parts = (snippets: string[]) => fc.uniqueArray(fc.constantFrom(...snippets), { maxLength: 6 });
+
+  test.each([
+    ["toml", toml],
+    ["yaml", yaml],
+  ] as const)("is given back, or refused for what is wrong with it: %s", async (format, snippets) => {
+    const editor = await loadEditor(format);
+    let edited = 0;
+    const property = fc.property(
+      parts([...snippets]),
+      fc.boolean(),
+      fc.boolean(),
+      (chosen, isCut, isWindows) => {
+        const joined = isCut ? chosen.join("").replace(/\n+$/, "") : chosen.join("");
+        const text = isWindows ? joined.replaceAll("\n", "\r\n") : joined;
+        const place = { container: ["mcp_servers"], key: "k", isList: false };
+        try {
+          parseConfigText(editor, text);
+        } catch {
+          return;
+        }
+        const { text: added, trace } = addEntry(editor, text, place, entry);
+        expect(removeEntry(editor, added, place, trace)).toBe(text);
+        const value = entry;
+        const { text: replaced, raw } = replaceEntry(editor, added, place, { command: "z" });
+        expect(putEntryBack(editor, replaced, place, { raw, value })).toBe(added);
+        edited++;
+      },
+    );
+    fc.assert(property, { numRuns: 500 });
+    expect(edited).toBeGreaterThan(100);
+  });
+});
+
+describe("a text that is not to be touched", () => {
+  const broken: [ConfigFormatName, string, RegExp, number][] = [
+    ["json", '{"mcpServers": {"a": {', /not valid JSON/, 22],
+    ["json", '{"a": 1}}', /not valid JSON/, 8],
+    ["json", '{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> b\n}', /unfinished merge/, 2],
+    ["json", '{"a": 1, "b": {"x": 1, "x": 2}}', /"x" is there twice/, 23],
+    ["json", "[]", /a list, not a map/, 0],
+    ["json", '"text"', /a string, not a map/, 0],
+    ["json", "null", /null, not a map/, 0],
+    ["json", '{"mcpServers": []}', /"mcpServers" is a list/, 15],
+    ["json", '{"mcpServers": "x"}', /"mcpServers" is a string/, 15],
+    ["json", "[".repeat(100_000), /nests too deep/, 500],
+    ["toml", "a = \n", /not valid TOML/, 4],
+    ["toml", "a = 1\na = 2\n", /not valid TOML/, 6],
+    ["toml", 'mcp_servers = "x"\n', /"mcp_servers" is a string/, 0],
+    ["toml", "[[mcp_servers]]\na = 1\n", /"mcp_servers" is a list/, 0],
+    ["yaml", "a: [1\n", /not valid YAML/, 6],
+    ["yaml", "a: 1\na: 2\n", /there twice/, 5],
+    ["yaml", "- 1\n", /a list, not a map/, 0],
+    ["yaml", "mcp_servers: [1]\n", /"mcp_servers" is a list/, 0],
+    ["yaml", "a: 1\n---\nb: 2\n", /several documents/, 5],
+    ["yaml", "\ta: 1\n", /not valid YAML/, 0],
+  ];
+
+  test.each(broken)("%s %s", async (format, text, reason, offset) => {
+    const editor = await loadEditor(format);
+    const container = format === "json" ? ["mcpServers"] : ["mcp_servers"];
+    const place = { container, key: "a", isList: false };
+    const error = (() => {
+      try {
+        return addEntry(editor, text, place, entry);
+      } catch (caught) {
+        return caught;
+      }
+    })();
+    expect(error).toBeInstanceOf(ConfigSyntaxError);
+    expect((error as ConfigSyntaxError).reason).toMatch(reason);
+    expect((error as ConfigSyntaxError).offset).toBe(offset);
+  });
+
+  test("includes one whose layout would have to be changed", async () => {
+    const editor = await loadEditor("yaml");
+    const place = { container: ["extensions"], key: "x", isList: false };
+    const text = "base: &b {a: {k: 1}}\nextensions: *b\n";
+    expect(() => addEntry(editor, text, place, entry)).toThrow(ConfigSyntaxError);
+    const anchored = "extensions:\n  x: &x {k: 1}\n  y: *x\n";
+    expect(() => removeEntry(editor, anchored, place, undefined)).toThrow(ConfigSyntaxError);
+  });
+});
+
+test("entries of lists are found by their name", async () => {
+  const editor = await loadEditor("toml");
+  const text = '[[mcp_servers]]\nname = "a"\n[mcp_servers.env]\nX = "1"\n\n[[mcp_servers]]\nname = "b"\n';
+  const root = parseConfigText(editor, text);
+  const place = { container: ["mcp_servers"], key: "a", isList: true };
+  expect([...entriesIn(root, place).keys()]).toEqual(["a", "b"]);
+  expect(removeEntry(editor, text, place, undefined)).toBe('[[mcp_servers]]\nname = "b"\n');
+});

@@ -1,0 +1,52 @@
+// What stands in each client's own file after installing: one file for each client and scope in golden/. Read the diff
+// after `npx vitest run test/install/golden -u`.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Scope } from "../../src/install/clients/client.ts";
+import { clients } from "../../src/install/clients/index.ts";
+import { inRepository } from "../support/repository.ts";
+import { makeInstallPlace, node, script } from "./install-place.ts";
+
+const golden = inRepository("test/install/golden");
+const cases = clients.flatMap((client) => {
+  const scopes: Scope[] = [];
+  const system = client.user.linux ? "linux" : client.user.darwin ? "darwin" : "win32";
+  if (client.user[system] !== undefined) scopes.push("user");
+  if (client.project !== undefined) scopes.push("project");
+  return scopes.map((scope) => ({ id: client.id, scope, format: client.format, system }));
+});
+
+describe("what is written for", () => {
+  test.each(cases)("$id, $scope scope", async ({ id, scope, format, system }) => {
+    const place = makeInstallPlace();
+    // Paths of Windows cannot be written here; what is written there is the same.
+    const file = system === "win32" ? join(place.home, ".mcp.json") : undefined;
+    if (system === "darwin") place.means.surroundings = { ...place.means.surroundings, platform: "darwin" };
+    const options = {
+      scope,
+      env: ["JIRA_URL=https://jira.example", "JIRA_TOKEN"],
+      ...(file && scope === "user" ? { file } : {}),
+    };
+    const result = await place.install(id, "acme/jira/project-management", options);
+    const text = readFileSync(result.file, "utf8");
+    const neutral = text.replaceAll(place.project, "/work/app");
+    await expect(neutral).toMatchFileSnapshot(join(golden, `${id}.${scope}.${format}.txt`));
+
+    expect(text).toContain("start");
+    if (scope === "project") {
+      expect(text).toContain("--no-install");
+      for (const absolute of [node, script, place.root]) expect(text).not.toContain(absolute);
+    } else {
+      for (const absolute of [node, script, place.project]) expect(text).toContain(absolute);
+    }
+    expect((await place.uninstall(id, "acme/jira/project-management", options)).changed).toBe(true);
+    expect(readdirSync(place.home, { recursive: true })).toEqual([".keep"]);
+    expect(readdirSync(place.project, { recursive: true })).toEqual(["package.json"]);
+  });
+
+  test("clients that are gone, nothing is left over", () => {
+    const wanted = cases.map(({ id, scope, format }) => `${id}.${scope}.${format}.txt`);
+    expect(readdirSync(golden).sort()).toEqual(wanted.sort());
+  });
+});

@@ -1,0 +1,23 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { listInstallsWith } from "../../src/api/list-installs.ts";
+import { makeInstallPlace } from "./install-place.ts";
+
+test("what was installed is listed with how it is now", async () => {
+  const place = makeInstallPlace();
+  expect(await listInstallsWith(place.means)).toEqual([]);
+  const clients = ["cursor", "kiro", "opencode", "mistral-vibe", "goose"];
+  const files = new Map<string, string>();
+  for (const client of clients) files.set(client, (await place.install(client, "mine")).file);
+  rmSync(files.get("kiro") ?? "");
+  writeFileSync(files.get("cursor") ?? "", '{"mcpServers":{"mine":{"command":"else"}}}');
+  writeFileSync(files.get("goose") ?? "", "[");
+  const listed = await listInstallsWith(place.means);
+  expect(listed.map(({ client, state, project }) => [client, state, project])).toEqual([
+    ["cursor", "edited", null],
+    ["kiro", "missing", null],
+    ["opencode", "installed", place.project],
+    ["mistral-vibe", "installed", place.project],
+    ["goose", "unreadable", null],
+  ]);
+});

@@ -1,0 +1,259 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makeInstallPlace } from "./install-place.ts";
+
+const server = "acme/jira/project-management";
+const read = (file: string) => readFileSync(file, "utf8");
+
+/** A place where Cursor has a config, with the path of it. */
+function makeCursorPlace(text: string) {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
+  return { ...place, file: join(place.home, ".cursor/mcp.json") };
+}
+
+const theirs = `{
+  // my servers
+  "mcpServers": {
+    "project-management": { "command": "theirs",   "args": [ ] }, // mine
+    "z": {}
+  }
+}
+`;
+
+describe("a foreign entry of that name", () => {
+  test("is left alone", async () => {
+    const place = makeCursorPlace(theirs);
+    await expect(place.install("cursor", server)).rejects.toMatchObject({
+      code: "ClientConfigConflict",
+      problem: { file: place.file, hint: expect.stringContaining("--name") },
+    });
+    expect(read(place.file)).toBe(theirs);
+  });
+
+  test("comes back after --force, byte for byte", async () => {
+    const place = makeCursorPlace(theirs);
+    expect((await place.install("cursor", server, { force: true })).changed).toBe(true);
+    expect(JSON.stringify(read(place.file))).toContain(server);
+    expect(read(place.file)).toContain("// mine");
+    expect((await place.uninstall("cursor", server)).changed).toBe(true);
+    expect(read(place.file)).toBe(theirs);
+    expect(await place.uninstall("cursor", server)).toMatchObject({ changed: false, diff: "", backup: null });
+    expect(read(place.file)).toBe(theirs);
+  });
+
+  test.each([
+    ["cursor", ".cursor/mcp.json", '{"mcpServers":{"mine": "a text", "z": 1}}'],
+    ["cursor", ".cursor/mcp.json", '{\n  "mcpServers": { "mine":null }\n}'],
+    [
+      "codex",
+      ".codex/config.toml",
+      "[mcp_servers.mine]\nat = 2026-11-22T10:00:00Z # then\nbig = 9223372036854775807\n\n[z]\n",
+    ],
+    ["codex", ".codex/config.toml", '[mcp_servers]\nmine = { command = "x" } # theirs\n'],
+    [
+      "goose",
+      ".config/goose/config.yaml",
+      "extensions:\n  mine:\n    cmd: x # theirs\n    args: [a,\n      b]\n  z: {}\n",
+    ],
+    ["goose", ".config/goose/config.yaml", "extensions: {mine: {cmd: x}, z: {}}\n"],
+  ])("of any kind comes back after --force: %s %s %s", async (client, path, text) => {
+    const place = makeInstallPlace({ [`home/${path}`]: text });
+    const file = join(place.home, path);
+    await expect(place.install(client, "mine")).rejects.toMatchObject({ code: "ClientConfigConflict" });
+    await place.install(client, "mine", { force: true });
+    expect(read(file)).toContain("/opt/trailblaze");
+    await place.uninstall(client, "mine");
+    expect(read(file)).toBe(text);
+  });
+
+  test("stays when a server is uninstalled that was never installed, and the plan says so", async () => {
+    const place = makeCursorPlace(theirs);
+    const plan = await place.planUninstall("cursor", server, { force: true });
+    expect(plan).toMatchObject({
+      changed: false,
+      notes: [expect.stringContaining("it was kept"), expect.anything()],
+    });
+  });
+
+  test("does not disturb under another name", async () => {
+    const place = makeCursorPlace(theirs);
+    const result = await place.install("cursor", server, { name: "pm" });
+    expect(result).toMatchObject({ changed: true, key: "pm", server, client: "cursor", file: place.file });
+    expect(await place.uninstall("cursor", server)).toMatchObject({ changed: true, key: "pm" });
+    expect(read(place.file)).toBe(theirs);
+  });
+});
+
+describe("an entry of ours", () => {
+  test("is not written twice, and is renewed where it changes", async () => {
+    const place = makeCursorPlace("{}");
+    expect(await place.install("cursor", server)).toMatchObject({ changed: true });
+    const text = read(place.file);
+    expect(await place.install("cursor", server)).toMatchObject({ changed: false, diff: "", backup: null });
+    expect(await place.install("cursor", server, { env: ["A=1"] })).toMatchObject({ changed: true });
+    expect(read(place.file)).toContain('"A": "1"');
+    expect(await place.install("cursor", server)).toMatchObject({ changed: true });
+    expect(read(place.file)).toBe(text);
+    await place.uninstall("cursor", server);
+    expect(read(place.file)).toBe("{}");
+  });
+
+  test("that was edited is kept by both commands, without --force", async () => {
+    const place = makeCursorPlace("{}");
+    await place.install("cursor", server);
+    const edited = read(place.file).replace('"start",', '"start",\n        "--config", "other.yaml",');
+    writeFileSync(place.file, edited);
+    for (const run of [place.uninstall, place.install]) {
+      await expect(run("cursor", server)).rejects.toMatchObject({ code: "ClientConfigModified" });
+      expect(read(place.file)).toBe(edited);
+    }
+    expect(await place.uninstall("cursor", server, { force: true })).toMatchObject({ changed: true });
+    expect(read(place.file)).toBe("{}");
+  });
+
+  test("that the client only wrote anew is still ours", async () => {
+    const place = makeCursorPlace('{"mcpServers":{"other":{"command":"x"}}}');
+    await place.install("cursor", server);
+    const config = JSON.parse(read(place.file));
+    const { command, args } = config.mcpServers["project-management"];
+    config.mcpServers = { "project-management": { args, command }, other: { command: "x" } };
+    writeFileSync(place.file, `${JSON.stringify(config, null, "\t")}\n`);
+    expect(await place.uninstall("cursor", server)).toMatchObject({ changed: true });
+    expect(JSON.parse(read(place.file))).toEqual({ mcpServers: { other: { command: "x" } } });
+  });
+
+  test("of another pack needs another name, or comes back after --force", async () => {
+    const place = makeCursorPlace("{}");
+    await place.install("cursor", server);
+    const text = read(place.file);
+    const second = "acme/notes/project-management";
+    await expect(place.install("cursor", second)).rejects.toMatchObject({
+      code: "ClientConfigConflict",
+      message: expect.stringContaining(server),
+      problem: { hint: expect.stringContaining("--name") },
+    });
+    await place.install("cursor", second, { force: true });
+    expect(await place.uninstall("cursor", server)).toMatchObject({ changed: false });
+    expect(await place.uninstall("cursor", second)).toMatchObject({ changed: true });
+    expect(read(place.file)).toBe(text);
+    expect(await place.uninstall("cursor", server)).toMatchObject({ changed: true });
+    expect(read(place.file)).toBe("{}");
+  });
+
+  test("can be uninstalled after its pack is gone, and after the ledger is", async () => {
+    const place = makeCursorPlace("{}");
+    await place.install("cursor", "acme/jira/named");
+    const gone = { ...place.means, resolveServer: async () => Promise.reject(new Error("never asked")) };
+    Object.assign(place.means, gone);
+    rmSync(place.means.stateFolder, { recursive: true });
+    const result = await place.uninstall("cursor", "@acme/jira/named");
+    expect(result).toMatchObject({ changed: true, key: "Acme Jira", server: "acme/jira/named" });
+    expect(read(place.file)).toBe('{\n  "mcpServers": {}\n}');
+  });
+
+  test("is uninstalled without a ledger only as we would have written it", async () => {
+    const place = makeCursorPlace("{}");
+    await place.install("cursor", server);
+    rmSync(place.means.stateFolder, { recursive: true });
+    writeFileSync(place.file, read(place.file).replace('"command"', '"disabled": true, "command"'));
+    expect(await place.uninstall("cursor", server)).toMatchObject({ changed: false });
+  });
+
+  test("installed under two names asks which is meant", async () => {
+    const place = makeCursorPlace("{}");
+    await place.install("cursor", server);
+    await place.install("cursor", server, { name: "again" });
+    await expect(place.uninstall("cursor", server)).rejects.toMatchObject({ code: "InvalidArguments" });
+    await place.uninstall("cursor", server, { name: "again" });
+    await place.uninstall("cursor", server);
+    expect(read(place.file)).toBe("{}");
+  });
+
+  test("whatever order several go in, the file is as it was in the end", async () => {
+    const original = '{\n  "mcpServers": {}, // none\n  "a": 1\n}\n';
+    const names = ["one", "two", "three"];
+    for (const order of [names, names.toReversed(), ["two", "one", "three"]]) {
+      const place = makeCursorPlace(original);
+      for (const name of names) await place.install("cursor", server, { name });
+      for (const name of order) await place.uninstall("cursor", server, { name });
+      expect(read(place.file)).toBe(original);
+    }
+  });
+});
+
+describe("a file that we made", () => {
+  test("goes with its last entry, and its folders too", async () => {
+    const place = makeInstallPlace();
+    await place.install("kiro", server);
+    await place.install("kiro", "mine");
+    const file = join(place.home, ".kiro/settings/mcp.json");
+    await place.uninstall("kiro", server);
+    expect(existsSync(file)).toBe(true);
+    expect(await place.uninstall("kiro", "mine")).toMatchObject({ changed: true });
+    expect(readdirSync(place.home)).toEqual([".keep"]);
+  });
+
+  test("and somebody else made again later is theirs", async () => {
+    const place = makeInstallPlace();
+    const { file } = await place.install("kiro", server);
+    writeFileSync(file, "{ }\n");
+    await place.install("kiro", server);
+    await place.uninstall("kiro", server);
+    expect(read(file)).toBe("{ }\n");
+  });
+
+  test("stays where something else came into it", async () => {
+    const place = makeInstallPlace();
+    const { file } = await place.install("kiro", server);
+    writeFileSync(file, read(file).replace('"mcpServers"', '"other": 1,\n  "mcpServers"'));
+    await place.uninstall("kiro", server);
+    expect(JSON.parse(read(file))).toEqual({ other: 1 });
+  });
+
+  test("stays where somebody wrote a comment into it", async () => {
+    const place = makeInstallPlace();
+    const { file } = await place.install("gemini-cli", server);
+    writeFileSync(file, `// keep me\n${read(file)}`);
+    await place.uninstall("gemini-cli", server);
+    expect(read(file)).toContain("// keep me");
+  });
+});
+
+describe("a file that several clients read", () => {
+  test("has one entry for all of them", async () => {
+    const place = makeInstallPlace();
+    await place.install("claude-code", server, { scope: "project" });
+    const file = join(place.project, ".mcp.json");
+    const text = read(file);
+    expect(await place.install("copilot-cli", server, { scope: "project" })).toMatchObject({
+      changed: false,
+      file,
+    });
+    expect(read(file)).toBe(text);
+    const plan = await place.planUninstall("copilot-cli", server, { scope: "project" });
+    expect(plan).toMatchObject({ changed: true, notes: [expect.stringContaining("gone for them")] });
+  });
+
+  test("is understood on a machine that did not write it", async () => {
+    const place = makeInstallPlace();
+    await place.install("copilot-cli", server, { scope: "project", env: ["A=b"] });
+    rmSync(place.means.stateFolder, { recursive: true });
+    expect(await place.uninstall("claude-code", server, { scope: "project" })).toMatchObject({
+      changed: true,
+    });
+  });
+});
+
+test("OpenCode's newer form of a config is used where a file has it", async () => {
+  const newer = '{\n  "mcp": {\n    "servers": {}\n  }\n}\n';
+  const place = makeInstallPlace({ "home/.config/opencode/opencode.json": newer });
+  const { file } = await place.install("opencode", server);
+  expect(JSON.parse(read(file)).mcp.servers["project-management"]).toMatchObject({ type: "local" });
+  await place.uninstall("opencode", server);
+  expect(read(file)).toBe(newer);
+  const older = '{ "mcp": { "servers": { "type": "local", "command": ["x"] } } }\n';
+  writeFileSync(file, older);
+  await place.install("opencode", server);
+  expect(Object.keys(JSON.parse(read(file)).mcp)).toEqual(["servers", "project-management"]);
+});

@@ -1,0 +1,221 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { applyPlanWith } from "../../src/api/apply-plan-with.ts";
+import { makeInstallPlace, script } from "./install-place.ts";
+
+const server = "acme/jira/project-management";
+
+describe("a request that cannot be met writes nothing", () => {
+  test.each([
+    ["an unknown client", "cursr", server, {}, "UnknownClient"],
+    ["a client without a project's file", "claude-desktop", server, { scope: "project" }, "NoProjectScope"],
+    ["a client that is not of this system", "visual-studio", server, {}, "UnknownInstallLocation"],
+    ["a client without a place of its own", "librechat", server, {}, "UnknownInstallLocation"],
+    ["a server that is not there", "cursor", "acme/jira/nothing", {}, "ServerNotFound"],
+    ["a malformed name", "cursor", "a//b", {}, "InvalidQualifiedName"],
+    ["a scope that is none", "cursor", server, { scope: "global" }, "InvalidArguments"],
+    ["a name for the entry that does not print", "cursor", server, { name: "a\u202Eb" }, "InvalidArguments"],
+    ["an empty name", "cursor", server, { name: " " }, "InvalidArguments"],
+    ["a reserved name", "cursor", server, { name: "__proto__" }, "InvalidArguments"],
+    ["a name that the client refuses", "codex", server, { name: "a b" }, "InvalidArguments"],
+    ["a variable without a name", "cursor", server, { env: ["=x"] }, "InvalidArguments"],
+    ["a variable that is none", "cursor", server, { env: ["A B=x"] }, "InvalidArguments"],
+    [
+      "an address for a client that takes none",
+      "claude-desktop",
+      server,
+      { url: "http://x/mcp" },
+      "InvalidArguments",
+    ],
+    ["an address that is none", "cursor", server, { url: "nowhere" }, "InvalidArguments"],
+  ])("%s", async (_, client, name, options, code) => {
+    const place = makeInstallPlace();
+    await expect(place.install(client, name, options as object)).rejects.toMatchObject({ code });
+    expect(readdirSync(place.root).sort()).toEqual(["home", "project"]);
+    expect(readdirSync(place.home)).toEqual([".keep"]);
+  });
+
+  test("no home", async () => {
+    const place = makeInstallPlace();
+    Object.assign(place.means, { surroundings: { platform: "linux", environment: {}, home: undefined } });
+    await expect(place.install("cursor", server)).rejects.toMatchObject({
+      code: "UnknownInstallLocation",
+      problem: { hint: expect.stringContaining("HOME") },
+    });
+    const file = join(place.home, "named.json");
+    expect(await place.install("cursor", server, { file })).toMatchObject({ changed: true, file });
+  });
+
+  test("no project, for a project's file", async () => {
+    const place = makeInstallPlace();
+    const options = { scope: "project", cwd: "/" } as const;
+    await expect(place.install("cursor", server, options)).rejects.toMatchObject({ code: "ProjectNotFound" });
+  });
+
+  test("a command that lies in npx's cache, but for a project's file", async () => {
+    const place = makeInstallPlace(
+      {},
+      { findScript: () => "/home/me/.npm/_npx/1f/node_modules/trailblaze/dist/cli/cli.cjs" },
+    );
+    await expect(place.install("cursor", server)).rejects.toMatchObject({
+      code: "InvalidArguments",
+      problem: { hint: expect.stringContaining("npm install trailblaze") },
+    });
+    expect(await place.install("cursor", server, { scope: "project" })).toMatchObject({ changed: true });
+  });
+
+  test.each([
+    ['{"mcpServers": ', { line: 1, column: 16 }],
+    ["[]", { line: 1, column: 1 }],
+    ['{\n  "mcpServers": []\n}', { line: 2, column: 17 }],
+    ['{\n  "a": 1,\n  "a": 2\n}', { line: 3, column: 3 }],
+    ["{\n<<<<<<< ours\n}\n>>>>>>> theirs\n", { line: 2, column: 1 }],
+  ])("a config that is broken: %s", async (text, position) => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
+    const file = join(place.home, ".cursor/mcp.json");
+    for (const run of [place.install, place.uninstall]) {
+      await expect(run("cursor", server)).rejects.toMatchObject({
+        code: "ClientConfigMalformed",
+        problem: { file, ...position },
+      });
+      expect(readFileSync(file, "utf8")).toBe(text);
+    }
+    expect(readdirSync(join(place.home, ".cursor"))).toEqual(["mcp.json"]);
+  });
+
+  test("a config that is no text, or no file", async () => {
+    const place = makeInstallPlace();
+    const file = join(place.home, "odd");
+    writeFileSync(file, Buffer.from([0xff, 0xfe, 0x7b, 0x00]));
+    const code = "ClientConfigMalformed";
+    await expect(place.install("cursor", server, { file })).rejects.toMatchObject({ code });
+    mkdirSync(join(place.home, "folder"));
+    await expect(place.install("cursor", server, { file: join(place.home, "folder") })).rejects.toMatchObject(
+      { code },
+    );
+  });
+});
+
+describe("an entry", () => {
+  const entryOf = (file: string, key: string) => JSON.parse(readFileSync(file, "utf8")).mcpServers[key];
+
+  test("is named as its author wants, where the client takes that", async () => {
+    const place = makeInstallPlace();
+    expect(await place.install("cursor", "acme/jira/named")).toMatchObject({ key: "Acme Jira" });
+    expect(await place.install("claude-code", "acme/jira/named")).toMatchObject({ key: "Acme-Jira" });
+  });
+
+  test("has a reference in place of a secret, or leaves it out and says so", async () => {
+    const place = makeInstallPlace();
+    const cursor = await place.install("cursor", "acme/jira/secretive", { env: { OTHER: null, PLAIN: "x" } });
+    expect(entryOf(cursor.file, "secretive").env).toEqual({
+      PLAIN: "x",
+      OTHER: "${env:OTHER}",
+      JIRA_TOKEN: "${env:JIRA_TOKEN}",
+    });
+    const plan = await place.planInstall("claude-desktop", "acme/jira/secretive");
+    expect(plan.edit).toMatchObject({ entry: { command: expect.anything() } });
+    expect(JSON.stringify(plan.edit)).not.toContain("JIRA_TOKEN");
+    expect(plan.notes[0]).toMatch(/^JIRA_TOKEN was not written/);
+    const given = await place.planInstall("claude-desktop", "acme/jira/secretive", { env: ["JIRA_TOKEN=t"] });
+    expect(given.edit).toMatchObject({ entry: { env: { JIRA_TOKEN: "t" } } });
+    expect(given.notes.join()).not.toContain("JIRA_TOKEN");
+  });
+
+  test("of a server over HTTP starts it over stdio, or points to where it is served", async () => {
+    const place = makeInstallPlace();
+    const { file } = await place.install("cursor", "weather/over-http");
+    expect(entryOf(file, "over-http").args.at(-1)).toBe("--stdio");
+    const url = "http://127.0.0.1:4000/mcp";
+    const { file: codex } = await place.install("codex", "weather/over-http", { url });
+    expect(readFileSync(codex, "utf8")).toBe(`[mcp_servers.over-http]\nurl = "${url}"\nenabled = true\n`);
+  });
+
+  test("keeps a range that was asked for, and is found without it", async () => {
+    const place = makeInstallPlace();
+    const ranged = "@acme/jira@^1.2/project-management";
+    Object.assign(place.means, {
+      resolveServer: async () => ({
+        name: "project-management",
+        envPassthrough: [],
+        transport: "stdio",
+        project: place.project,
+      }),
+    });
+    const { file } = await place.install("cursor", ranged);
+    expect(entryOf(file, "project-management").args).toEqual([
+      script,
+      "start",
+      "acme/jira@^1.2/project-management",
+      "--cwd",
+      place.project,
+    ]);
+    expect(await place.uninstall("cursor", server)).toMatchObject({ changed: true, server });
+  });
+});
+
+describe("a plan", () => {
+  test("shows the exact change and makes none", async () => {
+    const text = '{\n  "mcpServers": {\n    "a": {}\n  }\n}\n';
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
+    const file = join(place.home, ".cursor/mcp.json");
+    const plan = await place.planInstall("cursor", "mine");
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(existsSync(place.means.stateFolder)).toBe(false);
+    expect(plan).toMatchObject({ client: "cursor", server: "mine", file, key: "mine", changed: true });
+    expect(plan.diff).toBe(
+      [
+        `--- ${file}`,
+        `+++ ${file}`,
+        "@@ -1,5 +1,15 @@",
+        " {",
+        '   "mcpServers": {',
+        '-    "a": {}',
+        '+    "a": {},',
+        '+    "mine": {',
+        '+      "command": "/opt/node/bin/node",',
+        '+      "args": [',
+        `+        "${script}",`,
+        '+        "start",',
+        '+        "mine",',
+        '+        "--cwd",',
+        `+        "${place.project}"`,
+        "+      ]",
+        "+    }",
+        "   }",
+        " }",
+        "",
+      ].join("\n"),
+    );
+    const result = await applyPlanWith(place.means, JSON.parse(JSON.stringify(plan)));
+    expect(result.diff).toBe(plan.diff);
+    expect(readFileSync(result.backup ?? "", "utf8")).toBe(text);
+    expect(Object.keys(result)).toEqual(["client", "server", "file", "key", "changed", "backup", "diff"]);
+  });
+
+  test("is applied to the file as it is then", async () => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
+    const plan = await place.planInstall("cursor", "mine");
+    writeFileSync(plan.file, '{ "other": 1 }');
+    await applyPlanWith(place.means, plan);
+    expect(JSON.parse(readFileSync(plan.file, "utf8"))).toMatchObject({ other: 1, mcpServers: { mine: {} } });
+    const again = await place.planInstall("cursor", server);
+    writeFileSync(plan.file, '{"mcpServers":{"project-management":{"command":"theirs"}}}');
+    await expect(applyPlanWith(place.means, again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
+  });
+
+  test("for a file that is not there shows it as new", async () => {
+    const place = makeInstallPlace();
+    const plan = await place.planInstall("codex", "mine");
+    expect(plan.diff).toMatch(
+      /^--- \/dev\/null\n\+\+\+ .*config\.toml\n@@ -0,0 \+1,4 @@\n\+\[mcp_servers\.mine\]\n/,
+    );
+    expect(existsSync(plan.file)).toBe(false);
+  });
+
+  test("warns of comments that a client may not read", async () => {
+    const place = makeInstallPlace({ "home/.claude.json": '{ "a": 1 // c\n}' });
+    expect((await place.planInstall("claude", "mine")).notes.at(-1)).toMatch(/comments/);
+  });
+});

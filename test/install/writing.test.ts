@@ -1,0 +1,291 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { inRepository } from "../support/repository.ts";
+import { runProcess } from "../support/run-process.ts";
+import { makeInstallPlace } from "./install-place.ts";
+
+const read = (file: string) => readFileSync(file, "utf8");
+
+const hostArguments = ["--import", import.meta.resolve("tsx"), inRepository("test/install/install-host.ts")];
+
+/** Runs `install-host.ts` in a place. */
+function runHost(root: string, ...args: string[]) {
+  return runProcess(process.execPath, [...hostArguments, root, ...args], {
+    cwd: root,
+    env: process.env,
+    timeoutMs: 120_000,
+  });
+}
+
+const original = '{\n  // servers\n  "mcpServers": { "theirs": {} }\n}\n';
+
+function makePlace(changes = {}) {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": original }, changes);
+  const folder = join(place.home, ".cursor");
+  return { ...place, folder, file: join(folder, "mcp.json") };
+}
+
+describe("writing a file", () => {
+  test.each([0o600, 0o640, 0o644, 0o664])("keeps its mode %o", async (mode) => {
+    const { file, install, uninstall } = makePlace();
+    chmodSync(file, mode);
+    await install("cursor", "mine");
+    expect(statSync(file).mode & 0o777).toBe(mode);
+    await uninstall("cursor", "mine");
+    expect(statSync(file).mode & 0o777).toBe(mode);
+    expect(read(file)).toBe(original);
+  });
+
+  test("makes a new one for its user alone, with nothing left beside it", async () => {
+    const place = makeInstallPlace();
+    const { file } = await place.install("kiro", "mine");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(place.home, ".kiro/settings"))).toEqual(["mcp.json"]);
+    expect(statSync(join(place.means.stateFolder, "installs.json")).mode & 0o777).toBe(0o600);
+  });
+
+  test("follows symbolic links, which stay, also to what is not there yet", async () => {
+    const place = makePlace();
+    const { folder, file } = place;
+    mkdirSync(join(place.root, "dotfiles"));
+    writeFileSync(join(place.root, "dotfiles/real.json"), original);
+    rmSync(file);
+    symlinkSync("../../dotfiles/link.json", file);
+    symlinkSync("real.json", join(place.root, "dotfiles/link.json"));
+    const result = await place.install("cursor", "mine");
+    expect(result.file).toBe(file);
+    expect(readlinkSync(file)).toBe("../../dotfiles/link.json");
+    expect(read(join(place.root, "dotfiles/real.json"))).toContain('"mine"');
+    await place.uninstall("cursor", "mine");
+    expect(read(join(place.root, "dotfiles/real.json"))).toBe(original);
+    rmSync(join(place.root, "dotfiles/real.json"));
+    await place.install("cursor", "mine");
+    expect(readdirSync(join(place.root, "dotfiles")).sort()).toEqual(["link.json", "real.json"]);
+    await place.uninstall("cursor", "mine");
+    expect(readdirSync(join(place.root, "dotfiles"))).toEqual(["link.json"]);
+    expect(readdirSync(folder)).toEqual(["mcp.json"]);
+  });
+
+  test("refuses links in a circle, and paths through a file", async () => {
+    const place = makePlace();
+    rmSync(place.file);
+    symlinkSync("b.json", place.file);
+    symlinkSync("mcp.json", join(place.folder, "b.json"));
+    const refusal = { code: "ClientConfigUnwritable" };
+    await expect(place.install("cursor", "mine")).rejects.toMatchObject(refusal);
+    const file = join(place.project, "package.json/x.json");
+    await expect(place.install("cursor", "mine", { file })).rejects.toMatchObject(refusal);
+  });
+
+  test("keeps copies of the file as it was, the last ten", async () => {
+    const place = makePlace();
+    const { backup } = await place.install("cursor", "mine");
+    expect(read(backup ?? "")).toBe(original);
+    expect(statSync(backup ?? "").mode & 0o777).toBe(0o600);
+    for (let round = 0; round < 8; round++) {
+      await place.uninstall("cursor", "mine");
+      await place.install("cursor", "mine");
+    }
+    expect(readdirSync(join(place.means.stateFolder, "backups"))).toHaveLength(10);
+  });
+
+  test.each(["backedUp", "drafted"] as const)(
+    "that fails when it is %s leaves it as it was",
+    async (step) => {
+      const place = makePlace();
+      const error = Object.assign(new Error("full"), { code: "ENOSPC", syscall: "write" });
+      place.means.onStep = (reached, file) => {
+        if (reached === step && file === place.file) throw error;
+      };
+      await expect(place.install("cursor", "mine")).rejects.toMatchObject({
+        code: "ClientConfigUnwritable",
+        message: expect.stringContaining("no space"),
+      });
+      expect(read(place.file)).toBe(original);
+      expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+      delete place.means.onStep;
+      await place.install("cursor", "mine");
+      await place.uninstall("cursor", "mine");
+      expect(read(place.file)).toBe(original);
+    },
+  );
+
+  test("that may not write says so, and leaves nothing", async () => {
+    const file = "/proc/self/trailblaze-test.json";
+    if (!existsSync("/proc/self")) return;
+    const { install } = makeInstallPlace();
+    await expect(install("cursor", "mine", { file })).rejects.toMatchObject({
+      code: "ClientConfigUnwritable",
+      problem: { hint: expect.stringContaining("folder") },
+    });
+  });
+
+  test.each([
+    ["folder", 0o500],
+    ["file", 0o400],
+  ] as const)("refuses a read-only %s", async (which, mode) => {
+    const place = makePlace();
+    chmodSync(place[which], mode);
+    try {
+      // To the superuser nothing is read-only, so that one asks as somebody else, where the system lets it.
+      const isSuperuser = process.getuid?.() === 0;
+      if (isSuperuser && !existsSync("/usr/bin/setpriv")) return;
+      if (!isSuperuser) {
+        const code = "ClientConfigUnwritable";
+        await expect(place.install("cursor", "mine")).rejects.toMatchObject({ code });
+      } else {
+        chownSync(place.root, 65_534, 65_534);
+        for (const path of readdirSync(place.root, { recursive: true, encoding: "utf8" }))
+          chownSync(join(place.root, path), 65_534, 65_534);
+        const asNobody = [
+          "--reuid=65534",
+          "--regid=65534",
+          "--clear-groups",
+          process.execPath,
+          ...hostArguments,
+        ];
+        const { exitCode, stderr } = await runProcess(
+          "/usr/bin/setpriv",
+          [...asNobody, place.root, "install", "x"],
+          {
+            cwd: "/",
+            env: { ...process.env, TMPDIR: "/nonexistent", TSX_DISABLE_CACHE: "1" },
+            timeoutMs: 60_000,
+          },
+        );
+        expect(stderr).toContain("ClientConfigUnwritable");
+        expect(stderr).toContain("permission denied");
+        expect(exitCode).toBe(1);
+      }
+      expect(read(place.file)).toBe(original);
+      expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+    } finally {
+      chmodSync(place.folder, 0o700);
+    }
+  });
+});
+
+describe("the lock", () => {
+  test("of another program is waited for, and respected to the end", async () => {
+    const place = makePlace({ waitMs: 150 });
+    mkdirSync(`${place.file}.lock`);
+    await expect(place.install("cursor", "mine")).rejects.toMatchObject({
+      code: "ClientConfigUnwritable",
+      message: expect.stringContaining("mcp.json.lock"),
+    });
+    expect(read(place.file)).toBe(original);
+    place.means.waitMs = 30_000;
+    const waiting = place.install("cursor", "mine");
+    setTimeout(() => rmSync(`${place.file}.lock`, { recursive: true }), 100);
+    expect(await waiting).toMatchObject({ changed: true });
+    expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+  });
+
+  test("of a process that is gone is taken away", async () => {
+    const place = makePlace({ waitMs: 30_000 });
+    mkdirSync(`${place.file}.lock`);
+    const longAgo = new Date(Date.now() - 60_000);
+    utimesSync(`${place.file}.lock`, longAgo, longAgo);
+    expect(await place.install("cursor", "mine")).toMatchObject({ changed: true });
+    expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+  });
+
+  test("that is a folder with something in it is none, and stays", async () => {
+    const place = makePlace({ waitMs: 150, staleMs: 0 });
+    mkdirSync(`${place.file}.lock`);
+    writeFileSync(`${place.file}.lock/mine`, "");
+    await expect(place.install("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
+    expect(existsSync(`${place.file}.lock/mine`)).toBe(true);
+  });
+
+  test("that was lost makes the change begin anew", async () => {
+    const place = makePlace({ waitMs: 30_000 });
+    let losses = 0;
+    place.means.onStep = (step, file) => {
+      if (step !== "drafted" || file !== place.file || losses++ > 0) return;
+      // As if this process had slept, and another had come and gone.
+      rmSync(`${file}.lock`, { recursive: true });
+      writeFileSync(file, original.replace("theirs", "changed"));
+    };
+    expect(await place.install("cursor", "mine")).toMatchObject({ changed: true });
+    expect(losses).toBe(2);
+    expect(read(place.file)).toContain('"changed"');
+  });
+});
+
+test("24 processes that install at once lose nothing", { timeout: 240_000 }, async () => {
+  const { root, file, folder, means } = makePlace();
+  const names = Array.from({ length: 24 }, (_, index) => `server-${index}`);
+  await Promise.all(
+    names.map(async (name) => {
+      const { exitCode, stderr } = await runHost(root, "install", name);
+      expect(exitCode, stderr).toBe(0);
+    }),
+  );
+  const text = read(file);
+  const { mcpServers } = JSON.parse(text.replace("// servers", ""));
+  expect(Object.keys(mcpServers).sort()).toEqual(["theirs", ...names].sort());
+  expect(readdirSync(folder)).toEqual(["mcp.json"]);
+  const { entries } = JSON.parse(read(join(means.stateFolder, "installs.json")));
+  expect(entries).toHaveLength(names.length);
+});
+
+describe("a process that is killed", () => {
+  const steps = [
+    "locked@mcp.json",
+    "locked@installs.json",
+    "backedUp@mcp.json",
+    "drafted@installs.json",
+    "replaced@installs.json",
+    "drafted@mcp.json",
+    "replaced@mcp.json",
+  ];
+
+  test.each(steps)("when it is %s leaves the old file or the new one", { timeout: 120_000 }, async (step) => {
+    const place = makePlace({ staleMs: 50, waitMs: 60_000 });
+    await expect(runHost(place.root, "install", "mine", step)).rejects.toThrow(/SIGKILL/);
+    const left = read(place.file);
+    if (step !== "replaced@mcp.json") expect(left).toBe(original);
+    else expect(left).toContain('"mine"');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await place.install("cursor", "mine", { name: "another" });
+    expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+    await place.uninstall("cursor", "mine", { name: "another" });
+    expect(read(place.file)).toBe(left);
+
+    // A fresh attempt does what the killed one began, and can be undone.
+    Object.assign(place.means, { node: "/opt/node", findScript: () => "/opt/cli.cjs" });
+    await place.install("cursor", "mine");
+    await place.uninstall("cursor", "mine");
+    expect(read(place.file)).toBe(original);
+  });
+
+  test("while it takes an entry out can do so again", { timeout: 120_000 }, async () => {
+    for (const step of ["drafted@mcp.json", "replaced@mcp.json", "drafted@installs.json"]) {
+      const place = makePlace({ staleMs: 50, waitMs: 60_000 });
+      Object.assign(place.means, { node: "/opt/node", findScript: () => "/opt/cli.cjs" });
+      await place.install("cursor", "mine");
+      const installed = read(place.file);
+      await expect(runHost(place.root, "uninstall", "mine", step)).rejects.toThrow(/SIGKILL/);
+      expect([installed, original]).toContain(read(place.file));
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      await place.uninstall("cursor", "mine");
+      expect(read(place.file)).toBe(original);
+      expect(JSON.parse(read(join(place.means.stateFolder, "installs.json"))).entries).toEqual([]);
+    }
+  });
+});

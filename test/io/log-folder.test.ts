@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openLogFolder } from "../../src/io/log-folder.ts";
+import { makeTree } from "../support/packs.ts";
+
+/** No system has a process of this number. */
+const nobody = 2 ** 30;
+
+function makeOld(all: string, name: string, age: number, pid: number | undefined): string {
+  const folder = join(all, name);
+  mkdirSync(folder, { recursive: true });
+  if (pid !== undefined) writeFileSync(join(folder, "pid"), `${pid}\n`);
+  const time = Date.now() / 1000 - age;
+  utimesSync(folder, time, time);
+  return folder;
+}
+
+test("the oldest sessions' logs go, but not of sessions whose process runs", () => {
+  const all = join(makeTree({}), "logs");
+  const running = makeOld(all, "running", 9000, process.pid);
+  const over = makeOld(all, "over", 8000, nobody);
+  const plain = makeOld(all, "plain", 7000, undefined);
+  for (let index = 0; index < 19; index++) makeOld(all, `recent${index}`, 100 + index, nobody);
+  const folder = openLogFolder("new", undefined, all);
+  expect(folder).toBe(join(all, "new"));
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect([running, over, plain].map((path) => existsSync(path))).toEqual([true, false, false]);
+  expect(readdirSync(all)).toHaveLength(21);
+});
+
+test("a process that opens sessions for ever does not keep them all", () => {
+  const all = join(makeTree({}), "logs");
+  for (let index = 0; index < 205; index++) makeOld(all, `mine${index}`, 100 + index, process.pid);
+  openLogFolder("new", undefined, all);
+  expect(readdirSync(all)).toHaveLength(200);
+  expect(existsSync(join(all, "mine0"))).toBe(true);
+});
+
+test("a folder of the user's own is only made", () => {
+  const own = join(makeTree({}), "a", "b");
+  expect(openLogFolder("any", own)).toBe(own);
+  expect(readdirSync(own)).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { onTestFinished, vi } from "vitest";
+import { type Consumer, installWith } from "../support/install.ts";
+import type { PackageManager } from "../support/package-managers.ts";
+import { inRepository } from "../support/repository.ts";
+import { useHome } from "./user-home.ts";
+
+/** Puts this repository's pnpm and Yarn on the PATH, and a home that has but this registry. Returns the home. */
+export function useManagers(registry: string): string {
+  const home = useHome([`registry=${registry}`], {
+    ".yarnrc": `registry "${registry}"\ndisable-self-update-check true\n`,
+    "bin/.keep": "",
+  });
+  symlinkSync(inRepository("node_modules/pnpm/bin/pnpm.cjs"), join(home, "bin/pnpm"));
+  symlinkSync(inRepository("node_modules/yarn/bin/yarn.js"), join(home, "bin/yarn"));
+  vi.stubEnv("PATH", `${join(home, "bin")}${delimiter}${process.env.PATH}`);
+  for (const name of ["CONFIG", "DATA", "STATE"])
+    vi.stubEnv(`XDG_${name}_HOME`, join(home, name.toLowerCase()));
+  vi.stubEnv("YARN_CACHE_FOLDER", join(home, "yarn-cache"));
+  vi.stubEnv("npm_config_registry", registry);
+  vi.stubEnv("npm_config_userconfig", join(home, ".npmrc"));
+  vi.stubEnv("npm_config_cache", join(home, "npm-cache"));
+  // A registry that lies is not asked for a minute.
+  vi.stubEnv("npm_config_fetch_retries", "0");
+  return home;
+}
+
+/** A project that a package manager has installed, which ends with the test. */
+export async function makeProject(manager: PackageManager, consumer: Consumer): Promise<string> {
+  const { directory, remove } = await installWith(manager, consumer);
+  onTestFinished(remove);
+  // pnpm wants the store that it installed from.
+  vi.stubEnv("npm_config_store_dir", join(directory, "../home/pnpm-store"));
+  return directory;
+}
+
+const kept = ["package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "pnpm-workspace.yaml"];
+
+/** The bytes of the files of a project that must not change, and what is installed at its top. */
+export function readState(directory: string) {
+  const files = Object.fromEntries(
+    kept.map((name) => {
+      const path = join(directory, name);
+      return [name, existsSync(path) ? readFileSync(path, "base64") : null];
+    }),
+  );
+  const modules = join(directory, "node_modules");
+  const installed = existsSync(modules)
+    ? readdirSync(modules)
+        .filter((name) => !name.startsWith("."))
+        .flatMap((name) =>
+          name.startsWith("@") ? readdirSync(join(modules, name)).map((one) => `${name}/${one}`) : [name],
+        )
+        .sort()
+    : [];
+  return { files, entries: readdirSync(directory).sort(), installed };
+}

@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import type { CommandInput } from "../../src/cli/command.ts";
+import { run as runAdd } from "../../src/cli/commands/add.ts";
+import { run as runSearch } from "../../src/cli/commands/search.ts";
+import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
+import { makeTree } from "../support/packs.ts";
+import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
+import { useHome } from "./user-home.ts";
+
+const style = { color: false, width: undefined };
+const input = (positionals: readonly string[], cwd: string, options: CommandInput["options"] = {}) => ({
+  positionals,
+  options,
+  cwd,
+});
+
+test("search shows packs as a table, without what acts on a terminal", async () => {
+  const registry = await startStandIn({
+    manifests: [
+      remoteManifest("evil-tools", {
+        version: "\u001b[2J",
+        description: "\u001b[31mred\u202e and\nlines",
+        trailblaze: { tools: [["ok", "\u001b]0;title\u0007"], "\u001b[1m"] },
+      }),
+      remoteManifest("@acme/jira"),
+    ],
+  });
+  useHome([`registry=${registry.url}`]);
+  const answer = await runSearch(input([], makeTree({})));
+  const text = answer.formatText(style);
+  expect(text.split("\n")[1]).toMatch(/^@acme\/jira +1\.2\.3 +no +1 tool +The pack @acme\/jira\.$/);
+  expect(text).toContain("\\u{001b}[31mred");
+  expect([...text].some((character) => /[\u0000-\u0009\u000b-\u001f\u202e]/.test(character))).toBe(false);
+  expect(answer.problems).toEqual([]);
+  expect(answer.json).toMatchObject({ total: 2, source: "network" });
+});
+
+test("search takes several words, and not both ways of asking", async () => {
+  const registry = await startStandIn({ manifests: [remoteManifest("x", { description: "one two" })] });
+  useHome([`registry=${registry.url}`]);
+  const cwd = makeTree({});
+  expect((await runSearch(input(["one", "two"], cwd))).json).toMatchObject({ total: 1 });
+  expect((await runSearch(input(["none"], cwd))).formatText(style)).toBe(
+    "No packs were found in the registry.",
+  );
+  await expect(runSearch(input([], cwd, { refresh: true, offline: true }))).rejects.toMatchObject({
+    code: "InvalidArguments",
+  });
+});
+
+test("add says no to other specs, and to nobody to ask, before it asks a registry", async () => {
+  const registry = await startStandIn();
+  useHome([`registry=${registry.url}`]);
+  const cwd = makeTree({ "package.json": { name: "app" } });
+  await expect(runAdd(input(["github:acme/jira"], cwd, { yes: true }))).rejects.toMatchObject({
+    code: "UnsupportedSpec",
+  });
+  await expect(runAdd(input(["acme-jira"], cwd))).rejects.toMatchObject({ code: "InvalidArguments" });
+  expect(registry.seen).toEqual([]);
+  await expect(runAdd(input(["acme-jira"], makeTree({}), { yes: true }))).rejects.toMatchObject({
+    code: "ProjectNotFound",
+  });
+  await expect(runAdd(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
+    code: "InstallFailed",
+  });
+  await registry.close();
+  await expect(runAdd(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
+    code: "RegistryUnavailable",
+  });
+});
+
+test("what packs would bring is shown line by line, hostile text harmless", () => {
+  const spec = { name: "x", wanted: "latest", type: "tag", text: "x" } as const;
+  const item = (name: string) => ({ name, qualifiedName: `x/${name}`, description: null });
+  const pack = {
+    name: "x",
+    qualifiedName: "x",
+    version: "1.0.0",
+    description: "A\u001b[31m pack\nrm -rf",
+    servers: [item("desk")],
+    tools: Array.from({ length: 50 }, (_, index) => item(`t${index}`)),
+    toolsets: [],
+    prompts: [],
+    installed: false,
+    problems: [],
+  };
+  const commands = [
+    { server: "desk", command: "node ./main.js" },
+    { server: "coded", command: undefined },
+    { server: "own", command: null },
+  ];
+  const lifecycleScripts = [{ name: "postinstall", command: "curl x | sh" }];
+  const text = formatPreviews([{ spec, pack, commands, lifecycleScripts, deprecated: "old" }]);
+  expect(text.split("\n")).toEqual([
+    "x 1.0.0",
+    "  A\\u{001b}[31m pack rm -rf",
+    "  servers   desk",
+    expect.stringMatching(/^ {2}tools {5}t0, .*t39 and 10 more$/),
+    "  command   desk: node ./main.js",
+    "  command   coded: defined in code, which was not run to look at it",
+    "  not run   postinstall: curl x | sh",
+    "  deprecated: old",
+  ]);
+});
+
+const host = fileURLToPath(new URL("./command-host.ts", import.meta.url));
+
+/** Runs the command on a pseudo-terminal, and answers a question. */
+async function addOnTerminal(cwd: string, answer: string): Promise<string> {
+  const command = `'${process.execPath}' --import '${import.meta.resolve("tsx")}' '${host}' add nobody-has-this`;
+  const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: process.env });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  child.stdin.end(answer);
+  await once(child, "close");
+  return text;
+}
+
+test.skipIf(process.platform !== "linux")(
+  "add asks on a terminal only after it knows what to show",
+  async () => {
+    const registry = await startStandIn();
+    useHome([`registry=${registry.url}`]);
+    const cwd = makeTree({ "package.json": { name: "app" } });
+    // There is somebody to ask, so the registry is asked, which has nothing to show.
+    expect(await addOnTerminal(cwd, "y\n")).toContain("has no package of that name");
+    expect(registry.seen.length).toBeGreaterThan(0);
+  },
+);

@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+export interface SeenRequest {
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingMessage["headers"];
+}
+
+export interface StandInOptions {
+  /** Manifests of the newest versions, by any order; hits are made from them. */
+  manifests?: readonly Record<string, unknown>[];
+  /** What hits do not tell, as registries that give no keywords. */
+  hitsWithoutKeywords?: boolean;
+  /** How it treats `keywords:`: as npm's registry, as words to look for, or not at all. */
+  keywords?: "known" | "words" | "ignored";
+  etags?: boolean;
+  /** Answers in another way; true where it did. */
+  intercept?: (request: SeenRequest, response: ServerResponse) => boolean;
+  pageSize?: number;
+}
+
+export interface StandIn {
+  /** With a slash at its end. */
+  url: string;
+  seen: SeenRequest[];
+  /** Paths that were asked for, without queries. */
+  paths(): string[];
+  options: StandInOptions;
+  close(): Promise<void>;
+}
+
+const textOf = (manifest: Record<string, unknown>) => `${manifest.name} ${manifest.description ?? ""}`;
+
+function search(query: URLSearchParams, options: StandInOptions) {
+  const { manifests = [], keywords = "known", hitsWithoutKeywords = false, pageSize = 250 } = options;
+  let words = (query.get("text") ?? "").split(" ").filter((word) => word !== "");
+  let found = [...manifests];
+  if (keywords !== "words") {
+    const wanted = words.flatMap((word) => (word.startsWith("keywords:") ? word.slice(9) : []));
+    words = words.filter((word) => !word.startsWith("keywords:"));
+    if (keywords === "known")
+      found = found.filter((one) =>
+        wanted.every((word) => ((one.keywords ?? []) as readonly string[]).includes(word)),
+      );
+  }
+  found = found.filter((one) => words.every((word) => textOf(one).includes(word)));
+  const from = Number(query.get("from") ?? 0);
+  const size = Math.min(Number(query.get("size") ?? 20), pageSize);
+  const objects = found.slice(from, from + size).map(({ name, version, description, keywords: list }) => ({
+    package: { name, version, description, ...(hitsWithoutKeywords ? {} : { keywords: list ?? [] }) },
+  }));
+  return { objects, total: found.length };
+}
+
+function answer({ path, query, headers }: SeenRequest, response: ServerResponse, options: StandInOptions) {
+  const send = (value: unknown) => {
+    const text = JSON.stringify(value);
+    const etag = `"${Buffer.from(text).toString("base64").slice(-40)}${text.length}"`;
+    if (options.etags) response.setHeader("etag", etag);
+    if (options.etags && headers["if-none-match"] === etag) return response.writeHead(304).end();
+    return response.writeHead(200, { "content-type": "application/json" }).end(text);
+  };
+  if (path === "/-/v1/search") return send(search(query, options));
+  const [name = "", version] = path.slice(1).split("/").map(decodeURIComponent);
+  const manifest = options.manifests?.find((one) => one.name === name);
+  if (manifest === undefined || version !== "latest") return response.writeHead(404).end("{}");
+  return send(manifest);
+}
+
+/** A registry on loopback that behaves as it is told; it ends with the test. */
+export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
+  const seen: SeenRequest[] = [];
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://stand-in");
+    const one = { path: pathname, query: searchParams, headers: request.headers };
+    seen.push(one);
+    if (standIn.options.intercept?.(one, response) === true) return;
+    answer(one, response, standIn.options);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const close = async () => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  const standIn: StandIn = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    seen,
+    paths: () => seen.map(({ path }) => path),
+    options,
+    close,
+  };
+  onTestFinished(close);
+  return standIn;
+}
+
+/** A manifest as a registry gives it. */
+export function remoteManifest(name: string, fields: Readonly<Record<string, unknown>> = {}) {
+  return {
+    name,
+    version: "1.2.3",
+    description: `The pack ${name}.`,
+    keywords: ["trailblaze-extension"],
+    trailblaze: { tools: ["greet"] },
+    ...fields,
+  };
+}

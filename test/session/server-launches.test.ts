@@ -1,0 +1,51 @@
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { SessionConfig, UserServer } from "../../src/session/config/session-config.ts";
+import { planUserServer } from "../../src/session/server-launches.ts";
+
+const cwd = resolve("project");
+const config = { file: join(cwd, "trailblaze.config.yaml"), directory: cwd } as SessionConfig;
+const fileOf = (command: string, ...args: string[]) => {
+  const server = { name: "mine", command, args, cwd, env: {}, legacyContext: true } as UserServer;
+  return planUserServer(server, config).toolsetFile;
+};
+const script = join(cwd, "server.js");
+
+describe("the file that a user's server is told it comes from", () => {
+  test.each([
+    [["server.js", "other.js"]],
+    [["--enable-source-maps", "server.js"]],
+    [["-r", "./hook.cjs", "server.js"]],
+    [["--require", "./hook.cjs", "--import", "tsx", "server.js"]],
+    [["--require=./hook.cjs", "--import=tsx", "server.js"]],
+    [["--loader", "a", "--experimental-loader", "b", "server.js"]],
+    [["-C", "dev", "--conditions", "dev", "--env-file", ".env", "--title", "mine", "server.js"]],
+    [["--env-file=.env", "--title=mine", "--inspect", "server.js"]],
+    [["--import", "tsx", "--", "server.js", "-e"]],
+    [["server.js", "-e", "1"]],
+  ])("is the script of node %j", (args) => {
+    expect(fileOf("node", ...args)).toBe(script);
+    expect(fileOf("/usr/bin/node", ...args)).toBe(script);
+  });
+
+  test.each([
+    [["-e", "run()", "server.js"]],
+    [["--eval", "run()"]],
+    [["--eval=run()", "server.js"]],
+    [["-r", "./hook.cjs", "-p", "run()"]],
+    [["--print", "run()", "server.js"]],
+    [["-pe", "run()"]],
+    [["-", "server.js"]],
+    [["--run", "serve"]],
+    [["--import", "tsx"]],
+    [["--"]],
+    [[]],
+  ])("is the config where node %j runs none", (args) => {
+    expect(fileOf("node", ...args)).toBe(config.file);
+  });
+
+  test("is a command that is a path, and the config for one that is looked up", () => {
+    expect(fileOf("./server.js")).toBe(script);
+    expect(fileOf("python3", "server.py")).toBe(config.file);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { CallMemory, SessionMemory } from "../../src/session/session-memory.ts";
+
+describe("values of sensitive keys", () => {
+  const make = () => new SessionMemory([["token", "first-1"]], ["token", "pin"]);
+
+  test("stay secret when they are overwritten, deleted or cleared, the longest first", () => {
+    const memory = make();
+    memory.set("token", "second-22").set("pin", "7").set("plain", "nothing-333").set("pin", "");
+    memory.delete("token");
+    memory.clear();
+    expect(memory.secrets()).toEqual(["second-22", "first-1", "7"]);
+    expect(memory.secrets()).toBe(memory.secrets());
+    expect(memory.redact({ "first-1": "a second-22", plain: "nothing-333", pin: 7 })).toEqual({
+      "[redacted]": "a [redacted]",
+      plain: "nothing-333",
+      pin: "[redacted]",
+    });
+  });
+
+  test("are secret for redactors and streams that were there before", () => {
+    const memory = make();
+    const redactor = memory.createTextRedactor();
+    const stream = redactor.createStream();
+    expect(stream.push("later-4444 ")).toBe("later-4444 ");
+    memory.set("token", "later-4444");
+    expect(stream.push("later-4444 ")).toBe("[redacted] ");
+    expect(redactor.redact("later-4444")).toBe("[redacted]");
+  });
+
+  test("are secret as soon as a call means to write them", () => {
+    const memory = make();
+    const call = new CallMemory(memory, undefined);
+    call.set("token", "pending-5");
+    call.set("other", "plain-66");
+    expect(memory.redact("pending-5 plain-66")).toBe("[redacted] plain-66");
+    expect(memory.get("token")).toBe("first-1");
+  });
+
+  test("nothing is copied where there are none", () => {
+    const data = { a: ["b"] };
+    expect(new SessionMemory([["a", "b"]], []).redact(data)).toBe(data);
+  });
+});

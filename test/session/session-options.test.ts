@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import type { Device, SessionConfig } from "../../src/session/config/session-config.ts";
+import { applyOptions, type SessionOptions } from "../../src/session/session-options.ts";
+
+const phone: Device = { platform: "IOS", widthPixels: 400, heightPixels: 800, driverType: "ios-host" };
+const unknown: Device = { platform: null, widthPixels: null, heightPixels: null, driverType: null };
+
+const deviceOf = (device: Device | undefined, options: SessionOptions) =>
+  applyOptions({ device, memory: new Map() } as unknown as SessionConfig, options).device;
+
+describe("the device of a session", () => {
+  test("given as an option replaces the config's as a whole", () => {
+    expect(deviceOf(phone, {})).toEqual(phone);
+    expect(deviceOf(phone, { device: { driverType: "d" } })).toEqual({ ...unknown, driverType: "d" });
+  });
+
+  test("with changes stays as it is but for these", () => {
+    expect(deviceOf(phone, { deviceChanges: { driverType: "other" } })).toEqual({
+      ...phone,
+      driverType: "other",
+    });
+    expect(deviceOf(phone, { deviceChanges: { platform: "ios" } })).toEqual(phone);
+    expect(deviceOf({ ...phone, platform: null }, { deviceChanges: { platform: "IOS" } })).toEqual(phone);
+    expect(deviceOf(undefined, { deviceChanges: { platform: "web" } })).toEqual({
+      ...unknown,
+      platform: "WEB",
+    });
+    expect(deviceOf(phone, { device: { widthPixels: 3 }, deviceChanges: { driverType: "d" } })).toEqual({
+      ...unknown,
+      widthPixels: 3,
+      driverType: "d",
+    });
+  });
+
+  test("of another platform is another device", () => {
+    expect(deviceOf(phone, { deviceChanges: { platform: "WEB" } })).toEqual({ ...unknown, platform: "WEB" });
+    expect(deviceOf(phone, { deviceChanges: { platform: "WEB", driverType: "d" } })).toEqual({
+      ...unknown,
+      platform: "WEB",
+      driverType: "d",
+    });
+    expect(() => deviceOf(phone, { deviceChanges: { platform: "toaster" } })).toThrow("platform");
+  });
+});
