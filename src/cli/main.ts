@@ -7,8 +7,11 @@ import { output } from "./output.ts";
 /** The command line with its command first, where options that every command has came before it. */
 function putCommandFirst(argv: readonly string[]): readonly string[] {
   let index = 0;
-  while (argv[index] === "--json" || argv[index]?.startsWith("--cwd"))
+  while (argv[index] === "--json" || argv[index]?.startsWith("--cwd")) {
+    // What takes the place of a folder is another option: to be refused as it stands.
+    if (argv[index] === "--cwd" && (argv[index + 1] ?? "-").startsWith("-")) return argv;
     index += argv[index] === "--cwd" ? 2 : 1;
+  }
   const command = argv[index];
   // Without a command they change nothing; a --cwd that lacks its folder is refused as it stands.
   if (command === undefined) return index === argv.length ? [] : argv;

@@ -7,7 +7,6 @@ import { findProject } from "../discovery/project.ts";
 import type { CodeDiedError } from "../execution/code-died-error.ts";
 import type { OutcomeRunner } from "../execution/code-runner.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
 import type { Registry } from "../registry/create-registry.ts";
 import { createRegistry } from "../registry/create-registry.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
@@ -17,10 +16,11 @@ import { checkBuiltIns } from "./config/check-built-ins.ts";
 import { readConfig } from "./config/read-config.ts";
 import type { SessionConfig } from "./config/session-config.ts";
 import { gatherToolsets } from "./gather-toolsets.ts";
+import { describeLeftOut, findShownToolsets, gatherUnusableServers, isCallable } from "./left-out.ts";
 import type { RecordedCall } from "./recording.ts";
 import { registerTools } from "./register-tools.ts";
 import { createPackEnvironment } from "./server-environment.ts";
-import { describeSource, planPackServer, planUserServer, type ServerPlan } from "./server-launches.ts";
+import { planPackServer, planUserServer, type ServerPlan } from "./server-launches.ts";
 import { whenAborted } from "./servers/abort-listeners.ts";
 import { createStreamRedactor } from "./servers/redact.ts";
 import { Session } from "./session.ts";
@@ -29,8 +29,8 @@ import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
 import { SessionResources } from "./session-resources.ts";
 import { SessionServer } from "./session-servers.ts";
-import type { SessionToolset, SkippedTool } from "./session-tool.ts";
-import { type LeftOut, takePacks } from "./take-packs.ts";
+import type { SkippedTool } from "./session-tool.ts";
+import { takePacks } from "./take-packs.ts";
 import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
@@ -40,7 +40,7 @@ import {
   gatherServerTools,
   indexCode,
 } from "./tool-candidates.ts";
-import type { CodeOwner, ToolSource } from "./tool-source.ts";
+import type { CodeOwner } from "./tool-source.ts";
 
 const logFileOf = (label: string) => `${label.replace(/[^A-Za-z0-9._-]+/g, "-")}.log`;
 
@@ -344,48 +344,6 @@ function once<Value>(create: () => Promise<Value>): () => Promise<Value> {
     created ??= create();
     return created;
   };
-}
-
-/** Only tools and servers are missed in a session; toolsets and prompts offer nothing by themselves. */
-const isCallable = ({ declaration }: LeftOut) => declaration.kind === "tool" || declaration.kind === "server";
-
-function describeLeftOut({ found: { pack }, declaration, reason, message }: LeftOut): SkippedTool {
-  const { name, kind } = declaration;
-  const source: ToolSource = {
-    type: "pack",
-    pack: pack.name,
-    ...(pack.version === null ? {} : { version: pack.version }),
-    item: name,
-    ...(kind === "server" ? { server: name } : {}),
-  };
-  return { name, source, reason, message };
-}
-
-/** Subprocess servers, or what may be some, that have an error. */
-function gatherUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
-  const skipped = inspected.items
-    .filter((item) => item.declaration.kind === "server" && unusable.has(item))
-    .map((item): SkippedTool => {
-      const message = unusable.get(item)?.message ?? "Its definition cannot be used.";
-      const source = describeSource(inspected, item);
-      return { name: item.declaration.name, source, reason: "Invalid", message };
-    });
-  return { candidates: [], skipped, problems: [] };
-}
-
-/** Throws `TrailblazeError` `ToolsetNotFound` for one that is not there: to show nothing would be no answer. */
-function findShownToolsets(
-  wanted: readonly string[] | undefined,
-  toolsets: readonly SessionToolset[],
-): string[] | undefined {
-  const known = toolsets.map(({ name }) => name);
-  return wanted?.map((reference) => {
-    // A qualified name of a toolset stands for the group of that short name, into which it was merged.
-    const name = reference.slice(reference.lastIndexOf("/") + 1);
-    if (known.includes(name)) return name;
-    const nearest = findNearestNames(name, known);
-    throw failure("ToolsetNotFound", { name: reference, otherKind: undefined, nearest });
-  });
 }
 
 /** Opens a session: discovers, loads, starts every server at once, filters, and registers in one step. */

@@ -1,5 +1,4 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { findNeededPaths } from "../definitions/programs.ts";
 import type { InspectedItem } from "../definitions/types.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { SessionConfig, UserServer } from "./config/session-config.ts";
@@ -114,8 +113,9 @@ export function planPackServer(found: FoundPack, item: InspectedItem): ServerPla
   const { script, command, env, legacyContext } = definition;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
   const args = textsOf(definition.args);
-  const named = findNeededPaths(item).find(({ wanted }) => wanted === "file");
-  const file = join(location, named?.location ?? item.file ?? "package.json");
+  const run = typeof command === "string" ? findScript({ command, args, cwd }) : undefined;
+  const named = typeof script === "string" ? join(location, script) : run;
+  const file = named ?? join(location, item.file ?? "package.json");
   const program =
     typeof script === "string"
       ? { command: process.execPath, args: [join(location, script), ...args] }

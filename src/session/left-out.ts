@@ -1,0 +1,51 @@
+import { failure } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
+import type { CheckedPack } from "./check-packs.ts";
+import { describeSource } from "./server-launches.ts";
+import type { SessionToolset, SkippedTool } from "./session-tool.ts";
+import type { LeftOut } from "./take-packs.ts";
+import type { Contribution } from "./tool-candidates.ts";
+import type { ToolSource } from "./tool-source.ts";
+
+/** Only tools and servers are missed in a session; toolsets and prompts offer nothing by themselves. */
+export const isCallable = ({ declaration }: LeftOut) =>
+  declaration.kind === "tool" || declaration.kind === "server";
+
+export function describeLeftOut({ found: { pack }, declaration, reason, message }: LeftOut): SkippedTool {
+  const { name, kind } = declaration;
+  const source: ToolSource = {
+    type: "pack",
+    pack: pack.name,
+    ...(pack.version === null ? {} : { version: pack.version }),
+    item: name,
+    ...(kind === "server" ? { server: name } : {}),
+  };
+  return { name, source, reason, message };
+}
+
+/** Subprocess servers, or what may be some, that have an error. */
+export function gatherUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
+  const skipped = inspected.items
+    .filter((item) => item.declaration.kind === "server" && unusable.has(item))
+    .map((item): SkippedTool => {
+      const message = unusable.get(item)?.message ?? "Its definition cannot be used.";
+      const source = describeSource(inspected, item);
+      return { name: item.declaration.name, source, reason: "Invalid", message };
+    });
+  return { candidates: [], skipped, problems: [] };
+}
+
+/** Throws `TrailblazeError` `ToolsetNotFound` for one that is not there: to show nothing would be no answer. */
+export function findShownToolsets(
+  wanted: readonly string[] | undefined,
+  toolsets: readonly SessionToolset[],
+): string[] | undefined {
+  const known = toolsets.map(({ name }) => name);
+  return wanted?.map((reference) => {
+    // A qualified name of a toolset stands for the group of that short name, into which it was merged.
+    const name = reference.slice(reference.lastIndexOf("/") + 1);
+    if (known.includes(name)) return name;
+    const nearest = findNearestNames(name, known);
+    throw failure("ToolsetNotFound", { name: reference, otherKind: undefined, nearest });
+  });
+}
