@@ -10,6 +10,7 @@ import { runProcess } from "../test/support/run-process.ts";
 import { samplePacks } from "../test/support/sample-packs.ts";
 import { serveOverHttp } from "../test/support/serve-over-http.ts";
 import { writeTree } from "../test/support/tree.ts";
+import { clientConfigs, findChanged, makeHome, readWrittenCommand } from "./demo-clients.ts";
 
 /** A real package that is no pack: it is installed beside the packs, and must not be listed. */
 const bystander = "picocolors";
@@ -133,7 +134,7 @@ async function install(directory: string, specs: readonly string[]): Promise<voi
 
 const scriptIn = (directory: string) => join(directory, "node_modules/.bin/trailblaze");
 
-async function show(step: Step, directory: string): Promise<void> {
+async function show(step: Step, directory: string, env: NodeJS.ProcessEnv = process.env): Promise<void> {
   const isInspector = step.program === "inspector";
   const command = [isInspector ? "mcp-inspector --cli" : "trailblaze", ...step.args].join(" ");
   console.log(`\n# ${step.title}\n$ ${command}`);
@@ -142,7 +143,7 @@ async function show(step: Step, directory: string): Promise<void> {
     : [scriptIn(directory), step.args];
   // The inspector looks for a package.json above the folder it runs in.
   const cwd = isInspector ? join(directory, "node_modules") : directory;
-  const run = await runProcess(program, args, { cwd, env: process.env, timeoutMs: 30_000 });
+  const run = await runProcess(program, args, { cwd, env, timeoutMs: 30_000 });
   const output = `${run.stdout}${run.stderr}`;
   console.log(output.trimEnd());
   const { exitCode = 0, shows = [], hides = [] } = step;
@@ -154,6 +155,9 @@ async function show(step: Step, directory: string): Promise<void> {
   const surplus = hides.filter((text) => output.includes(text));
   if (surplus.length > 0) throw new Error(`${command} shows ${surplus.join(", ")}`);
 }
+
+/** How many commands were shown. */
+let count = steps.length;
 
 async function demonstrate(directory: string): Promise<void> {
   console.log(`Packing ${packNames.length} sample packs and the host, and installing them with npm …`);
@@ -171,18 +175,41 @@ async function demonstrate(directory: string): Promise<void> {
   const overStdio = [scriptIn(project), "start", served, "--cwd", project];
   for (const step of useServer("stdio", overStdio)) await show(step, project);
   const serving = await serveOverHttp(served, { cwd: project, script: scriptIn(project) });
+  count += 2 * useServer("", []).length;
   try {
     for (const step of useServer("HTTP", [serving.url, "--transport", "http"])) await show(step, project);
   } finally {
     await serving.stop();
   }
+  await demonstrateClients(project, join(directory, "home"));
+}
+
+/** A server goes into three clients' configs, is started as one of them says, and leaves no trace. */
+async function demonstrateClients(project: string, home: string): Promise<void> {
+  const env = makeHome(home);
+  const run = async (step: Step) => {
+    await show(step, project, env);
+    count += 1;
+  };
+  for (const client of Object.keys(clientConfigs)) {
+    const args = ["install", client, served];
+    await run({ title: `Write it into the config of ${client}`, args, shows: ["release-desk"] });
+  }
+  const [step] = useServer("what the client was told", readWrittenCommand(home, "release-desk"));
+  if (step !== undefined) await run(step);
+  for (const client of Object.keys(clientConfigs)) {
+    await run({ title: `And take it out of ${client} again`, args: ["uninstall", client, served] });
+  }
+  const changed = findChanged(home);
+  if (changed.length > 0) throw new Error(`The configs of ${changed.join(", ")} are not what they were`);
+  console.log("\nThe three configs are what they were, byte for byte.");
 }
 
 const keep = process.argv.includes("--keep");
 const directory = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-demo-")));
 try {
   await demonstrate(directory);
-  console.log(`\nAll ${steps.length + 2 * useServer("", []).length} commands did what they should.`);
+  console.log(`\nAll ${count} commands did what they should.`);
   if (keep) console.log(`The project is in ${join(directory, "project")}. Remove it when you are done.`);
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);

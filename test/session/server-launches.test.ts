@@ -1,7 +1,9 @@
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { InspectedItem } from "../../src/definitions/types.ts";
+import type { FoundPack } from "../../src/discovery/types.ts";
 import type { SessionConfig, UserServer } from "../../src/session/config/session-config.ts";
-import { planUserServer } from "../../src/session/server-launches.ts";
+import { planPackServer, planUserServer } from "../../src/session/server-launches.ts";
 
 const cwd = resolve("project");
 const config = { file: join(cwd, "trailblaze.config.yaml"), directory: cwd } as SessionConfig;
@@ -42,6 +44,29 @@ describe("the file that a user's server is told it comes from", () => {
     [[]],
   ])("is the config where node %j runs none", (args) => {
     expect(fileOf("node", ...args)).toBe(config.file);
+  });
+
+  test("is found in the same way for a pack", () => {
+    const found = { pack: { location: cwd, qualifiedName: "acme/shop", name: "@acme/shop", version: null } };
+    const ofPack = (definition: object) => {
+      const declaration = { kind: "server", name: "mine" };
+      const item = {
+        declaration,
+        definition,
+        file: "trailblaze/servers/mine.json",
+        qualifiedName: "acme/shop/mine",
+      };
+      return planPackServer(found as unknown as FoundPack, item as unknown as InspectedItem).toolsetFile;
+    };
+    expect(ofPack({ script: "./server.js" })).toBe(script);
+    expect(ofPack({ command: "node", args: ["-r", "./hook.cjs", "./server.js"] })).toBe(script);
+    expect(ofPack({ command: "node", args: ["x.js"], cwd: "sub" })).toBe(join(cwd, "sub", "x.js"));
+    expect(ofPack({ command: "./server.js" })).toBe(script);
+    for (const definition of [
+      { command: "python3", args: ["a.py"] },
+      { command: "node", args: ["-e", "1"] },
+    ])
+      expect(ofPack(definition)).toBe(join(cwd, "trailblaze/servers/mine.json"));
   });
 
   test("is a command that is a path, and the config for one that is looked up", () => {
