@@ -1,4 +1,4 @@
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { createProcessPort } from "../io/server-process.ts";
 import type { RunningServer } from "../serve/serve-options.ts";
 import type { ServeMeans } from "../serve/start-server.ts";
@@ -7,10 +7,13 @@ import { createExecutionMeans } from "./session-means.ts";
 
 /** Where the protocol goes once stdout is reserved; a process has one stdout, so this is done once. */
 let protocolOutput: Writable | undefined;
+let protocolInput: Readable | undefined;
 
 async function reserveStdout(): Promise<Writable> {
   if (protocolOutput === undefined) {
     const { reserveStdout: reserve } = await import("../serve/stdio/reserve-stdout.ts");
+    const { reserveStdin } = await import("../serve/stdio/reserve-stdin.ts");
+    protocolInput = reserveStdin(process);
     protocolOutput = reserve(process.stdout, process.stderr);
   }
   return protocolOutput;
@@ -43,7 +46,11 @@ export function createServeMeans(): ServeMeans {
       const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
       const output = await reserveStdout();
       const { announce, finish } = createRunning();
-      const served = await serveStdio(create, { input: process.stdin, output, onEnd: announce });
+      const served = await serveStdio(create, {
+        input: protocolInput ?? process.stdin,
+        output,
+        onEnd: announce,
+      });
       return finish(() => served.close());
     },
     async serveHttp(label, create, { sessionTtl, ...options }) {

@@ -1,3 +1,4 @@
+import { authorCommands } from "./author/commands-table.ts";
 import type { CommandDescription, OptionDescription } from "./command.ts";
 import { installCommands } from "./install/commands-table.ts";
 import { remoteCommands, remoteOptions } from "./remote/commands-table.ts";
@@ -146,6 +147,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     options: sessionOptions,
     load: () => import("./commands/doctor.ts"),
   },
+  ...authorCommands,
   ...installCommands,
   ...remoteCommands,
 };

@@ -19,7 +19,7 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
 }
 
 /** Commands that run code of packs, which may hold the process open long after it was needed. */
-const runCode = new Set(["tools", "call", "run", "start", "doctor"]);
+const runCode = new Set(["tools", "call", "run", "start", "types", "dev", "doctor"]);
 
 /** Runs one command line and gives its exit code. Never throws. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {

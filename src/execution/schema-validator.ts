@@ -1,7 +1,10 @@
+import type { CodeKeywordDefinition } from "ajv";
 import { isRecord } from "../data/parse-json.ts";
 import { findSchemaFaults } from "../extension-schema/json-schema/schema-faults.ts";
-import { isExponential } from "../extension-schema/patterns/exponential-pattern.ts";
+import { CheckBudget, CheckLimit } from "./check-budget.ts";
 import { describeViolation, type Violation } from "./describe-violation.ts";
+import { createSchemaPattern } from "./schema-pattern.ts";
+import { uniqueItemsKeyword } from "./unique-items.ts";
 import { writePointer } from "./write-pointer.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -37,9 +40,35 @@ interface Validate {
 }
 
 type Draft = "draft2020" | "draft07";
-type Compiled = { validate: Validate } | { fault: string };
+interface Validators {
+  /** Stops at the first violation. */
+  first: Validate;
+  /** Finds all of them. */
+  all(): Validate;
+}
+type Compiled = Validators | { fault: string };
+type Compile = (schema: Schema) => Validators;
 
 const mostViolations = 10;
+/** Violations that are looked at; alternatives inside each other have many. */
+const mostRead = 1000;
+/** Values, and characters in texts by the hundred, in what is looked through for all violations. */
+const mostNodes = 2000;
+
+/** Whether a value is small enough to be told all its faults. Does not walk on once it is not. */
+function isSmall(value: unknown): boolean {
+  const pending = [value];
+  let nodes = 0;
+  for (let one = pending.pop(); pending.length > 0 || one !== undefined; one = pending.pop()) {
+    nodes += 1 + (typeof one === "string" ? one.length / 100 : 0);
+    if (nodes > mostNodes) return false;
+    if (typeof one !== "object" || one === null) continue;
+    const inner: unknown[] = Array.isArray(one) ? one : Object.values(one);
+    if (inner.length > mostNodes) return false;
+    pending.push(...inner);
+  }
+  return true;
+}
 
 const draftUris: Readonly<Record<Draft, string>> = {
   draft2020: "https://json-schema.org/draft/2020-12/schema",
@@ -56,15 +85,21 @@ function findDraft({ $schema }: Schema): Draft | undefined {
     : undefined;
 }
 
-/** Compiles a pattern as ajv would, unless applying it could take for ever. */
-function compilePattern(pattern: string, flags: string): RegExp {
-  if (isExponential(pattern)) throw new Error("a pattern in it can backtrack for ever");
-  return new RegExp(pattern, flags);
-}
+/** `contains`, without a violation for each of the items, perhaps millions, that are not what is looked for. */
+const withoutInnerErrors = (contains: CodeKeywordDefinition): CodeKeywordDefinition => ({
+  ...contains,
+  // Where it stands anyway.
+  before: "unevaluatedItems",
+  code(context, ...rest) {
+    const subschema = context.subschema.bind(context);
+    context.subschema = (parts, valid) => subschema({ ...parts, createErrors: false }, valid);
+    contains.code(context, ...rest);
+  },
+});
 
-async function createCompiler(draft: Draft): Promise<(schema: Schema) => Validate> {
+async function createCompiler(draft: Draft, budget: CheckBudget): Promise<Compile> {
+  const regExp = (pattern: string) => createSchemaPattern(pattern, budget);
   const options = {
-    allErrors: true,
     useDefaults: true,
     strict: false,
     // A property named `constructor` is there only if it is the value's own.
@@ -76,13 +111,33 @@ async function createCompiler(draft: Draft): Promise<(schema: Schema) => Validat
     // Schemas of different packs may have the same `$id`.
     addUsedSchema: false,
     logger: false as const,
-    code: { regExp: Object.assign(compilePattern, { code: "" }) },
+    code: { regExp: Object.assign(regExp, { code: "" }) },
   };
-  const ajv =
-    draft === "draft2020"
-      ? new (await import("ajv/dist/2020.js")).Ajv2020(options)
-      : new (await import("ajv")).Ajv(options);
-  return (schema) => ajv.compile(schema) as Validate;
+  const { Ajv } =
+    draft === "draft2020" ? { Ajv: (await import("ajv/dist/2020.js")).Ajv2020 } : await import("ajv");
+  const create = (allErrors: boolean) => {
+    const ajv = new Ajv({ ...options, allErrors });
+    ajv.removeKeyword("uniqueItems").addKeyword(uniqueItemsKeyword(budget));
+    const contains = ajv.getKeyword("contains");
+    if (!allErrors && typeof contains === "object") {
+      ajv.removeKeyword("contains").addKeyword(withoutInnerErrors(contains as CodeKeywordDefinition));
+    }
+    return ajv;
+  };
+  const forFirst = create(false);
+  // Most schemas never need it.
+  let forAll: ReturnType<typeof create> | undefined;
+  return (schema) => {
+    let all: Validate | undefined;
+    return {
+      first: forFirst.compile(schema) as Validate,
+      all: () => {
+        forAll ??= create(true);
+        all ??= forAll.compile(schema) as Validate;
+        return all;
+      },
+    };
+  };
 }
 
 function findFault(schema: Schema, draft: Draft): string | undefined {
@@ -92,7 +147,7 @@ function findFault(schema: Schema, draft: Draft): string | undefined {
 
 /** What the violations say, each once. */
 function describeViolations(errors: readonly Violation[]): string {
-  const told = [...new Set(errors.map(describeViolation))];
+  const told = [...new Set(errors.slice(0, mostRead).map(describeViolation))];
   const rest = told.length - mostViolations;
   return told.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }
@@ -113,7 +168,9 @@ function cloneData(value: Record<string, unknown>): Record<string, unknown> | un
 
 /** Loads its library with the first schema that says anything, and compiles each schema object once. */
 export function createSchemaValidator(): SchemaValidator {
-  const compilers = new Map<Draft, Promise<(schema: Schema) => Validate>>();
+  // One for all schemas, since a check runs without a pause.
+  const budget = new CheckBudget();
+  const compilers = new Map<Draft, Promise<Compile>>();
   const compiled = new WeakMap<Schema, Promise<Compiled>>();
 
   const compile = async (schema: Schema): Promise<Compiled> => {
@@ -124,11 +181,11 @@ export function createSchemaValidator(): SchemaValidator {
       if (fault !== undefined) return { fault };
       let compiler = compilers.get(draft);
       if (compiler === undefined) {
-        compiler = createCompiler(draft);
+        compiler = createCompiler(draft, budget);
         compilers.set(draft, compiler);
       }
       const { $schema: _, ...rest } = schema;
-      return { validate: (await compiler)(rest) };
+      return (await compiler)(rest);
     } catch (error) {
       return { fault: (error as Error).message };
     }
@@ -151,12 +208,19 @@ export function createSchemaValidator(): SchemaValidator {
       if ("fault" in result) {
         return { ...fail("the schema cannot be used"), schemaFault: result.fault } as SchemaCheck;
       }
+      let errors: readonly Violation[];
       try {
-        if (result.validate(copy)) return { ok: true, value: copy };
-      } catch {
-        return fail("nests too deep");
+        budget.reset();
+        if (result.first(copy)) return { ok: true, value: copy };
+        errors = result.first.errors ?? [];
+        if (isSmall(copy)) {
+          const all = result.all();
+          budget.reset();
+          if (!all(copy)) errors = all.errors ?? [];
+        }
+      } catch (error) {
+        return fail(error instanceof CheckLimit ? error.message : "nests too deep");
       }
-      const errors = result.validate.errors ?? [];
       const missing = errors
         .filter(({ keyword, instancePath }) => keyword === "required" && instancePath === "")
         .map(({ params }) => String(params.missingProperty));

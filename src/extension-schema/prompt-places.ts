@@ -1,9 +1,9 @@
 // Places for arguments in a prompt's content: `{{name}}`, white space allowed, but no `${{ … }}`, which others fill in.
 
-const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+const escapeForPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 function createExpression(names: Iterable<string>, end: string): RegExp | undefined {
-  const choices = [...new Set(names)].filter((name) => name !== "").map(escape);
+  const choices = [...new Set(names)].filter((name) => name !== "").map(escapeForPattern);
   if (choices.length === 0) return undefined;
   return new RegExp(`(?<!\\$)\\{\\{\\s*(${choices.join("|")})\\s*${end}`, "g");
 }

@@ -1,42 +1,54 @@
 export type RequestId = string | number;
 
-/** What the scan stops at: a string, a bracket, a comma or a colon. */
-const mark = /"(?:[^"\\]|\\[^])*"|[[\]{},:]/g;
+const [quotation, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const isOpening = (byte: number | undefined) => byte === 0x7b || byte === 0x5b;
+const isClosing = (byte: number | undefined) => byte === 0x7d || byte === 0x5d;
 
-function readScalar(text: string): unknown {
+/** Bytes of an id, or of a method's name; longer ones are not looked at. */
+const longestScalar = 1000;
+
+/** Where the string that opens here closes, or the end of the text. */
+function findClosing(json: Buffer, opening: number): number {
+  for (let at = opening + 1; at < json.length; at++) {
+    if (json[at] === backslash) at++;
+    else if (json[at] === quotation) return at;
+  }
+  return json.length;
+}
+
+function readScalar(json: Buffer, start: number, end: number): unknown {
+  if (end - start > longestScalar) return undefined;
   try {
-    return JSON.parse(text);
+    return JSON.parse(json.toString("utf8", start, end));
   } catch {
     return undefined;
   }
 }
 
 /**
- * The id of a request that cannot be parsed as a whole, read from the top level of its JSON text. `undefined` for what
- * is no request: an error with the id of an answer would be taken for an answer to something else.
+ * The id of a request that is not to be parsed as a whole, read from the top level of its JSON text. `undefined` for
+ * what is no request: an error with the id of an answer would be taken for the answer to something else.
  */
 export function findRequestId(json: Buffer): RequestId | undefined {
   const members = new Map<unknown, unknown>();
-  const text = json.toString("utf8");
-  if (!/^\s*\{/.test(text)) return undefined;
   let depth = 0;
+  let start = 0;
   let key: unknown;
-  // Where a value at the top level begins.
-  let start = -1;
-  let lastString = "";
-  mark.lastIndex = 0;
-  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
-    const [token] = found;
-    if (token === "{" || token === "[") depth++;
-    else if (depth === 1 && token === ":") {
-      key = readScalar(lastString);
-      start = mark.lastIndex;
-    } else if (depth === 1 && (token === "," || token === "}")) {
-      // Of two members of one name the last counts, as everywhere in JSON here. Values with an inside are of no use.
-      if (key === "id" || key === "method") members.set(key, readScalar(text.slice(start, found.index)));
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === quotation) at = findClosing(json, at);
+    else if (isOpening(byte)) {
+      if (++depth === 1) start = at + 1;
+    } else if (depth === 1 && byte === colon) {
+      key = readScalar(json, start, at);
+      start = at + 1;
+    } else if (depth === 1 && (byte === comma || isClosing(byte))) {
+      // Of two members of one name the last one counts, as for `JSON.parse`.
+      if (key === "id" || key === "method") members.set(key, readScalar(json, start, at));
       key = undefined;
-    } else if (depth === 1 && token.startsWith('"')) lastString = token;
-    if (token === "}" || token === "]") depth--;
+      start = at + 1;
+    }
+    if (isClosing(byte)) depth--;
   }
   if (depth !== 0 || typeof members.get("method") !== "string") return undefined;
   const id = members.get("id");

@@ -159,3 +159,118 @@ describe("schemas", () => {
     expect(reads).toBe(before);
   });
 });
+
+describe("takes bounded time", () => {
+  const inTime = async (schema: Record<string, unknown>, value: unknown) => {
+    const start = performance.now();
+    const message = await messageOf({ properties: { v: schema } }, { v: value });
+    expect(performance.now() - start).toBeLessThan(10_000);
+    return message;
+  };
+  const long = "a".repeat(150_000);
+
+  test.each([
+    ["a+b", `${long}b`],
+    ["^a*a*a*a*b$", `${long}b`],
+    ["(a*)(a*)(a*)=", `${long}=`],
+    ["^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$", `${long}@${long}.aa`],
+  ])("for the pattern %s", async (pattern, fitting) => {
+    expect(await inTime({ pattern }, long)).toBe(`/v must match the pattern "${pattern}"`);
+    expect(await inTime({ pattern }, fitting)).toBe("ok");
+    expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [fitting]: 1 })).toMatch(
+      /must be null$/,
+    );
+    expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [long]: 1 })).toBe("ok");
+  });
+
+  test("for patterns that only backtracking can match: a text that is too long is refused, and matches nothing", async () => {
+    const pattern = "^(?!x)a*a*a*a*b$";
+    const words = "a text that is too long to be matched";
+    expect(await inTime({ pattern }, "aaab")).toBe("ok");
+    expect(await inTime({ pattern }, "aaac")).toContain("must match the pattern");
+    expect(await inTime({ pattern }, long)).toContain(words);
+    expect(await inTime({ not: { pattern } }, long)).toContain(words);
+    const password = "^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d)(?=.*[^\\w]).{8,}$";
+    expect(await inTime({ pattern: password }, "aB3!".repeat(250))).toBe("ok");
+    expect(await inTime({ pattern: password }, "aB3".repeat(300))).toContain("must match the pattern");
+  });
+
+  test("for long texts that simple patterns fit", async () => {
+    expect(await inTime({ pattern: "^[A-Za-z0-9+/=]*$" }, "aB+/".repeat(1_000_000))).toBe("ok");
+    expect(await inTime({ pattern: "^.{0,10000}$" }, "x".repeat(9999))).toBe("ok");
+  });
+
+  test("for many texts", async () => {
+    const texts = Array.from({ length: 100_000 }, (_, index) => `some.name.${index}@host.example`);
+    expect(await inTime({ items: { pattern: "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$" } }, texts)).toBe("ok");
+    const hard = Array.from({ length: 20_000 }, () => "a".repeat(2000));
+    expect(await inTime({ items: { pattern: "^(a*a*a*b)?" } }, hard)).toMatch(/^ok$|too large to be checked/);
+  });
+
+  test("for unique items", async () => {
+    const items = Array.from({ length: 20_000 }, (_, index) => ({ index, more: ["x"] }));
+    expect(await inTime({ uniqueItems: true }, items)).toBe("ok");
+    expect(await inTime({ uniqueItems: true }, [...items, { more: ["x"], index: 7 }])).toBe(
+      "/v must NOT have duplicate items (items ## 7 and 20000 are identical)",
+    );
+  });
+
+  test("for many that do not fit, of which the first is told", async () => {
+    const many = Array.from({ length: 1_000_000 }, () => 1);
+    expect(await inTime({ items: { type: "string" } }, many)).toBe("/v/0 must be string");
+    expect(await inTime({ contains: { type: "string" } }, many)).toBe(
+      "/v must contain at least 1 valid item(s)",
+    );
+    expect(await inTime({ contains: { type: "string" } }, [...many, "x"])).toBe("ok");
+    expect(await inTime({ items: { type: "string" } }, many.slice(0, 12))).toContain(
+      "/v/9 must be string; and 2 more",
+    );
+  });
+});
+
+describe("unique items", () => {
+  test.each<[unknown[], boolean]>([
+    [[1, 1.0], false],
+    [[0, -0], false],
+    [[1, "1", true, null, "null", "true", [1], { 1: 1 }, "[1]"], true],
+    [
+      [
+        { a: 1, b: [2] },
+        { b: [2], a: 1 },
+      ],
+      false,
+    ],
+    [[{ a: 1 }, { a: "1" }, { a: 1, b: undefined }, {}], true],
+    [[["a,b"], ["a", "b"], ['a","b'], ['"a","b"']], true],
+    [[{ 'a":1': 1 }, { a: 1 }], true],
+    [
+      [
+        [1, 2],
+        [2, 1],
+      ],
+      true,
+    ],
+    [[], true],
+    [["a"], true],
+    [["a", "b", "a"], false],
+  ])("%j: %j", async (items, areUnique) => {
+    for (const $schema of [undefined, "http://json-schema.org/draft-07/schema#"]) {
+      const message = await messageOf(
+        { ...($schema === undefined ? {} : { $schema }), properties: { v: { uniqueItems: true } } },
+        { v: items },
+      );
+      expect(message === "ok").toBe(areUnique);
+    }
+    expect(await messageOf({ properties: { v: { uniqueItems: false } } }, { v: items })).toBe("ok");
+  });
+
+  test("are compared as they came, before defaults", async () => {
+    const schema = { uniqueItems: true, items: { properties: { a: { default: 1 } } } };
+    const value = { v: [{}, { a: 1 }] };
+    expect(await check({ properties: { v: schema } }, value)).toEqual({
+      ok: true,
+      value: { v: [{ a: 1 }, { a: 1 }] },
+    });
+    expect(value).toEqual({ v: [{}, { a: 1 }] });
+  });
+});

@@ -8,7 +8,12 @@ test("names that are there twice get numbers, past those that are taken; others 
 test("a name with its number has at most 64 characters, and none is there twice", () => {
   const long = "x".repeat(64);
   const other = `${"x".repeat(63)}y`;
-  const numbered = numberNames([...Array.from({ length: 12 }, () => long), other, other, `${"x".repeat(63)}1`]);
+  const numbered = numberNames([
+    ...Array.from({ length: 12 }, () => long),
+    other,
+    other,
+    `${"x".repeat(63)}1`,
+  ]);
   expect(new Set(numbered).size).toBe(numbered.length);
   for (const name of numbered) expect(name.length).toBeLessThanOrEqual(64);
   expect(numbered.at(-1)).toBe(`${"x".repeat(63)}1`);

@@ -1,3 +1,4 @@
+import type { TrailblazeClient } from "./client.ts";
 import type { TrailblazeContext, TrailblazeDevice } from "./context.ts";
 import type { PromptMessage } from "./mcp.ts";
 import type { CallToolResult } from "./results.ts";
@@ -33,6 +34,11 @@ export interface HandlerContext {
   readonly device?: TrailblazeDevice | null;
   /** Only in a session. */
   readonly memory?: SessionMemory;
+}
+
+/** What `defineTool`, `definePrompt` and `run` give besides: a client for the session's other tools. */
+export interface ToolContext extends HandlerContext {
+  readonly client: TrailblazeClient;
 }
 
 /** Arguments as a tool's handler gets them: in a session with the context, which is not enumerable there. */

@@ -1,4 +1,5 @@
-// Types only: importing this entry costs nothing at run time.
+// Small and without dependencies at run time: the MCP SDK is loaded by `run` alone.
+export { CallbackError } from "./call-back.ts";
 export type {
   CallbackAction,
   CallbackRequest,
@@ -6,7 +7,28 @@ export type {
   CallbackResult,
   CallToolAction,
 } from "./callback.ts";
+export type {
+  InstalledTools,
+  TrailblazeClient,
+  TypedCall,
+  TypedResult,
+  TypedTools,
+} from "./client.ts";
+export { OutsideSessionError } from "./client.ts";
+export { type ClientOptions, clientFrom } from "./client-from.ts";
 export type { DevicePlatform, TrailblazeContext, TrailblazeDevice, TrailblazeMeta } from "./context.ts";
+export { contextFrom, type RequestExtra, type TrailblazeCall } from "./context-from.ts";
+export {
+  type ArgumentsOfTool,
+  type DefinedTool,
+  definePrompt,
+  defineServer,
+  defineTool,
+  defineToolset,
+  type InputSchema,
+  type PromptSource,
+  type ToolSource,
+} from "./define.ts";
 export type {
   ComposedServerDefinition,
   ModuleReference,
@@ -30,6 +52,7 @@ export type {
   PromptHandlerResult,
   SessionMemory,
   ToolArguments,
+  ToolContext,
   ToolHandler,
   ToolHandlerResult,
 } from "./handlers.ts";
@@ -40,4 +63,6 @@ export type {
   TrailblazeResultMeta,
   TrailblazeVariant,
 } from "./results.ts";
+export { run, type ServerOfTools } from "./run/run.ts";
+export type { StandardSchema } from "./standard-schema.ts";
 export type { TrailblazeTool, TrailblazeToolMeta } from "./tool-meta.ts";

@@ -1,7 +1,7 @@
 // Regular expressions without backtracking: all ways through a pattern are followed at once, so that the time grows with
 // the length of the text times that of the pattern, whatever the two are. The syntax is JavaScript's with the flag `u`,
 // less what cannot be matched like that (looking around, back references), plus RE2's leading `(?ims)`.
-import { type Budget, CelFault } from "./fault.ts";
+import { CelFault } from "./fault.ts";
 
 type Step =
   | { type: "character"; takes: (character: string) => boolean }
@@ -12,6 +12,11 @@ type Step =
 /** A pattern that can be looked for. */
 export interface LinearPattern {
   steps: readonly Step[];
+}
+
+/** What bounds the time of a search: told of each step, it throws when there were too many. */
+export interface StepBudget {
+  spend(steps: number): void;
 }
 
 const maximumSteps = 5000;
@@ -170,34 +175,39 @@ export function compilePattern(pattern: string): LinearPattern {
 }
 
 /** Whether a pattern is found anywhere in a text. */
-export function findPattern({ steps }: LinearPattern, text: string, budget: Budget): boolean {
+export function findPattern({ steps }: LinearPattern, text: string, budget: StepBudget): boolean {
   // The position in the text at which each step was last reached.
   const reachedAt = new Int32Array(steps.length).fill(-1);
   let waiting: number[] = [];
+  const taking: number[] = [];
   let position = 0;
   let before: string | undefined;
   const characters = text[Symbol.iterator]();
   for (let { value: after, done } = characters.next(); ; { value: after, done } = characters.next()) {
     const next = done ? undefined : (after as string);
-    const taking: number[] = [];
-    const pending = [0, ...waiting.reverse()];
+    const pending = waiting;
+    pending.push(0);
+    let spent = 0;
     while (pending.length > 0) {
       const index = pending.pop() as number;
       if (reachedAt[index] === position) continue;
       reachedAt[index] = position;
-      budget.spend(1);
+      spent++;
       const step = steps[index] as Step;
-      if (step.type === "match") return true;
       if (step.type === "character") taking.push(index);
-      else if (step.type === "split") pending.push(...step.ways);
+      else if (step.type === "split") for (const way of step.ways) pending.push(way);
+      else if (step.type === "match") return true;
       else if (step.holds(before, next)) pending.push(index + 1);
     }
+    budget.spend(spent);
     if (next === undefined) return false;
-    waiting = [];
+    // Empty by now.
+    waiting = pending;
     for (const index of taking) {
       const step = steps[index] as Extract<Step, { type: "character" }>;
       if (step.takes(next)) waiting.push(index + 1);
     }
+    taking.length = 0;
     before = next;
     position++;
   }

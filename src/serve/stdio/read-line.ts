@@ -1,5 +1,12 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { methodOf, noBatches, parseMessage, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import {
+  methodOf,
+  noBatches,
+  parseMessage,
+  type RequestId,
+  requestIdOf,
+  rpcCode,
+} from "../client-message.ts";
 
 /** What a line of the input is. */
 export type ReadLine =

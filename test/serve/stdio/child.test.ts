@@ -114,6 +114,21 @@ test("a reader that takes nothing blocks nothing: the process goes on, and ends"
   expect(await host.exited).toEqual([0, null]);
 });
 
+test("handlers that read, pause or destroy stdin take nothing from the protocol and end nothing", async () => {
+  const host = start();
+  host.say(initializing(1), calling("echo", 2, { a: 1 }));
+  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(2);
+  for (let id = 3; id < 6; id++) {
+    host.say(calling("echo", id, { destroy: id }));
+    await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(id);
+  }
+  expect(host.stderr()).toContain("stdin ended");
+  expect(host.stderr()).not.toContain("stolen");
+  expect(host.stderr()).not.toContain("by a handler");
+  host.child.stdin.end();
+  expect(await host.exited).toEqual([0, null]);
+});
+
 test("what is written round the stream is not caught, as documented", async () => {
   const script = `
     import { writeSync } from "node:fs";

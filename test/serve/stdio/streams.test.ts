@@ -107,7 +107,10 @@ describe("a line", () => {
     for (let part = 0; part < 20; part++) served.input.write("x".repeat(700));
     served.input.write(`${ping(3)}\n${ping(4)}\n${"y".repeat(2000)}\n${"z".repeat(1001)}\r\n${ping(5)}\n`);
     await served.untilMessages(7);
-    expect(served.messages().map(({ id }) => id)).toEqual([1, 2, null, 4, null, null, 5]);
+    // What is passed over is answered at once, and may so overtake answers.
+    const ids = served.messages().map(({ id }) => id);
+    expect(ids.filter((id) => id !== null)).toEqual([1, 2, 4, 5]);
+    expect(ids).toHaveLength(7);
     expect(served.ends).toEqual([]);
     served.input.end("w".repeat(3000));
     await expect.poll(() => served.ends).toEqual(["input"]);

@@ -1,0 +1,62 @@
+import type { DevicePlatform, TrailblazeContext, TrailblazeDevice } from "./context.ts";
+
+/**
+ * What a call is told by its session, in one shape whichever envelope it came in: the platform in capitals, memory as
+ * the call's own copy.
+ */
+export type TrailblazeCall = TrailblazeContext & {
+  /** Absent where callbacks are off, and where only `_trailblazeContext` was there. */
+  baseUrl?: string;
+  /** Absent where only `_trailblazeContext` was there. */
+  sessionId?: string;
+  /** Absent where only `_trailblazeContext` was there. */
+  invocationId?: string;
+};
+
+/** What a server's handler gets besides arguments: `extra` of the MCP SDK, or the `params` of a request. */
+export type RequestExtra = { readonly _meta?: { readonly [key: string]: unknown } | undefined };
+
+type Data = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Data =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function ownOf(object: unknown, key: string): unknown {
+  return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function readDevice(device: unknown): TrailblazeDevice | null {
+  if (!isObject(device)) return null;
+  const { platform } = device;
+  return {
+    ...device,
+    ...(typeof platform === "string" ? { platform: platform.toUpperCase() as DevicePlatform } : {}),
+  } as TrailblazeDevice;
+}
+
+function readContext(envelope: Data): TrailblazeContext {
+  const { memory, device } = envelope;
+  return { memory: isObject(memory) ? { ...memory } : {}, device: readDevice(device) };
+}
+
+/**
+ * What a session says with a call: from `_meta.trailblaze`, else from `args._trailblazeContext`; `undefined` under
+ * another MCP client. `extra` is what an SDK hands its handlers, or the `params` of the request.
+ */
+export function contextFrom(args: unknown, extra?: RequestExtra | object): TrailblazeCall | undefined {
+  const meta = ownOf(ownOf(extra, "_meta"), "trailblaze");
+  if (isObject(meta)) {
+    const texts = ["baseUrl", "sessionId", "invocationId"].filter((key) => typeof meta[key] === "string");
+    return { ...readContext(meta), ...Object.fromEntries(texts.map((key) => [key, meta[key]])) };
+  }
+  const legacy = ownOf(args, "_trailblazeContext");
+  if (!isObject(legacy)) return undefined;
+  return { ...readContext(legacy), ...readHandlerContext(extra) };
+}
+
+/** In the host's own process there is no `_meta`: the ids are in the handler's context, which knows how to call. */
+function readHandlerContext(context: unknown): { sessionId?: string; invocationId?: string } {
+  if (typeof ownOf(context, "callTool") !== "function") return {};
+  const ids = ["sessionId", "invocationId"].filter((key) => typeof ownOf(context, key) === "string");
+  return Object.fromEntries(ids.map((key) => [key, ownOf(context, key)]));
+}

@@ -1,0 +1,87 @@
+// The TypeScript type that a JSON Schema written out in code stands for: the keywords that most schemas are made of.
+// Whatever else there is, is `unknown`; it never makes a type narrower than the schema.
+import type { StandardSchema } from "./standard-schema.ts";
+
+type Simplify<T> = { [Key in keyof T]: T[Key] };
+
+type OfType<Type, Schema> = Type extends "string"
+  ? string
+  : Type extends "number" | "integer"
+    ? number
+    : Type extends "boolean"
+      ? boolean
+      : Type extends "null"
+        ? null
+        : Type extends "array"
+          ? Schema extends { items: infer Items extends object }
+            ? FromSchema<Items>[]
+            : unknown[]
+          : Type extends "object"
+            ? FromProperties<Schema, FilledIn>
+            : unknown;
+
+/** The type of the values that a schema admits, defaults filled in. */
+export type FromSchema<Schema> = Schema extends { const: infer Value }
+  ? Value
+  : Schema extends { enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { anyOf: readonly (infer Choice)[] } | { oneOf: readonly (infer Choice)[] }
+      ? FromSchema<Choice>
+      : Schema extends { type: readonly (infer Type)[] }
+        ? OfType<Type, Schema>
+        : Schema extends { type: infer Type }
+          ? OfType<Type, Schema>
+          : unknown;
+
+/** Whether a property with a default counts as present: to the handler it is, to the caller not. */
+type FilledIn = "filled in";
+type AsGiven = "as given";
+
+type NamedRequired<Schema> = Schema extends { required: readonly (infer Name)[] } ? Name : never;
+type WithDefault<Properties> = {
+  [Key in keyof Properties]: Properties[Key] extends { default: unknown } ? Key : never;
+}[keyof Properties];
+
+type PresentKeys<Schema, Properties, Mode> = Mode extends FilledIn
+  ? NamedRequired<Schema> | WithDefault<Properties>
+  : Exclude<NamedRequired<Schema>, WithDefault<Properties>>;
+
+type FromProperties<Schema, Mode> = Schema extends { properties: infer Properties extends object }
+  ? string extends keyof Properties
+    ? Record<string, unknown>
+    : Simplify<
+        {
+          -readonly [Key in keyof Properties as Key extends PresentKeys<Schema, Properties, Mode>
+            ? Key
+            : never]: FromSchema<Properties[Key]>;
+        } & {
+          -readonly [Key in keyof Properties as Key extends PresentKeys<Schema, Properties, Mode>
+            ? never
+            : Key]?: FromSchema<Properties[Key]>;
+        }
+      >
+  : Record<string, unknown>;
+
+/** The short form, in which each parameter says itself whether it is required. */
+type AsObjectSchema<Parameters> = {
+  properties: Parameters;
+  required: readonly {
+    [Key in keyof Parameters]: Parameters[Key] extends { required: true } ? Key : never;
+  }[keyof Parameters][];
+};
+
+type ObjectOr<Type> = Type extends object ? Type : Record<string, unknown>;
+
+type Infer<Input, Parameters, Mode, Side extends "input" | "output"> = Input extends StandardSchema
+  ? ObjectOr<NonNullable<Input["~standard"]["types"]>[Side]>
+  : Input extends object
+    ? FromProperties<Input, Mode>
+    : Parameters extends object
+      ? FromProperties<AsObjectSchema<Parameters>, Mode>
+      : Record<string, unknown>;
+
+/** What a handler gets, for the `inputSchema` (JSON Schema, or a library's) or else the `parameters` of its tool. */
+export type HandlerArguments<Input, Parameters> = Infer<Input, Parameters, FilledIn, "output">;
+
+/** What a caller gives. */
+export type CallerArguments<Input, Parameters> = Infer<Input, Parameters, AsGiven, "input">;

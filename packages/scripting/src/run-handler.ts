@@ -1,0 +1,57 @@
+import type { TrailblazeContext } from "./context.ts";
+import { convertResult, convertThrown } from "./convert-result.ts";
+import type { HandlerContext } from "./handlers.ts";
+import type { CallToolResult } from "./results.ts";
+import type { AnyTool } from "./tool-schema.ts";
+
+type Run = (args: Record<string, unknown>, context: HandlerContext) => unknown;
+
+/** The function behind a tool. Throws a `TypeError` where there is none: only a host can look for a module. */
+export function handlerOf({ name, handler }: AnyTool): Run {
+  if (typeof handler === "function") return handler as Run;
+  throw new TypeError(
+    typeof handler === "string"
+      ? `The handler of ${JSON.stringify(name)} is the reference ${JSON.stringify(handler)}; here it must be the function itself.`
+      : `The handler of ${JSON.stringify(name)} is no function.`,
+  );
+}
+
+const initialized = new WeakMap<object, Promise<unknown>>();
+
+/** Runs what has to happen first, once a process; rejects with what it threw, each time. */
+async function initialize(tool: AnyTool, options: Readonly<Record<string, unknown>>): Promise<void> {
+  const run: unknown = tool.initialize;
+  if (run === undefined) return;
+  if (typeof run !== "function") {
+    throw new TypeError(`\`initialize\` of ${JSON.stringify(tool.name)} must be the function itself here.`);
+  }
+  let running = initialized.get(run);
+  if (running === undefined) {
+    running = (async () => run(Object.freeze({ options })))();
+    initialized.set(run, running);
+  }
+  await running;
+}
+
+/** Arguments of a call without the context, which a session adds to them. */
+export function withoutContext(args: Record<string, unknown>): Record<string, unknown> {
+  const { _trailblazeContext: _, ...own } = args;
+  return own;
+}
+
+/** Runs a tool's handler as a host does. Never rejects: whatever it throws is in the result. */
+export async function runHandler(
+  tool: AnyTool,
+  own: Record<string, unknown>,
+  { context, envelope }: { context: HandlerContext; envelope: TrailblazeContext | undefined },
+): Promise<CallToolResult> {
+  try {
+    const run = handlerOf(tool);
+    await initialize(tool, context.options);
+    const args = { ...own };
+    if (envelope !== undefined) Object.defineProperty(args, "_trailblazeContext", { value: envelope });
+    return convertResult(await run(args, context));
+  } catch (thrown) {
+    return convertThrown(thrown);
+  }
+}

@@ -1,0 +1,47 @@
+import type { SessionMemory } from "../handlers.ts";
+import type { CallToolResult, TrailblazeResultMeta } from "../results.ts";
+
+/** A call's view of the session's memory: what the call was told, and over it what it writes. */
+export class CallMemory implements SessionMemory {
+  readonly #known: ReadonlyMap<string, unknown>;
+  readonly #written = new Map<string, string | undefined>();
+
+  constructor(known: Readonly<Record<string, unknown>>) {
+    this.#known = new Map(Object.entries(known));
+  }
+
+  get(name: string): unknown {
+    return this.#written.has(name) ? this.#written.get(name) : this.#known.get(name);
+  }
+
+  set(name: string, value: string): void {
+    if (typeof name !== "string" || typeof value !== "string") {
+      throw new TypeError("Memory holds texts by keys that are texts.");
+    }
+    this.#written.set(name, value);
+  }
+
+  delete(name: string): boolean {
+    const had = this.get(name) !== undefined;
+    this.#written.set(name, undefined);
+    return had;
+  }
+
+  /** The result with the writes in its metadata, if it is a success. What it says there itself counts more. */
+  writeBack(result: CallToolResult): CallToolResult {
+    if (result.isError === true || this.#written.size === 0) return result;
+    const said = result._meta?.trailblaze;
+    const { memoryDelta = {}, memoryDeletions = [] } = typeof said === "object" ? said : {};
+    const delta = new Map(Object.entries(memoryDelta));
+    const deletions = new Set(memoryDeletions);
+    for (const [name, value] of this.#written) {
+      if (delta.has(name) || deletions.has(name)) continue;
+      if (value === undefined) deletions.add(name);
+      else delta.set(name, value);
+    }
+    const trailblaze: TrailblazeResultMeta = { ...said };
+    if (delta.size > 0) trailblaze.memoryDelta = Object.fromEntries(delta);
+    if (deletions.size > 0) trailblaze.memoryDeletions = [...deletions];
+    return { ...result, _meta: { ...result._meta, trailblaze } };
+  }
+}

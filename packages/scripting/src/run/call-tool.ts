@@ -1,0 +1,87 @@
+import { clientFrom } from "../client-from.ts";
+import { contextFrom, type TrailblazeCall } from "../context-from.ts";
+import type { LogLevel, ToolContext } from "../handlers.ts";
+import type { CallToolResult } from "../results.ts";
+import { runHandler, withoutContext } from "../run-handler.ts";
+import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../tool-schema.ts";
+import { CallMemory } from "./call-memory.ts";
+import type { Check } from "./check-value.ts";
+
+/** What a call needs of the server it comes to. */
+export interface CallMeans {
+  signal: AbortSignal;
+  check: Check;
+  log(level: LogLevel, data: unknown): Promise<void>;
+  progress(step: { progress: number; total?: number; message?: string }): Promise<void>;
+}
+
+interface CallParams {
+  arguments?: Record<string, unknown> | undefined;
+  _meta?: Record<string, unknown> | undefined;
+}
+
+const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true });
+
+/** What a handler logs, as JSON. */
+function toLogData(data: unknown): unknown {
+  try {
+    const json: string | undefined = JSON.stringify(data instanceof Error ? data.message : data);
+    return json === undefined ? null : (JSON.parse(json) as unknown);
+  } catch {
+    return "(something that JSON cannot hold)";
+  }
+}
+
+/** The context of a handler. `isOver` ends it: nothing that is done with it afterwards reaches the host. */
+function createContext(
+  tool: AnyTool,
+  { signal, log, progress }: CallMeans,
+  { call, memory, isOver }: { call: TrailblazeCall | undefined; memory: CallMemory; isOver: () => boolean },
+): ToolContext {
+  const client = clientFrom(call, { signal });
+  const ignore = () => {};
+  return Object.freeze({
+    signal,
+    options: defaultOptionsOf(tool),
+    log: (level: LogLevel, data: unknown) => {
+      if (!isOver()) log(level, toLogData(data)).catch(ignore);
+    },
+    progress: async (done: number, total?: number, message?: string) => {
+      const step = { progress: done, ...(total === undefined ? {} : { total }) };
+      if (!isOver()) await progress({ ...step, ...(message === undefined ? {} : { message }) }).catch(ignore);
+    },
+    callTool: (name: string, args: Record<string, unknown>) => client.callTool(name, args),
+    client,
+    ...(call === undefined ? {} : { device: call.device, memory }),
+    ...(call?.sessionId === undefined ? {} : { sessionId: call.sessionId }),
+    ...(call?.invocationId === undefined ? {} : { invocationId: call.invocationId }),
+  });
+}
+
+/** Carries out a `tools/call`: checks the arguments, runs the handler, hands its writes to memory back. Never rejects. */
+export async function callTool(tool: AnyTool, params: CallParams, means: CallMeans): Promise<CallToolResult> {
+  const given = params.arguments ?? {};
+  const call = contextFrom(given, params);
+  const schema = inputSchemaOf(tool);
+  const args = fillDefaults(schema, withoutContext(given)) as Record<string, unknown>;
+  const fault = means.check(schema, args);
+  if (fault !== undefined) return failed(`Invalid arguments: ${fault}`);
+  const memory = new CallMemory(call?.memory ?? {});
+  let hasEnded = false;
+  const context = createContext(tool, means, { call, memory, isOver: () => hasEnded });
+  const envelope = call && { memory: call.memory, device: call.device };
+  const result = await runHandler(tool, args, { context, envelope });
+  hasEnded = true;
+  return memory.writeBack(checkOutput(tool, result, means.check));
+}
+
+function checkOutput({ outputSchema }: AnyTool, result: CallToolResult, check: Check): CallToolResult {
+  if (outputSchema === undefined || result.isError === true) return result;
+  if (Object.keys(outputSchema).length === 0) return result;
+  if (result.structuredContent === undefined) {
+    return failed("The tool has an outputSchema, but its result has no structuredContent.");
+  }
+  const fault = check(outputSchema, result.structuredContent);
+  if (fault === undefined) return result;
+  return failed(`The tool's structuredContent breaks its outputSchema: ${fault}`);
+}

@@ -1,0 +1,87 @@
+import { Writable } from "node:stream";
+import { handlerOf } from "../run-handler.ts";
+import { type AnyTool, inputSchemaOf } from "../tool-schema.ts";
+import { callTool } from "./call-tool.ts";
+import { createChecker } from "./check-value.ts";
+import { loadSdk } from "./load-sdk.ts";
+import type { Write } from "./reserve-stdout.ts";
+import type { ServerOfTools } from "./run.ts";
+
+/** How long calls under way have to end, after the client has gone. */
+const graceMs = 1000;
+
+function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
+  const byName = new Map<string, AnyTool>();
+  for (const tool of tools) {
+    if (byName.has(tool.name)) throw new Error(`Two tools are called ${JSON.stringify(tool.name)}.`);
+    handlerOf(tool);
+    byName.set(tool.name, tool);
+  }
+  return byName;
+}
+
+/** As `tools/list` answers it. */
+const advertise = (tool: AnyTool) => ({
+  name: tool.name,
+  ...(tool.title === undefined ? {} : { title: tool.title }),
+  ...(tool.description === undefined ? {} : { description: tool.description }),
+  inputSchema: inputSchemaOf(tool),
+  ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
+  ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+  ...(tool._meta === undefined ? {} : { _meta: tool._meta }),
+});
+
+/** Serves over stdio until the client has gone. */
+export async function serveTools({ name, version, tools }: ServerOfTools, write: Write): Promise<void> {
+  const byName = indexTools(tools);
+  const { Server, StdioServerTransport, types, AjvJsonSchemaValidator } = await loadSdk();
+  const server = new Server({ name, version }, { capabilities: { tools: {}, logging: {} } });
+  const check = createChecker(new AjvJsonSchemaValidator());
+  // Tools that are of no use without a session are not shown to clients that have none.
+  const isInSession = process.env.TRAILBLAZE_SESSION_ID !== undefined;
+  const shown = [...byName.values()].filter(
+    ({ _meta }) => isInSession || _meta?.["trailblaze/requiresContext"] !== true,
+  );
+  const underWay = new Set<Promise<unknown>>();
+
+  server.setRequestHandler(types.ListToolsRequestSchema, () => ({ tools: shown.map(advertise) }));
+  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
+    const tool = byName.get(params.name);
+    if (tool === undefined) {
+      throw new types.McpError(types.ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    }
+    const { progressToken } = params._meta ?? {};
+    const call = callTool(tool, params, {
+      signal: extra.signal,
+      check,
+      log: (level, data) => server.sendLoggingMessage({ level, logger: name, data }),
+      progress: async (step) => {
+        if (progressToken === undefined) return;
+        await extra.sendNotification({
+          method: "notifications/progress",
+          params: { progressToken, ...step },
+        });
+      },
+    });
+    underWay.add(call);
+    return await call.finally(() => underWay.delete(call));
+  });
+
+  const stdout = new Writable({
+    decodeStrings: false,
+    write: (chunk: string, _encoding, done) => void write(chunk, done),
+  });
+  const isOver = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve).once("close", resolve);
+    server.onclose = resolve;
+  });
+  await server.connect(new StdioServerTransport(process.stdin, stdout));
+  await isOver;
+  await Promise.race([Promise.allSettled(underWay), waitAtMost(graceMs)]);
+  await server.close();
+  // What a handler left running must not keep the process from ending.
+  setTimeout(() => process.exit(), graceMs).unref();
+}
+
+const waitAtMost = (milliseconds: number) =>
+  new Promise<void>((resolve) => void setTimeout(resolve, milliseconds).unref());

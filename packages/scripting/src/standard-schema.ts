@@ -1,0 +1,82 @@
+// The part of Standard Schema and Standard JSON Schema (version 1) that is used here, so that schemas of zod and other
+// libraries are understood without importing one of them.
+
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+export type StandardOutcome<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+interface JsonSchemaConverter {
+  readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+  readonly output: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+}
+
+/** A schema of a library: zod from 4.2, or any other that can write its schemas as JSON Schema by the same standard. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
+    readonly jsonSchema?: JsonSchemaConverter;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  const standard: unknown = (value as Partial<StandardSchema>)["~standard"];
+  return (
+    typeof standard === "object" &&
+    standard !== null &&
+    typeof (standard as { validate?: unknown }).validate === "function"
+  );
+}
+
+/** The JSON Schema of a library's schema, as plain data. Throws a `TypeError` where there is none of type object. */
+export function toJsonSchema(
+  schema: StandardSchema,
+  direction: "input" | "output",
+  key: string,
+): Record<string, unknown> & { type: "object" } {
+  const { vendor, jsonSchema } = schema["~standard"];
+  if (typeof jsonSchema?.[direction] !== "function") {
+    const version = vendor === "zod" ? " zod can from 4.2." : "";
+    throw new TypeError(
+      `\`${key}\`: this version of ${vendor} cannot write its schemas as JSON Schema.${version} Use a newer one, or give JSON Schema.`,
+    );
+  }
+  let written: unknown;
+  try {
+    // By way of JSON, as libraries hide more in it than data.
+    written = JSON.parse(JSON.stringify(jsonSchema[direction]({ target: "draft-2020-12" })));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`\`${key}\` cannot be written as JSON Schema: ${reason}`, { cause: error });
+  }
+  if ((written as { type?: unknown } | null)?.type !== "object") {
+    throw new TypeError(`\`${key}\` must be the schema of an object.`);
+  }
+  return written as Record<string, unknown> & { type: "object" };
+}
+
+const stepOf = (step: PropertyKey | { readonly key: PropertyKey }): string =>
+  String(typeof step === "object" ? step.key : step)
+    .replaceAll("~", "~0")
+    .replaceAll("/", "~1");
+
+const describeIssue = ({ path = [], message }: StandardIssue): string =>
+  `${path.map((step) => `/${stepOf(step)}`).join("")} ${message}`.trim();
+
+/** What the schema makes of a value. Throws an error whose message names the place of each fault. */
+export async function parseWith<Output>(
+  schema: StandardSchema<unknown, Output>,
+  value: unknown,
+): Promise<Output> {
+  const outcome = await schema["~standard"].validate(value);
+  if (outcome.issues === undefined) return outcome.value;
+  throw new Error(outcome.issues.slice(0, 10).map(describeIssue).join("; "));
+}

@@ -1,0 +1,55 @@
+import type { TrailblazeClient } from "../client.ts";
+import type { ArgumentsOfTool } from "../define.ts";
+import type { HandlerContext } from "../handlers.ts";
+import type { CallToolResult } from "../results.ts";
+import { handlerOf, runHandler, withoutContext } from "../run-handler.ts";
+import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../tool-schema.ts";
+import { createMockContext, type MockContext } from "./mock-context.ts";
+
+export interface InvokeOptions {
+  /** Default: `createMockContext()`, with the defaults of the tool's options. */
+  context?: HandlerContext;
+  /** Answers the handler's calls of other tools. Default: the context's. */
+  client?: TrailblazeClient;
+}
+
+const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true });
+
+function prepareContext(tool: AnyTool, { context, client }: InvokeOptions): HandlerContext {
+  const given = context ?? createMockContext({ options: defaultOptionsOf(tool) });
+  return client === undefined
+    ? given
+    : Object.freeze({
+        ...given,
+        client,
+        callTool: (name: string, args: Record<string, unknown>) => client.callTool(name, args),
+      });
+}
+
+/** `_trailblazeContext`, as the host makes it for a handler in its process. */
+function envelopeOf({ device, ...context }: HandlerContext) {
+  if (device === undefined) return undefined;
+  const memory = (context as Partial<MockContext>).remembered?.() ?? {};
+  return { memory, device };
+}
+
+/**
+ * Runs a tool as a host does, without one: fills in defaults, calls its handler, and makes a result of what it returns
+ * or throws. Arguments are checked by a library's schema if the tool has one; of JSON Schema only `required` is looked
+ * at, the rest is the host's. Never rejects for what the handler does; a definition whose handler is a reference is a
+ * `TypeError`.
+ */
+export async function invoke<Tool extends AnyTool>(
+  tool: Tool,
+  args: ArgumentsOfTool<Tool>,
+  options: InvokeOptions = {},
+): Promise<CallToolResult> {
+  handlerOf(tool);
+  const schema = inputSchemaOf(tool);
+  const given = structuredClone(withoutContext(args as Record<string, unknown>));
+  const filled = fillDefaults(schema, given) as Record<string, unknown>;
+  const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(filled, name));
+  if (missing.length > 0) return failed(missing.map((name) => `/${name} is required`).join("; "));
+  const context = prepareContext(tool, options);
+  return await runHandler(tool, filled, { context, envelope: envelopeOf(context) });
+}

@@ -1,0 +1,80 @@
+import type { TrailblazeClient } from "../client.ts";
+import type { TrailblazeDevice } from "../context.ts";
+import type { HandlerContext, LogLevel, SessionMemory, ToolContext } from "../handlers.ts";
+import { createMockClient } from "./mock-client.ts";
+
+/** What is to differ from a session with a web browser, empty memory, no options and no other tools. */
+export interface MockContextOverrides {
+  /** `false`: as outside a session, under another MCP client. Then there is no device, memory or id. */
+  inSession?: boolean;
+  /** Parts of the device; `null` for a session without one. */
+  device?: Partial<TrailblazeDevice> | null;
+  memory?: Readonly<Record<string, string>>;
+  options?: Readonly<Record<string, unknown>>;
+  client?: TrailblazeClient;
+  signal?: AbortSignal;
+  sessionId?: string;
+  invocationId?: string;
+}
+
+/** A handler's context that remembers what is done with it. */
+export type MockContext = ToolContext & {
+  /** What the handler logged, in order. */
+  readonly logs: readonly { readonly level: LogLevel; readonly data: unknown }[];
+  /** What the handler told of its progress, in order. */
+  readonly steps: readonly {
+    readonly progress: number;
+    readonly total?: number;
+    readonly message?: string;
+  }[];
+  /** What is in memory now, also outside a session (empty there). */
+  readonly remembered: () => Record<string, string>;
+};
+
+const browser: TrailblazeDevice = {
+  platform: "WEB",
+  widthPixels: 1280,
+  heightPixels: 800,
+  driverType: "playwright-native",
+};
+
+function createMemory(entries: Map<string, string>): SessionMemory {
+  return {
+    get: (name) => entries.get(name),
+    set: (name, value) => {
+      if (typeof value !== "string") throw new TypeError("Memory holds texts by keys that are texts.");
+      entries.set(name, value);
+    },
+    delete: (name) => entries.delete(name),
+  };
+}
+
+/** A context as a handler gets it in a session, without a session. */
+export function createMockContext(overrides: MockContextOverrides = {}): MockContext {
+  const { inSession = true, device = {}, memory = {}, options = {} } = overrides;
+  const { client = createMockClient(), signal = new AbortController().signal } = overrides;
+  const entries = new Map(Object.entries(inSession ? memory : {}));
+  const logs: { level: LogLevel; data: unknown }[] = [];
+  const steps: MockContext["steps"][number][] = [];
+  const session: Partial<HandlerContext> = {
+    sessionId: overrides.sessionId ?? "mock-session",
+    invocationId: overrides.invocationId ?? "mock-invocation",
+    device: device === null ? null : { ...browser, ...device },
+    memory: createMemory(entries),
+  };
+  return Object.freeze({
+    signal,
+    options,
+    client,
+    callTool: (name: string, args: Record<string, unknown>) => client.callTool(name, args),
+    log: (level: LogLevel, data: unknown) => void logs.push({ level, data }),
+    progress: async (progress: number, total?: number, message?: string) => {
+      const step = { progress, ...(total === undefined ? {} : { total }) };
+      steps.push({ ...step, ...(message === undefined ? {} : { message }) });
+    },
+    ...(inSession ? session : {}),
+    logs,
+    steps,
+    remembered: () => Object.fromEntries(entries),
+  });
+}

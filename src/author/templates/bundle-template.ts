@@ -1,0 +1,92 @@
+import { commonFiles, formatManifest } from "./common-files.ts";
+import type { Template } from "./template.ts";
+
+const about = {
+  summary: "an Mcp.Tools bundle, which translates calls and results, and a server for it",
+  preparation: [],
+  trial: ({ prefix }) => `npx trailblaze call ${prefix}_currentWeather city=Lisbon`,
+} satisfies Omit<Template, "files">;
+
+const formatBundle = (prefix: string): string => `kind: Mcp.Tools
+metadata: { name: weather }
+entries:
+  - name: ${prefix}_currentWeather
+    description: Tell what the weather of a city is now.
+    argumentsSchema:
+      type: object
+      properties:
+        city: { type: string, description: Name of the city. }
+      required: [city]
+    annotations: { readOnlyHint: true }
+    handler: ./lib/weather.js#currentWeather
+    inputs:
+      place: \${{ request.arguments.city }}
+    result:
+      content:
+        - type: text
+          text: "\${{ result.place }}: \${{ result.celsius }} degrees, \${{ result.sky }}"
+      structuredContent: \${{ result }}
+    catches:
+      - code: UNKNOWN_CITY
+        error:
+          code: -32001
+          message: \${{ error.message }}
+`;
+
+const server = `kind: Mcp.StdioServer
+metadata: { name: weatherDesk }
+instructions: Ask for a city by its English name.
+tools: [weather]
+`;
+
+const code = `const stations = new Map([
+  ["Lisbon", { celsius: 21, sky: "sunny" }],
+  ["Bergen", { celsius: 9, sky: "rain" }],
+]);
+
+export function currentWeather({ place }) {
+  const weather = stations.get(place);
+  if (weather === undefined) {
+    throw Object.assign(new Error(\`There is no weather station in \${place}.\`), { code: "UNKNOWN_CITY" });
+  }
+  return { place, ...weather };
+}
+`;
+
+const test = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { currentWeather } from "../lib/weather.js";
+
+test("knows the weather of a city", () => {
+  assert.deepEqual(currentWeather({ place: "Bergen" }), { place: "Bergen", celsius: 9, sky: "rain" });
+});
+
+test("says by a code that it does not know a city", () => {
+  assert.throws(() => currentWeather({ place: "Atlantis" }), { code: "UNKNOWN_CITY" });
+});
+`;
+
+/** A toolset as a document, and a server as a document that serves it. */
+export const bundleTemplate: Template = {
+  ...about,
+  files: (values) => ({
+    "package.json": formatManifest(values, {
+      description: "Tells the weather of a few cities.",
+      files: ["lib", "trailblaze"],
+      trailblaze: {
+        servers: [["weatherDesk", "The weather over stdio"]],
+        toolsets: [
+          { name: "weather", description: "The weather", tools: [`${values.prefix}_currentWeather`] },
+        ],
+      },
+    }),
+    "trailblaze/servers/weatherDesk.yaml": server,
+    "trailblaze/toolsets/weather.yaml": formatBundle(values.prefix),
+    "lib/weather.js": code,
+    "test/weather.test.js": test,
+    ...commonFiles(about, values, {
+      about: `A Trailblaze pack with a bundle of tools, \`trailblaze/toolsets/weather.yaml\`: its entries translate what models say
+into arguments of \`lib/weather.js\`, and its results and errors into answers.`,
+    }),
+  }),
+};

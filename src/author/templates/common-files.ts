@@ -1,0 +1,59 @@
+import type { Template, TemplateFiles, TemplateValues } from "./template.ts";
+
+interface ManifestParts {
+  description: string;
+  /** What npm publishes, besides package.json and the README. */
+  files: readonly string[];
+  trailblaze: object;
+  scripts?: Readonly<Record<string, string>>;
+  dependencies?: Readonly<Record<string, string>>;
+  devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** package.json of a new pack. */
+export function formatManifest({ name, hostVersion }: TemplateValues, parts: ManifestParts): string {
+  const { description, files, trailblaze, scripts = {}, dependencies, devDependencies = {} } = parts;
+  const manifest = {
+    name,
+    version: "0.1.0",
+    description,
+    keywords: ["trailblaze-extension", "mcp"],
+    license: "MIT",
+    type: "module",
+    engines: { node: "^20.19.0 || >=22.12.0", trailblaze: `^${hostVersion}` },
+    files,
+    scripts: { test: "node --test", prepublishOnly: "trailblaze validate --strict", ...scripts },
+    trailblaze,
+    ...(dependencies === undefined ? {} : { dependencies }),
+    devDependencies: { trailblaze: `^${hostVersion}`, ...devDependencies },
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** What every pack has besides what makes it one. `about`: what it brings, as Markdown. */
+export function commonFiles(
+  template: Omit<Template, "files">,
+  values: TemplateValues,
+  { about, ignored = [] }: { about: string; ignored?: readonly string[] },
+): TemplateFiles {
+  const commands = [
+    ...template.preparation,
+    "npm test",
+    "npx trailblaze validate --strict",
+    template.trial(values),
+    "npx trailblaze dev",
+  ];
+  const readme = `# ${values.name}
+
+${about}
+
+## Work on it
+
+\`\`\`sh
+${commands.join("\n")}
+\`\`\`
+
+\`dev\` watches the folder, validates it on every change and keeps a session open over it. \`npm publish\` validates first.
+`;
+  return { "README.md": readme, ".gitignore": `${["node_modules/", ...ignored, "*.tgz"].join("\n")}\n` };
+}

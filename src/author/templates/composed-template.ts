@@ -1,0 +1,83 @@
+import { commonFiles, formatManifest } from "./common-files.ts";
+import { formatGreetingDefinition, formatGreetingTest, greetingCode } from "./greeting.ts";
+import type { Template, TemplateValues } from "./template.ts";
+
+const about = {
+  summary: "tools, a toolset and a prompt, composed into a server",
+  preparation: [],
+  trial: ({ prefix }) => `npx trailblaze call ${prefix}_initials name="Ada Lovelace"`,
+} satisfies Omit<Template, "files">;
+
+const formatInitials = ({ prefix }: TemplateValues): string => `name: ${prefix}_initials
+description: Make the initials of a name.
+parameters:
+  name: { type: string, description: The name., required: true }
+annotations: { readOnlyHint: true }
+handler: ./lib/initials.js#initials
+`;
+
+const initialsCode = `export function initials({ name }) {
+  const parts = name.split(/\\s+/).filter((part) => part !== "");
+  return parts.map((part) => part.charAt(0)).join("");
+}
+`;
+
+const initialsTest = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { initials } from "../lib/initials.js";
+
+test("takes the first letter of each part", () => {
+  assert.equal(initials({ name: " Ada  Lovelace" }), "AL");
+});
+`;
+
+const toolset = `name: welcoming
+description: Tools for the front desk.
+tools: [greet, initials]
+`;
+
+const formatPrompt = ({ prefix }: TemplateValues): string => `name: welcomeNote
+description: Write a welcome note for a guest.
+arguments:
+  - { name: guest, description: Name of the guest., required: true }
+content: Write a short welcome note for {{guest}}. Greet with ${prefix}_greet.
+`;
+
+const server = `name: reception
+instructions: Ask for the guest's name first.
+toolsets: [welcoming]
+prompts: [welcomeNote]
+`;
+
+/** A server that the host serves, made of what the pack brings. */
+export const composedTemplate: Template = {
+  ...about,
+  files: (values) => ({
+    "package.json": formatManifest(values, {
+      description: "Everything for welcoming guests.",
+      files: ["lib", "trailblaze"],
+      trailblaze: {
+        servers: [["reception", "Everything for welcoming guests"]],
+        tools: [
+          ["greet", "Greet somebody"],
+          ["initials", "Make the initials of a name"],
+        ],
+        toolsets: [["welcoming", "Tools for the front desk"]],
+        prompts: [["welcomeNote", "Write a welcome note"]],
+      },
+    }),
+    "trailblaze/servers/reception.yaml": server,
+    "trailblaze/toolsets/welcoming.yaml": toolset,
+    "trailblaze/tools/greet.yaml": formatGreetingDefinition(values),
+    "trailblaze/tools/initials.yaml": formatInitials(values),
+    "trailblaze/prompts/welcomeNote.yaml": formatPrompt(values),
+    "lib/greet.js": greetingCode,
+    "lib/initials.js": initialsCode,
+    "test/greet.test.js": formatGreetingTest("../lib/greet.js"),
+    "test/initials.test.js": initialsTest,
+    ...commonFiles(about, values, {
+      about: `A Trailblaze pack with a server, \`reception\`, that is composed of the toolset \`welcoming\` and the prompt
+\`welcomeNote\`. Nothing needs to run for it: the host serves it, with \`npx trailblaze start ${values.name.replace(/^@/, "")}/reception\`.`,
+    }),
+  }),
+};

@@ -1,0 +1,76 @@
+import { commonFiles, formatManifest } from "./common-files.ts";
+import { formatGreetingTest } from "./greeting.ts";
+import type { Template } from "./template.ts";
+
+const about = {
+  summary: "a tool written in TypeScript, built into dist",
+  preparation: ["npm install", "npm run build"],
+  trial: ({ prefix }) => `npx trailblaze call ${prefix}_greet name=Ada language=fr`,
+} satisfies Omit<Template, "files">;
+
+const code = `import type { ToolHandler } from "@trailblaze/scripting";
+
+const greetings = { en: "Hello", fr: "Bonjour", de: "Guten Tag" };
+
+/** What \`inputSchema\` in trailblaze/tools/greet.json admits. */
+export type GreetArguments = { name: string; language: keyof typeof greetings };
+
+export const greet: ToolHandler<GreetArguments> = ({ name, language }) => \`\${greetings[language]}, \${name}!\`;
+`;
+
+const compilerOptions = {
+  target: "ES2022",
+  lib: ["ES2023", "DOM"],
+  module: "NodeNext",
+  moduleResolution: "NodeNext",
+  types: [],
+  strict: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: true,
+  rootDir: "src",
+  outDir: "dist",
+};
+
+const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** A tool whose handler is compiled; its definition refers to what is built. */
+export const typescriptTemplate: Template = {
+  ...about,
+  files: (values) => ({
+    "package.json": formatManifest(values, {
+      description: "Greets people in several languages.",
+      files: ["dist", "trailblaze"],
+      trailblaze: { tools: [["greet", "Greet somebody"]] },
+      scripts: {
+        build: "tsc",
+        test: "npm run build && node --test",
+        prepack: "npm run build",
+        prepublishOnly: "npm run build && trailblaze validate --strict",
+      },
+      devDependencies: { "@trailblaze/scripting": `^${values.hostVersion}`, typescript: "^5.9.0" },
+    }),
+    "tsconfig.json": formatJson({ compilerOptions, include: ["src"] }),
+    "trailblaze/tools/greet.json": formatJson({
+      name: `${values.prefix}_greet`,
+      description: "Greet somebody by name.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          name: { type: "string", description: "Whom to greet." },
+          language: { enum: ["en", "fr", "de"], default: "en", description: "Language of the greeting." },
+        },
+        required: ["name"],
+        additionalProperties: false,
+      },
+      annotations: { readOnlyHint: true },
+      handler: "./dist/greet.js#greet",
+    }),
+    "src/greet.ts": code,
+    "test/greet.test.js": formatGreetingTest("../dist/greet.js"),
+    ...commonFiles(about, values, {
+      about: `A Trailblaze pack with one tool, \`${values.prefix}_greet\`: defined in \`trailblaze/tools/greet.json\`, written in
+\`src/greet.ts\` and built into \`dist\`, which is what the definition refers to: build before you validate.`,
+      ignored: ["/dist/"],
+    }),
+  }),
+};

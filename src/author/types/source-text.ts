@@ -1,0 +1,39 @@
+// Texts of tools are hostile: in the source that is generated they are literals and comments, and nothing else.
+
+/** Whatever does not print, and what ends lines. */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+const escapeUnits = (text: string): string =>
+  text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** A text as a literal. */
+export function formatLiteral(text: string): string {
+  return JSON.stringify(text).replace(unprintable, escapeUnits);
+}
+
+/** The name of a property: as it is, or as a literal. */
+export function formatKey(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name);
+}
+
+const longestComment = 2000;
+
+/** Texts as a comment for documentation, each on lines of its own; empty for no words. */
+export function formatDocComment(texts: readonly (string | undefined)[], indent: string): string {
+  const words = texts.filter((text) => text !== undefined).join("\n\n");
+  const cut = words.length > longestComment ? `${words.slice(0, longestComment)}…` : words;
+  const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
+    line
+      .replaceAll("\t", "  ")
+      .replace(unprintable, (character) => `\\u{${character.codePointAt(0)?.toString(16).padStart(4, "0")}}`)
+      .replaceAll("*/", "*\\/")
+      // Neither a tag nor an instruction to the compiler.
+      .replace(/(?<![\w.])@/g, "\\@")
+      .trimEnd(),
+  );
+  while (lines.at(-1) === "") lines.pop();
+  while (lines[0] === "") lines.shift();
+  if (lines.length === 0) return "";
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */\n`;
+}

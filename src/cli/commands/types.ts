@@ -1,0 +1,42 @@
+import { compareTypes, declareTools, writeTypes } from "../../api/generate-types.ts";
+import { failure, printable } from "../../problems/index.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { withSession } from "../session/session-command.ts";
+
+/** Declarations of a session's tools: printed, written to a file, or compared with it. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { options, cwd } = input;
+  const isCheck = options.check === true;
+  const out = options.out === undefined ? undefined : String(options.out);
+  if (out === "" || (isCheck && out === undefined)) {
+    const reason = out === "" ? "--out names no file" : "--check compares a file, but none is named";
+    throw failure("InvalidArguments", {
+      reason,
+      hint: "trailblaze types --check --out trailblaze-tools.d.ts",
+    });
+  }
+  return withSession(input, async (session) => {
+    const { declarations, tools } = declareTools(session);
+    // Problems of packs are those of the session, and `trailblaze tools` shows them; a file is right or it is not.
+    const { problems } = session;
+    if (out === undefined)
+      return { json: { declarations, tools, problems }, formatText: () => declarations.trimEnd(), problems };
+    const { file, differs } = isCheck
+      ? compareTypes(declarations, out, cwd)
+      : writeTypes(declarations, out, cwd);
+    const count = `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
+    const words = isCheck
+      ? differs
+        ? `differs from the tools of the session: trailblaze types --out ${out}`
+        : "is up to date"
+      : differs
+        ? `now declares ${count}`
+        : `already declares ${count}`;
+    return {
+      json: { file, tools, differs: isCheck && differs, changed: !isCheck && differs, problems },
+      formatText: () => printable(`${out} ${words}`),
+      problems,
+      failed: isCheck && differs,
+    };
+  });
+}

@@ -1,0 +1,201 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { runProcess } from "../support/run-process.ts";
+import { makeProbePack } from "./probe-pack.ts";
+
+const host = inRepository("test/author/command-host.ts");
+const hostArguments = ["--import", import.meta.resolve("tsx"), host];
+
+const runCommand = (cwd: string, ...args: string[]) =>
+  runProcess(process.execPath, [...hostArguments, ...args], { cwd, env: process.env, timeoutMs: 60_000 });
+
+describe("init", () => {
+  test("makes a pack and says what comes next", async () => {
+    const cwd = makeTree({});
+    const { stdout, stderr, exitCode } = await runCommand(cwd, "init", "front-desk", "--template", "data");
+    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+    expect(stdout).toBe(`Made front-desk in front-desk, from the template data:
+  package.json
+  trailblaze/tools/greet.yaml
+  lib/greet.js
+  test/greet.test.js
+  README.md
+  .gitignore
+
+Next:
+  cd front-desk
+  npm test
+  npx trailblaze validate --strict
+  npx trailblaze call front_desk_greet name=Ada language=fr
+`);
+  });
+
+  test("prints one document, and takes the folder that it is in", async () => {
+    const cwd = makeTree({});
+    const { stdout, exitCode } = await runCommand(cwd, "init", "--name", "@acme/desk", "--yes", "--json");
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      directory: cwd,
+      name: "@acme/desk",
+      template: "data",
+      files: [
+        "package.json",
+        "trailblaze/tools/greet.yaml",
+        "lib/greet.js",
+        "test/greet.test.js",
+        "README.md",
+        ".gitignore",
+      ],
+    });
+  });
+
+  test.each([
+    ["a folder that is not empty", ["init", "full", "--yes"], "is not empty"],
+    ["a name that npm refuses", ["init", "new", "--yes", "--name", "No Good"], "npm takes no package"],
+    ["a template that is none", ["init", "new", "--template", "nope"], "is no template"],
+    ["nobody to ask", ["init", "new"], "no terminal to ask on"],
+  ])("refuses %s, and changes nothing", async (_what, args, reason) => {
+    const cwd = makeTree({ "full/package.json": "{}" });
+    const { stdout, exitCode } = await runCommand(cwd, ...args, "--json");
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: "InvalidArguments",
+      message: expect.stringContaining(reason),
+    });
+    expect(readdirSync(cwd, { recursive: true }).sort()).toEqual(["full", join("full", "package.json")]);
+  });
+
+  test.skipIf(process.platform !== "linux")(
+    "asks on a terminal, again where the answer is none",
+    async () => {
+      const cwd = makeTree({});
+      const ask = async (...answers: string[]) => {
+        const command = [process.execPath, ...hostArguments, "init", "my-tools"]
+          .map((word) => `'${word}'`)
+          .join(" ");
+        const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: process.env });
+        let text = "";
+        child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        child.stdin.end(answers.map((answer) => `${answer}\n`).join(""));
+        const [exitCode] = await once(child, "close");
+        return { text, exitCode };
+      };
+      const ended = await ask("Not Good");
+      expect(ended.text).toContain("npm takes no package");
+      expect(ended.exitCode).toBe(2);
+      expect(readdirSync(cwd)).toEqual([]);
+      const { text, exitCode } = await ask("Not Good", "@acme/my-tools", "9", "5");
+      expect(text).toContain("Name of the npm package (my-tools):");
+      expect(text).toContain('"9" is no template');
+      expect(text).toContain("Made @acme/my-tools in my-tools, from the template bundle");
+      expect(exitCode).toBe(0);
+      expect(existsSync(join(cwd, "my-tools/trailblaze/toolsets/weather.yaml"))).toBe(true);
+    },
+  );
+});
+
+describe("types", () => {
+  test("prints declarations, writes them, and tells whether a file has them", async () => {
+    const { directory, running } = makeProbePack();
+    const printed = await runCommand(directory, "types");
+    expect(printed.exitCode).toBe(0);
+    expect(printed.stdout).toContain(
+      '"probe_hello": {\n      arguments: { [key: string]: unknown };\n    };',
+    );
+    expect(printed.stdout).toContain('"probe_one"');
+    const check = () => runCommand(directory, "types", "--check", "--out", "types/tools.d.ts");
+    expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("differs") });
+    expect(await runCommand(directory, "types", "--out", "types/tools.d.ts")).toMatchObject({ exitCode: 2 });
+    expect(await runCommand(directory, "types", "--out", "tools.d.ts")).toMatchObject({
+      exitCode: 0,
+      stdout: "tools.d.ts now declares 2 tools\n",
+    });
+    expect(readFileSync(join(directory, "tools.d.ts"), "utf8")).toBe(printed.stdout);
+    const upToDate = await runCommand(directory, "types", "--check", "--out", "tools.d.ts", "--json");
+    expect(upToDate.exitCode).toBe(0);
+    expect(JSON.parse(upToDate.stdout)).toEqual({
+      file: join(directory, "tools.d.ts"),
+      tools: ["probe_hello", "probe_one"],
+      differs: false,
+      changed: false,
+      problems: [],
+    });
+    writeFileSync(join(directory, "tools.d.ts"), "// mine\n");
+    const drifted = await runCommand(directory, "types", "--check", "--out", "tools.d.ts", "--json");
+    expect(drifted.exitCode).toBe(1);
+    expect(JSON.parse(drifted.stdout)).toMatchObject({ differs: true, changed: false });
+    expect(readFileSync(join(directory, "tools.d.ts"), "utf8")).toBe("// mine\n");
+    expect(await runCommand(directory, "types", "--check")).toMatchObject({ exitCode: 2 });
+    expect(running()).toEqual([]);
+  }, 90_000);
+});
+
+describe("dev", () => {
+  test("validates and opens a session once", async () => {
+    const { directory, running } = makeProbePack();
+    const { stdout, exitCode } = await runCommand(directory, "dev", "--once");
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(`probe-pack 1.0.0 is valid: 0 errors, 0 warnings
+A session is open, with 2 tools:
+  probe_hello
+  probe_one
+`);
+    writeFileSync(join(directory, "trailblaze/tools/hello.json"), "[");
+    const broken = await runCommand(directory, "dev", "--once", "--json");
+    expect(broken.exitCode).toBe(1);
+    expect(JSON.parse(broken.stdout)).toMatchObject({
+      runs: 1,
+      ok: false,
+      tools: [],
+      problems: [{ severity: "error" }],
+    });
+    expect(broken.stderr).toContain("probe-pack 1.0.0 is not valid: 1 error");
+    expect(running()).toEqual([]);
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "ends with %s in order, with one document on stdout",
+    async (signal) => {
+      const { directory, pids, running } = makeProbePack();
+      const child = spawn(process.execPath, [...hostArguments, "dev", directory, "--json"], {
+        stdio: "pipe",
+      });
+      let stdout = "";
+      let stderr = "";
+      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        stdout += chunk;
+      });
+      const waitFor = (words: string) =>
+        new Promise<void>((resolve) => {
+          child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+            stderr += chunk;
+            if (stderr.includes(words)) resolve();
+          });
+        });
+      await waitFor("A session is open");
+      expect(stderr).toContain("Watching for changes; Ctrl-C ends.");
+      expect(running()).toEqual(pids());
+      const renamed = waitFor("+ probe_two");
+      const server = join(directory, "trailblaze/servers/probe.json");
+      writeFileSync(server, readFileSync(server, "utf8").replace("probe_one", "probe_two"));
+      await renamed;
+      expect(stderr).toContain("- probe_one");
+      child.kill(signal);
+      expect(await once(child, "close")).toEqual([0, null]);
+      expect(JSON.parse(stdout)).toMatchObject({
+        ok: true,
+        tools: ["probe_hello", "probe_two"],
+        problems: [],
+      });
+      expect(pids().length).toBeGreaterThan(1);
+      expect(running()).toEqual([]);
+    },
+  );
+});

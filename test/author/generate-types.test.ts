@@ -1,0 +1,379 @@
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { compareTypes, declareTools, writeTypes } from "../../src/api/generate-types.ts";
+import { createPlannedPack, planNewPack } from "../../src/api/init-pack.ts";
+import { openSession } from "../../src/api/session.ts";
+import { type DeclaredTool, formatDeclarations } from "../../src/author/types/format-declarations.ts";
+import { formatSchemaType } from "../../src/author/types/schema-type.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+
+const tool = (name: string, fields: Partial<DeclaredTool> = {}): DeclaredTool => ({
+  name,
+  description: null,
+  inputSchema: { type: "object", properties: {} },
+  ...fields,
+});
+
+/** Parsed once: libraries and sources are the same for every program. */
+const parsed = new Map<string, ts.SourceFile | undefined>();
+
+function createHost(options: ts.CompilerOptions, folder: string): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  return {
+    ...host,
+    getSourceFile(file, languageVersion) {
+      if (file.startsWith(folder)) return host.getSourceFile(file, languageVersion);
+      if (!parsed.has(file)) parsed.set(file, host.getSourceFile(file, languageVersion));
+      return parsed.get(file);
+    },
+  };
+}
+
+/** A compiler is slow where several run. */
+const timeout = 180_000;
+
+/** What a strict compiler says of declarations and of code that uses them. */
+function compile(declarations: string, code: string): string[] {
+  const folder = makeTree({ "package.json": { type: "module" }, "tools.d.ts": declarations, "use.ts": code });
+  const options: ts.CompilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    lib: ["lib.es2022.d.ts"],
+    types: [],
+    paths: { "@trailblaze/scripting": [inRepository("packages/scripting/src/index.ts")] },
+  };
+  const files = [join(folder, "tools.d.ts"), join(folder, "use.ts")];
+  const program = ts.createProgram(files, options, createHost(options, folder));
+  return ts
+    .getPreEmitDiagnostics(program)
+    .filter(({ file }) => file === undefined || file.fileName.startsWith(folder))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
+
+const usage = (body: string) => `import type { TrailblazeClient } from "@trailblaze/scripting";
+declare const tools: TrailblazeClient["tools"];
+${body}
+`;
+
+const issue = tool("jira_createIssue", {
+  title: "Create issue",
+  description: "Create an issue.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      summary: { type: "string", description: "One line." },
+      labels: { type: "array", items: { enum: ["bug", "task", null] } },
+      parent: { $ref: "#/$defs/issue" },
+      "due-date": { type: ["string", "null"] },
+      estimate: { anyOf: [{ type: "integer" }, { const: "unknown" }] },
+      fields: { type: "object", additionalProperties: { type: "number" } },
+    },
+    required: ["summary"],
+    $defs: {
+      issue: { type: "object", properties: { key: { type: "string" }, parent: { $ref: "#/$defs/issue" } } },
+    },
+  },
+  outputSchema: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
+});
+
+describe("declarations", () => {
+  test("let the compiler check names, arguments and results", { timeout }, () => {
+    const declarations = formatDeclarations([issue, tool("ping")]);
+    const good = usage(`
+const made = await tools.jira_createIssue({
+  summary: "x", labels: ["bug", null], parent: { key: "A-1", parent: {} }, "due-date": null, estimate: "unknown", fields: { points: 3 },
+});
+export const key: string | undefined = made.structuredContent?.key;
+export const text = (await tools.ping()).content[0];
+await tools.ping({});
+`);
+    const bad = [
+      "await tools.jira_createIssue();",
+      "await tools.jira_createIssue({});",
+      "await tools.jira_createIssue({ summary: 1 });",
+      'await tools.jira_createIssue({ summary: "x", sumary: "y" });',
+      'await tools.jira_createIssue({ summary: "x", labels: ["nonsense"] });',
+      'await tools.jira_createIssue({ summary: "x", parent: { key: 1 } });',
+      'await tools.jira_createIssue({ summary: "x", fields: { points: "3" } });',
+      'await tools.jira_createIsue({ summary: "x" });',
+    ];
+    // A line that compiles all the same makes the comment above it an error.
+    const refused = bad.map((line) => `// @ts-expect-error\n${line}\n`).join("");
+    expect(compile(declarations, `${good}${refused}`)).toEqual([]);
+    expect(compile(declarations, `${good}${bad.join("\n")}\n`)).toHaveLength(bad.length);
+  });
+
+  test("read like this", () => {
+    expect(formatDeclarations([issue])).toMatchInlineSnapshot(`
+      "// The tools of this project's sessions. Written by \`trailblaze types\`: do not edit, run it again.
+      import type {} from "@trailblaze/scripting";
+
+      declare module "@trailblaze/scripting" {
+        interface InstalledTools {
+          /**
+           * Create issue
+           *
+           * Create an issue.
+           */
+          "jira_createIssue": {
+            arguments: {
+              "due-date"?: string | null;
+              estimate?: number | "unknown";
+              fields?: { [key: string]: number };
+              labels?: ("bug" | "task" | null)[];
+              parent?: {
+                key?: string;
+                parent?: unknown;
+              };
+              /** One line. */
+              summary: string;
+            };
+            result: {
+              key: string;
+            };
+          };
+        }
+      }
+      "
+    `);
+  });
+
+  test("are the same for the same tools, in whatever order", () => {
+    const shuffled = {
+      ...issue,
+      inputSchema: { ...issue.inputSchema, properties: reverse(issue.inputSchema.properties) },
+    };
+    const tools = [issue, tool("a"), tool("B"), tool("_c")];
+    expect(formatDeclarations([tool("_c"), tool("B"), shuffled, tool("a")])).toBe(formatDeclarations(tools));
+  });
+
+  test("of no tools compile", { timeout }, () => {
+    expect(compile(formatDeclarations([]), usage("export { tools };"))).toEqual([]);
+  });
+
+  test("hold hostile names and texts as text", { timeout }, () => {
+    const hostile = [
+      '"](): void; evil: never; "',
+      "__proto__",
+      "constructor",
+      "a\u2028b\u202ec\\",
+      "*/ evil(); /*",
+      "}\n}\nexport const evil = 1;",
+    ];
+    const tools = hostile.map((text, index) =>
+      tool(`${text}${index}`, {
+        title: text,
+        description: `${text}\n@ts-ignore\n@deprecated\r\n/// <reference path="/etc/x" />\u001b[2J`,
+        inputSchema: {
+          type: "object",
+          properties: { [text]: { const: text, description: `${text} */` }, x: { enum: hostile } },
+          required: [text, "missing", text],
+        },
+      }),
+    );
+    const declarations = formatDeclarations(tools);
+    expect(compile(declarations, usage("export { tools };"))).toEqual([]);
+    expect(membersOf(declarations)).toHaveLength(hostile.length);
+    expect(/[\u0000-\u0009\u000b-\u001f\u202e\u2028]/.test(declarations)).toBe(false);
+    expect(declarations).not.toMatch(/^\s*(\*|\/\*\*)\s*@/m);
+  });
+
+  test("stay one member a tool for whatever a schema holds", () => {
+    const schema = fc.object({
+      key: fc.oneof(
+        fc.constantFrom(
+          "type",
+          "properties",
+          "items",
+          "enum",
+          "const",
+          "anyOf",
+          "allOf",
+          "$ref",
+          "required",
+          "additionalProperties",
+          "description",
+          "$defs",
+        ),
+        fc.string({ unit: "grapheme" }),
+      ),
+      values: [
+        fc.string({ unit: "binary" }),
+        fc.constantFrom("object", "array", "string", "#/$defs/a", "*/"),
+        fc.boolean(),
+        fc.double(),
+        fc.constant(null),
+      ],
+      maxDepth: 5,
+    });
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary" }),
+        fc.string({ unit: "binary" }),
+        schema,
+        (name, description, inputSchema) => {
+          const declared = { name, description, inputSchema: { type: "object", ...inputSchema } };
+          const text = formatDeclarations([declared as DeclaredTool, tool("other")]);
+          expect(membersOf(text)).toHaveLength(2);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const reverse = (value: unknown) => Object.fromEntries(Object.entries(value as object).reverse());
+
+/** The members of the one interface; throws where the text is not what it should be. */
+function membersOf(declarations: string): string[] {
+  const source = ts.createSourceFile("x.d.ts", declarations, ts.ScriptTarget.Latest, true);
+  const { parseDiagnostics } = source as unknown as { parseDiagnostics: unknown[] };
+  expect(parseDiagnostics).toEqual([]);
+  const [, module] = source.statements;
+  expect(source.statements).toHaveLength(2);
+  if (!(module && ts.isModuleDeclaration(module) && module.body && ts.isModuleBlock(module.body)))
+    throw new Error();
+  expect(module.body.statements).toHaveLength(1);
+  const [tools] = module.body.statements;
+  if (!(tools && ts.isInterfaceDeclaration(tools))) throw new Error();
+  return tools.members.map((member) => member.name?.getText() ?? "");
+}
+
+describe("the type of a schema", () => {
+  test.each<[object, string]>([
+    [{}, "unknown"],
+    [{ type: "integer" }, "number"],
+    [{ type: ["string", "null"] }, "string | null"],
+    [{ type: "string", nullable: true }, "string | null"],
+    [{ type: "string", enum: ["a", "b", "a"] }, '"a" | "b"'],
+    [{ const: { a: [1, null] } }, "{ a: [1, null] }"],
+    [{ enum: [] }, "never"],
+    [{ type: "array" }, "unknown[]"],
+    [{ type: "array", items: { type: ["string", "number"] } }, "(string | number)[]"],
+    [{ type: "array", items: false }, "never[]"],
+    [{ type: "array", prefixItems: [{ type: "string" }] }, "unknown[]"],
+    [{ type: "object" }, "{ [key: string]: unknown }"],
+    [{ type: "object", additionalProperties: false }, "{ [key: string]: never }"],
+    [{ type: "object", additionalProperties: { type: "boolean" } }, "{ [key: string]: boolean }"],
+    [{ type: "object", properties: { a: true } }, "{\n  a?: unknown;\n}"],
+    [
+      { properties: { a: { type: "null" } }, required: ["a"], additionalProperties: true },
+      "{\n  a: null;\n  [key: string]: unknown;\n}",
+    ],
+    [
+      { type: "object", required: ["b"], patternProperties: { "^x": {} } },
+      "{\n  b: unknown;\n  [key: string]: unknown;\n}",
+    ],
+    [{ oneOf: [{ type: "string" }, {}] }, "unknown"],
+    [{ allOf: [{ type: ["string", "number"] }, {}] }, "string | number"],
+    [{ type: "string", anyOf: [{ minLength: 1 }, { maxLength: 0 }] }, "string"],
+    [{ allOf: [{ type: ["string", "number"] }, { enum: [1, "b"] }] }, '(string | number) & (1 | "b")'],
+    [{ $ref: "#" }, "unknown"],
+    [{ $ref: "https://example.com/schema" }, "unknown"],
+    [{ $ref: "#/$defs/a~1b", $defs: { "a/b": { type: "string" } } }, "string"],
+    [{ $ref: "#/$defs/loop", $defs: { loop: { $ref: "#/$defs/loop" } } }, "unknown"],
+    [{ $ref: "#/__proto__/constructor" }, "unknown"],
+    [{ type: "toString" }, "unknown"],
+  ])("%j is %s", (schema, type) => {
+    expect(formatSchemaType(schema as Record<string, unknown>, "")).toBe(type);
+  });
+
+  test("is bounded, however deep and wide the schema is", () => {
+    let deep: object = { type: "string" };
+    for (let depth = 0; depth < 5000; depth++) deep = { type: "array", items: deep };
+    expect(formatSchemaType(deep as Record<string, unknown>, "")).toMatch(/^unknown(\[\])+$/);
+    const branch = { type: "object", properties: { a: { $ref: "#/$defs/0" }, b: { $ref: "#/$defs/0" } } };
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [
+        index,
+        {
+          type: "object",
+          properties: { a: { $ref: `#/$defs/${index + 1}` }, b: { $ref: `#/$defs/${index + 1}` } },
+        },
+      ]),
+    );
+    expect(formatSchemaType({ ...branch, $defs }, "").length).toBeLessThan(200_000);
+    const wide = { enum: Array.from({ length: 100_000 }, (_, index) => index) };
+    expect(formatSchemaType(wide, "")).toBe("unknown");
+  });
+});
+
+test("a session's tools, those of its servers among them, are declared", { timeout }, async () => {
+  const directory = makeTree({});
+  createPlannedPack(planNewPack(directory, { name: "front-desk", template: "composed" }));
+  writeFileSync(
+    join(directory, "trailblaze.config.json"),
+    JSON.stringify({
+      trailblazeSubprocessToolsets: [
+        {
+          name: "memory",
+          command: process.execPath,
+          args: [inRepository("node_modules/@modelcontextprotocol/server-memory/dist/index.js")],
+        },
+      ],
+    }),
+  );
+  await using session = await openSession({ cwd: directory });
+  const { declarations, tools } = declareTools(session);
+  expect(tools).toContain("front_desk_greet");
+  expect(tools).toContain("create_entities");
+  expect(tools).toEqual([...tools].sort());
+  const code = `export const a = await tools.front_desk_greet({ name: "Ada", language: "fr" });
+// @ts-expect-error
+export const b = await tools.front_desk_greet({ name: "Ada", language: "xx" });
+export const c = await tools.create_entities({ entities: [{ name: "x", entityType: "y", observations: [] }] });
+// @ts-expect-error
+export const d = await tools.create_entities({ entities: [{ name: "x" }] });`;
+  expect(compile(declarations, usage(code))).toEqual([]);
+});
+
+describe("a file of declarations", () => {
+  test("is written where it differs, and else left untouched", () => {
+    const folder = makeTree({});
+    const first = formatDeclarations([tool("a")]);
+    expect(compareTypes(first, "tools.d.ts", folder)).toEqual({
+      file: join(folder, "tools.d.ts"),
+      differs: true,
+    });
+    expect(writeTypes(first, "tools.d.ts", folder).differs).toBe(true);
+    const { ino, mtimeMs } = statSync(join(folder, "tools.d.ts"));
+    expect(writeTypes(first, "tools.d.ts", folder).differs).toBe(false);
+    expect(statSync(join(folder, "tools.d.ts"))).toMatchObject({ ino, mtimeMs });
+    const second = formatDeclarations([tool("b")]);
+    expect(compareTypes(second, "tools.d.ts", folder).differs).toBe(true);
+    expect(readFileSync(join(folder, "tools.d.ts"), "utf8")).toBe(first);
+    writeFileSync(join(folder, "tools.d.ts"), first.replaceAll("\n", "\r\n"));
+    expect(compareTypes(first, "tools.d.ts", folder).differs).toBe(false);
+  });
+
+  test("keeps its mode and its link, and nothing else is left beside it", () => {
+    const folder = makeTree({ "real/tools.d.ts": "old" });
+    symlinkSync(join(folder, "real/tools.d.ts"), join(folder, "linked.d.ts"));
+    chmodSync(join(folder, "real/tools.d.ts"), 0o600);
+    writeTypes("new", "linked.d.ts", folder);
+    expect(readFileSync(join(folder, "real/tools.d.ts"), "utf8")).toBe("new");
+    expect(statSync(join(folder, "real/tools.d.ts")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder, "real"))).toEqual(["tools.d.ts"]);
+  });
+
+  test("that cannot be written is refused, with nothing left", () => {
+    const folder = makeTree({ "folder/x": "" });
+    for (const [path, reason] of [
+      ["folder", /it is a folder/],
+      ["absent/tools.d.ts", /its folder does not exist/],
+      ["folder/x/tools.d.ts", /a part of its path is no folder/],
+    ] as const)
+      expect(() => writeTypes("new", path, folder)).toThrow(reason);
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(["folder", join("folder", "x")]);
+  });
+});

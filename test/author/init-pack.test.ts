@@ -1,0 +1,243 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import ts from "typescript";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createPlannedPack, planNewPack, templateNames } from "../../src/api/init-pack.ts";
+import { openSession } from "../../src/api/session.ts";
+import { findNameFault, suggestToolPrefix } from "../../src/author/new-package-name.ts";
+import { validateExtension } from "../../src/index.ts";
+import { createFiles } from "../../src/io/author-files.ts";
+import { runUsersNpm } from "../support/package-managers.ts";
+import { inRepository } from "../support/repository.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+
+function makeFolder(): string {
+  const folder = makeTemporaryFolder();
+  onTestFinished(folder.remove);
+  return folder.path;
+}
+
+function link(directory: string, name: string, to: string): void {
+  const place = join(directory, "node_modules", name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(inRepository(to), place, "dir");
+}
+
+async function runNpm(args: readonly string[], cwd: string): Promise<string> {
+  const { stdout, stderr, exitCode } = await runUsersNpm(args, cwd);
+  expect(exitCode, `${stdout}${stderr}`).toBe(0);
+  return stdout;
+}
+
+const make = (directory: string, template: string, name?: string) =>
+  createPlannedPack(planNewPack(directory, { template, ...(name === undefined ? {} : { name }) }));
+
+describe.each(templateNames)("the template %s", (template) => {
+  test("makes a pack that is tested, validates strictly and packs at once", {
+    timeout: 120_000,
+  }, async () => {
+    const directory = join(makeFolder(), "front-desk");
+    const made = make(directory, template);
+    expect(made).toMatchObject({ directory, name: "front-desk", template });
+    expect(made.files.every((file) => existsSync(join(directory, file)))).toBe(true);
+    if (template === "typescript") {
+      expect((await validateExtension(directory)).problems).toMatchObject([{ code: "HandlerNotFound" }]);
+      link(directory, "typescript", "node_modules/typescript");
+      link(directory, ".bin", "node_modules/.bin");
+      link(directory, "@trailblaze/scripting", "packages/scripting");
+    }
+    await runNpm(["test"], directory);
+    const report = await validateExtension(directory, { strict: true });
+    expect(report.problems).toEqual([]);
+    expect(report.ok).toBe(true);
+    const packed = JSON.parse(
+      await runNpm(["pack", "--dry-run", "--json", "--silent"], directory).then(lastJson),
+    );
+    const published = packed[0].files.map(({ path }: { path: string }) => path);
+    expect(published).toEqual(expect.arrayContaining(["package.json", "README.md"]));
+    expect(published.filter((path: string) => /^(test|src)\/|^\./.test(path))).toEqual([]);
+    expect(published.some((path: string) => path.startsWith("trailblaze/"))).toBe(true);
+  });
+});
+
+/** What npm prints after the output of the scripts that it runs. */
+const lastJson = (text: string) => text.slice(text.search(/^\[/m));
+
+test.each([
+  ["data", { front_desk_greet: { name: "Ada", language: "fr" } }, "Bonjour, Ada!"],
+  ["composed", { front_desk_initials: { name: "Ada Lovelace" } }, "AL"],
+  ["bundle", { front_desk_currentWeather: { city: "Lisbon" } }, "Lisbon: 21 degrees, sunny"],
+])("the tools of the template %s work in a session", async (template, calls, answer) => {
+  const directory = join(makeFolder(), "front-desk");
+  make(directory, template);
+  await using session = await openSession({ cwd: directory });
+  expect(session.problems).toEqual([]);
+  for (const [name, args] of Object.entries(calls))
+    expect(await session.callTool(name, args)).toMatchObject({ variant: "Success", message: answer });
+});
+
+/** Puts the sources of `@trailblaze/scripting` as JavaScript, and the SDK, where a pack finds them. */
+function installScripting(directory: string): void {
+  const sources = inRepository("packages/scripting/src");
+  const target = join(directory, "node_modules/@trailblaze/scripting");
+  for (const path of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
+    if (!path.endsWith(".ts")) continue;
+    const { outputText } = ts.transpileModule(readFileSync(join(sources, path), "utf8"), {
+      compilerOptions: {
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ES2022,
+        rewriteRelativeImportExtensions: true,
+      },
+    });
+    writeTree(target, { [path.replace(/\.ts$/, ".js")]: outputText });
+  }
+  writeTree(target, {
+    "package.json": {
+      name: "@trailblaze/scripting",
+      version: "1.0.0",
+      type: "module",
+      exports: "./index.js",
+    },
+  });
+  link(directory, "@modelcontextprotocol/sdk", "node_modules/@modelcontextprotocol/sdk");
+}
+
+test("the server of the template server runs in a session", async () => {
+  const directory = join(makeFolder(), "front-desk");
+  make(directory, "server");
+  installScripting(directory);
+  await using session = await openSession({ cwd: directory });
+  expect(session.problems).toEqual([]);
+  expect(await session.callTool("front_desk_countWords", { text: "one two three" })).toMatchObject({
+    variant: "Success",
+    structuredContent: { words: 3 },
+  });
+});
+
+describe("a name", () => {
+  test.each([
+    "@acme/web-search",
+    "ios",
+    "3d-print",
+    "a.b_c-d.e-f",
+    `x${"y".repeat(213)}`,
+    "@acme/http",
+    "@org/org",
+    "0",
+  ])("%s gives a pack without problems", async (name) => {
+    expect(findNameFault(name)).toBeUndefined();
+    const directory = makeFolder();
+    for (const template of ["composed", "bundle"]) {
+      const made = make(join(directory, template), template, name);
+      expect((await validateExtension(made.directory, { strict: true })).problems).toEqual([]);
+    }
+  });
+
+  test.each([
+    "",
+    "My-Tools",
+    "a b",
+    "../up",
+    "@acme",
+    "@acme/a/b",
+    "_tools",
+    ".tools",
+    "-tools",
+    "~tools",
+    "too~ls",
+    "http",
+    "node_modules",
+    "favicon.ico",
+    "it's",
+    "ünïcode",
+    "a".repeat(215),
+    "\u001b[31m",
+  ])("%j is refused, with nothing made", (name) => {
+    const directory = join(makeFolder(), "new");
+    expect(() => make(directory, "data", name)).toThrow(
+      expect.objectContaining({
+        code: "InvalidArguments",
+        message: expect.stringContaining("npm takes no package"),
+      }),
+    );
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  test("comes from the folder, where npm takes it", () => {
+    const parent = makeFolder();
+    expect(planNewPack(join(parent, "My Tools")).name).toBe("my-tools");
+    expect(() => planNewPack(join(parent, "道具"))).toThrow(/makes no name that npm takes/);
+    expect(planNewPack(join(parent, "道具"), { name: "@acme/tools" }).name).toBe("@acme/tools");
+  });
+
+  test("makes the beginning of tools' names", () => {
+    expect(suggestToolPrefix("@acme/weather-desk")).toBe("weather_desk");
+    expect(suggestToolPrefix("web")).toBe("webtools");
+    expect(suggestToolPrefix("a-b-c-d")).toBe("abcd");
+  });
+});
+
+describe("a folder", () => {
+  test("that is not empty is refused and stays as it is", () => {
+    const directory = makeFolder();
+    writeFileSync(join(directory, ".keep"), "");
+    expect(() => make(directory, "data", "tools")).toThrow(
+      expect.objectContaining({ code: "InvalidArguments", message: expect.stringContaining("is not empty") }),
+    );
+    expect(readdirSync(directory)).toEqual([".keep"]);
+  });
+
+  test("that is a file is refused", () => {
+    const file = join(makeFolder(), "file");
+    writeFileSync(file, "mine");
+    expect(() => make(file, "data", "tools")).toThrow(/is no folder/);
+    expect(() => make(join(file, "below"), "data", "tools")).toThrow(/a part of its path is no folder/);
+    expect(readFileSync(file, "utf8")).toBe("mine");
+  });
+
+  test("that is empty, or missing with its parents, is filled", () => {
+    const directory = makeFolder();
+    expect(make(directory, "data", "tools").directory).toBe(directory);
+    const deep = join(directory, "new/deeper/still");
+    expect(make(deep, "data", "tools").files.sort()).toEqual(
+      readdirSync(deep, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) =>
+          join(entry.parentPath, entry.name)
+            .slice(deep.length + 1)
+            .replaceAll("\\", "/"),
+        )
+        .sort(),
+    );
+  });
+
+  test("holds nothing after a write that failed, and is gone if it was made", () => {
+    const parent = makeFolder();
+    const files = [
+      { path: "a/b/first.txt", text: "1" },
+      { path: `a/${"x".repeat(300)}`, text: "2" },
+    ];
+    expect(() => createFiles(join(parent, "new/pack"), files)).toThrow(
+      expect.objectContaining({
+        code: "InvalidArguments",
+        message: expect.stringContaining("its path is too long"),
+      }),
+    );
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  test("keeps what somebody else put there meanwhile", () => {
+    const directory = makeFolder();
+    const plan = planNewPack(directory, { name: "tools" });
+    mkdirSync(join(directory, "lib"));
+    writeFileSync(join(directory, "lib/greet.js"), "mine");
+    expect(() => createPlannedPack(plan)).toThrow(/something of that name is there/);
+    expect(readdirSync(directory, { recursive: true }).sort()).toEqual(["lib", join("lib", "greet.js")]);
+    expect(readFileSync(join(directory, "lib/greet.js"), "utf8")).toBe("mine");
+  });
+});
+
+test("no template has another name than those that exist", () => {
+  expect(() => planNewPack(join(makeFolder(), "x"), { template: "constructor" })).toThrow(/is no template/);
+});

@@ -1,0 +1,247 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type WatchEvent, type WatchPackOptions, watchPack } from "../../src/api/watch-pack.ts";
+import { OwnWrites } from "../../src/author/dev/own-writes.ts";
+import { watchFolder } from "../../src/io/folder-watcher.ts";
+import { makeTree } from "../support/packs.ts";
+import { makeProbePack, toolDefinition } from "./probe-pack.ts";
+
+const writeJson = (file: string, value: unknown) => writeFileSync(file, JSON.stringify(value));
+
+/** Watches a pack, and lets a test wait for what happens. */
+function startWatching(directory: string, options: WatchPackOptions = {}) {
+  const events: WatchEvent[] = [];
+  const ending = new AbortController();
+  let wake = () => {};
+  const ended = watchPack(directory, {
+    quietMs: 50,
+    ...options,
+    signal: ending.signal,
+    onEvent(event) {
+      events.push(event);
+      wake();
+    },
+  });
+  ended.then(
+    () => wake(),
+    () => wake(),
+  );
+  const stop = async () => {
+    ending.abort();
+    return ended;
+  };
+  onTestFinished(async () => void (await stop().catch(() => {})));
+  let seen = 0;
+  /** The next event of a kind, and forgets those before it. */
+  async function next<Type extends WatchEvent["type"]>(
+    type: Type,
+  ): Promise<Extract<WatchEvent, { type: Type }>> {
+    for (;;) {
+      while (seen < events.length) {
+        const event = events[seen++];
+        if (event?.type === type) return event as Extract<WatchEvent, { type: Type }>;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+  return { events, next, stop, ended };
+}
+
+describe("a pack that is watched", () => {
+  test("is validated on every change, and has a session over its last valid state", async () => {
+    const { directory, pids, running } = makeProbePack();
+    const { next, stop, events } = startWatching(directory);
+    expect((await next("validated")).report.report).toMatchObject({ ok: true, pack: "probe-pack" });
+    expect(await next("opened")).toMatchObject({
+      tools: ["probe_hello", "probe_one"],
+      added: [],
+      removed: [],
+    });
+    const [first] = pids();
+    expect(running()).toEqual([first]);
+
+    writeFileSync(join(directory, "trailblaze/tools/hello.json"), "{ oops");
+    const broken = await next("validated");
+    expect(broken.report.report.problems).toMatchObject([{ code: "InvalidDefinitionContents", line: 1 }]);
+    expect(broken.report.texts.get("trailblaze/tools/hello.json")).toBe("{ oops");
+    expect(running()).toEqual([first]);
+
+    writeJson(join(directory, "trailblaze/tools/hello.json"), toolDefinition("probe_goodDay"));
+    const opened = await next("opened");
+    expect(opened).toMatchObject({ added: ["probe_goodDay"], removed: ["probe_hello"] });
+    expect(pids()).toHaveLength(2);
+    expect(running()).toEqual([pids()[1]]);
+
+    expect(await stop()).toEqual({
+      runs: events.filter(({ type }) => type === "validated").length,
+      ok: true,
+      pack: "probe-pack",
+      tools: ["probe_goodDay", "probe_one"],
+      problems: [],
+    });
+    expect(running()).toEqual([]);
+  });
+
+  test("may be saved by renaming, in folders that are new, and keeps what is not its own out", async () => {
+    const { directory } = makeProbePack();
+    const { next, events } = startWatching(directory);
+    await next("opened");
+    mkdirSync(join(directory, "node_modules/x"), { recursive: true });
+    writeFileSync(join(directory, "node_modules/x/index.js"), "");
+    writeFileSync(join(directory, "debug.log"), "");
+    const before = events.length;
+    mkdirSync(join(directory, "trailblaze/prompts"));
+    writeFileSync(join(directory, "trailblaze/prompts/.draft"), '{ "name": "note", "content": "Hi" }');
+    renameSync(join(directory, "trailblaze/prompts/.draft"), join(directory, "trailblaze/prompts/note.json"));
+    const { report } = (await next("validated")).report;
+    expect(report.problems).toMatchObject([{ code: "OrphanDefinitionFile" }]);
+    expect(events.slice(0, before).filter(({ type }) => type === "validated")).toHaveLength(1);
+    writeFileSync(join(directory, "trailblaze/prompts/note.json"), "[");
+    expect(((await next("validated")) as { run: number }).run).toBeGreaterThan(2);
+  });
+
+  test("has no session while its server does not start, and then one again", async () => {
+    const { directory, running } = makeProbePack();
+    const definition = join(directory, "server/main.mjs");
+    writeFileSync(definition, "process.exit(3);\n");
+    const { next, stop } = startWatching(directory);
+    const opened = await next("opened");
+    expect(opened.tools).toEqual(["probe_hello"]);
+    expect(opened.problems).toMatchObject([{ code: "ServerStartFailed" }]);
+    writeFileSync(definition, 'await import("./probe.mjs");\n');
+    expect(await next("opened")).toMatchObject({ added: ["probe_one"] });
+    writeFileSync(join(directory, "trailblaze.config.yaml"), "crash: sometimes\n");
+    expect((await next("notOpened")).problem).toMatchObject({ code: "InvalidConfig" });
+    expect(await stop()).toMatchObject({ ok: false, tools: [], problems: [{ code: "InvalidConfig" }] });
+    expect(running()).toEqual([]);
+  });
+
+  test("is opened anew at once when it changes while a server hangs at its start", async () => {
+    const { directory, running } = makeProbePack();
+    const program = join(directory, "server/main.mjs");
+    const hanging = `import { appendFileSync } from "node:fs";\nappendFileSync(process.env.PIDS, \`\${process.pid}\\n\`);\nsetInterval(() => {}, 1000);\n`;
+    writeFileSync(program, hanging);
+    const { next, stop } = startWatching(directory);
+    await next("validated");
+    while (running().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    writeFileSync(program, 'await import("./probe.mjs");\n');
+    expect((await next("opened")).tools).toContain("probe_one");
+    await stop();
+    expect(running()).toEqual([]);
+  });
+
+  test("without its package.json is reported, and taken up again", async () => {
+    const { directory } = makeProbePack();
+    const { next } = startWatching(directory);
+    await next("opened");
+    const file = join(directory, "package.json");
+    renameSync(file, `${file}.away`);
+    expect((await next("failed")).problem.code).toBe("ProjectNotFound");
+    renameSync(`${file}.away`, file);
+    await next("opened");
+  });
+
+  test("whose server writes into it does not start for ever", async () => {
+    const { directory, pids } = makeProbePack();
+    const program = join(directory, "server/main.mjs");
+    writeFileSync(
+      program,
+      `import { appendFileSync, writeFileSync } from "node:fs";
+appendFileSync(process.env.PIDS, \`\${process.pid}\\n\`);
+writeFileSync("state.json", String(process.pid));
+await import("./probe.mjs");
+`,
+    );
+    const { next, stop } = startWatching(directory);
+    expect(await next("ignored")).toMatchObject({ path: "state.json" });
+    const started = pids().length;
+    expect(started).toBeGreaterThan(1);
+    await stop();
+    expect(pids().length).toBeLessThanOrEqual(started + 1);
+  });
+});
+
+test("once means once, with nothing left running", async () => {
+  const { directory, pids, running } = makeProbePack();
+  const result = await watchPack(".", { cwd: directory, once: true });
+  expect(result).toMatchObject({ runs: 1, ok: true, tools: ["probe_hello", "probe_one"], problems: [] });
+  expect(pids()).toHaveLength(1);
+  expect(running()).toEqual([]);
+  rmSync(join(directory, "lib/hello.js"));
+  const broken = await watchPack(directory, { once: true });
+  expect(broken).toMatchObject({ runs: 1, ok: false, tools: [], problems: [{ code: "HandlerNotFound" }] });
+  expect(pids()).toHaveLength(1);
+});
+
+test("there is nothing to watch where there is no project", async () => {
+  await expect(watchPack(makeTree({ x: "" }))).rejects.toMatchObject({ code: "ProjectNotFound" });
+  await expect(watchPack("absent", { cwd: makeTree({}) })).rejects.toMatchObject({ code: "ProjectNotFound" });
+});
+
+describe("files that servers write at their start", () => {
+  const isSource = (path: string) => path === "package.json";
+
+  test("are not those of an author whose editor saves as they type", () => {
+    const writes = new OwnWrites(() => expect.unreachable());
+    for (let round = 0; round < 10; round++) {
+      writes.opening();
+      expect(writes.counts(["lib/greet.js"], round, isSource)).toBe(true);
+      expect(writes.counts(["package.json"], round, isSource)).toBe(true);
+    }
+  });
+
+  test("count no more after some times in a row", () => {
+    const ignored: string[] = [];
+    const writes = new OwnWrites((path) => ignored.push(path));
+    const start = (now: number) => {
+      writes.opening();
+      const counts = writes.counts(["state.json"], now, isSource);
+      writes.opened(now);
+      return counts;
+    };
+    expect([0, 1, 2, 3, 4, 5].map(start)).toEqual([true, true, true, true, false, false]);
+    expect(ignored).toEqual(["state.json"]);
+    expect(writes.counts(["state.json", "index.js"], 5, isSource)).toBe(true);
+    expect(writes.counts(["state.json"], 60_000, isSource)).toBe(false);
+  });
+
+  test("count where people save them in between", () => {
+    const writes = new OwnWrites(() => expect.unreachable());
+    for (let round = 0; round < 10; round++) {
+      writes.opening();
+      expect(writes.counts(["a.txt"], round * 10_000, isSource)).toBe(true);
+      writes.opened(round * 10_000);
+      expect(writes.counts(["a.txt"], round * 10_000 + 5000, isSource)).toBe(true);
+    }
+  });
+});
+
+test("changes that come together are told together, and none after the end", async () => {
+  const folder = makeTree({ "a/b.txt": "" });
+  const told: (readonly string[])[] = [];
+  const { promise, resolve } = later();
+  const watcher = watchFolder(folder, { quietMs: 100, except: [join(folder, "logs")] }, (paths) => {
+    told.push(paths);
+    resolve(undefined);
+  });
+  mkdirSync(join(folder, "logs"));
+  writeFileSync(join(folder, "a/b.txt"), "1");
+  writeFileSync(join(folder, "c.txt"), "1");
+  await promise;
+  watcher.close();
+  writeFileSync(join(folder, "c.txt"), "2");
+  await new Promise((done) => setTimeout(done, 200));
+  expect(told).toEqual([["a/b.txt", "c.txt"]]);
+});
+
+/** A promise and what settles it: Node 20 has no `Promise.withResolvers`. */
+function later() {
+  let resolve: (value: unknown) => void = () => {};
+  const promise = new Promise((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

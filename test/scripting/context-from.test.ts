@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { clientFrom, contextFrom, OutsideSessionError } from "../../packages/scripting/src/index.ts";
+import { createCallMeta, createLegacyContext } from "../../src/session/envelope.ts";
+
+const device = { platform: "ANDROID", widthPixels: 1080, heightPixels: 2400, driverType: "android-host" };
+const facts = {
+  sessionId: "s-1",
+  invocationId: "i-1",
+  baseUrl: "http://127.0.0.1:1",
+  device,
+  memory: { userId: "42" },
+};
+
+describe("contextFrom", () => {
+  test("reads what a host writes, _meta first, in one shape", () => {
+    const _meta = { trailblaze: createCallMeta(facts), progressToken: 1 };
+    const legacy = { _trailblazeContext: createLegacyContext({ memory: { userId: "old" }, device }) };
+    expect(contextFrom(legacy, { _meta, signal: undefined })).toEqual(facts);
+    expect(contextFrom(legacy, { _meta: {} })).toEqual({ memory: { userId: "old" }, device });
+    expect(contextFrom(legacy)).toEqual({ memory: { userId: "old" }, device });
+  });
+
+  test("is undefined under another MCP client", () => {
+    expect(contextFrom({ text: "x" }, { _meta: { progressToken: 1 } })).toBeUndefined();
+    expect(contextFrom(undefined, undefined)).toBeUndefined();
+    expect(contextFrom({ _trailblazeContext: "x" }, { _meta: { trailblaze: [] } })).toBeUndefined();
+    const inherited = Object.create({ _trailblazeContext: { memory: {}, device: null } }) as object;
+    expect(contextFrom(inherited)).toBeUndefined();
+  });
+
+  test("a session without a device or callbacks", () => {
+    const trailblaze = createCallMeta({ ...facts, device: undefined, baseUrl: undefined });
+    expect(contextFrom({}, { _meta: { trailblaze } })).toEqual({
+      sessionId: "s-1",
+      invocationId: "i-1",
+      device: null,
+      memory: { userId: "42" },
+    });
+  });
+
+  test("what is wrong in an envelope is left out, and memory is a copy", () => {
+    const trailblaze = { sessionId: 7, invocationId: null, device: "phone", memory: null };
+    expect(contextFrom({}, { _meta: { trailblaze } })).toEqual({ device: null, memory: {} });
+    const memory = { a: "1" };
+    const context = contextFrom({ _trailblazeContext: { memory, device: null } });
+    expect(context?.memory).not.toBe(memory);
+  });
+});
+
+describe("clientFrom", () => {
+  const environment = {
+    TRAILBLAZE_BASE_URL: "http://127.0.0.1:1",
+    TRAILBLAZE_SESSION_TOKEN: "t",
+    TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS: "500",
+  };
+  const call = { device: null, memory: {}, sessionId: "s", invocationId: "i" };
+
+  test("says outside a session that there is none", async () => {
+    for (const client of [
+      clientFrom(undefined),
+      clientFrom({ device: null, memory: {} }, { environment }),
+      clientFrom(call, { environment: {} }),
+    ]) {
+      await expect(client.callTool("a_b")).rejects.toThrow(OutsideSessionError);
+    }
+    await expect(clientFrom(undefined).callTool("a_b")).rejects.toThrow("There is no Trailblaze session");
+  });
+
+  test("can be awaited and printed without calling anything", async () => {
+    const { tools } = clientFrom(undefined);
+    expect(await Promise.resolve(tools)).toBe(tools);
+    expect(Object.prototype.toString.call(tools)).toBe("[object Object]");
+  });
+
+  test("calls by the context of a handler in the host's process", async () => {
+    const asked: unknown[] = [];
+    const client = clientFrom({
+      signal: new AbortController().signal,
+      log: () => {},
+      progress: async () => {},
+      options: {},
+      callTool: async (...args) => {
+        asked.push(args);
+        return { content: [] };
+      },
+    });
+    expect(await client.callTool("a_b")).toEqual({ content: [] });
+    expect(await client.callTool("a_b", { x: 1 })).toEqual({ content: [] });
+    expect(asked).toEqual([
+      ["a_b", {}],
+      ["a_b", { x: 1 }],
+    ]);
+  });
+
+  test("refuses arguments that are no object, and addresses of other machines", async () => {
+    const client = clientFrom(call, { environment });
+    await expect(client.callTool("a_b", [] as never)).rejects.toThrow("must be an object");
+    await expect(client.callTool("a_b", null as never)).rejects.toThrow("must be an object");
+    const elsewhere = { ...environment, TRAILBLAZE_BASE_URL: "http://192.0.2.1:80" };
+    await expect(clientFrom(call, { environment: elsewhere }).callTool("a_b")).rejects.toThrow(
+      "no address of a host on this machine",
+    );
+  });
+});

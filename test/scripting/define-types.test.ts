@@ -1,0 +1,218 @@
+// What `defineTool` and the others infer, and what they do not let through. It is `npm run check` that judges it.
+import { describe, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import {
+  type CallToolResult,
+  clientFrom,
+  contextFrom,
+  definePrompt,
+  defineServer,
+  defineTool,
+  defineToolset,
+  type run,
+  type ToolContext,
+  type ToolDefinition,
+  type TrailblazeCall,
+  type TrailblazeClient,
+  type TrailblazeContext,
+} from "../../packages/scripting/src/index.ts";
+import { createMockClient, createMockContext, invoke } from "../../packages/scripting/src/testing.ts";
+
+declare module "../../packages/scripting/src/client.ts" {
+  interface InstalledTools {
+    types_issue: { arguments: { issueKey: string; depth?: number }; result: { summary: string } };
+    types_refresh: { arguments: { force?: boolean } };
+  }
+}
+
+type ServerTools = Parameters<typeof run>[0]["tools"];
+
+describe("defineTool infers the arguments", () => {
+  test("from JSON Schema", () => {
+    const tool = defineTool({
+      name: "a_b",
+      inputSchema: {
+        type: "object",
+        properties: {
+          summary: { type: "string" },
+          labels: { type: "array", items: { type: "string" }, default: [] },
+          priority: { enum: ["low", "high"] },
+          size: { type: ["integer", "null"] },
+          reporter: {
+            type: "object",
+            properties: { name: { type: "string" }, age: { type: "number" } },
+            required: ["name"],
+          },
+          either: { anyOf: [{ type: "string" }, { const: 7 }] },
+          anything: { description: "Whatever." },
+        },
+        required: ["summary", "reporter"],
+      },
+      handler(args, context) {
+        expectTypeOf(args.summary).toEqualTypeOf<string>();
+        expectTypeOf(args.labels).toEqualTypeOf<string[]>();
+        expectTypeOf(args.priority).toEqualTypeOf<"low" | "high" | undefined>();
+        expectTypeOf(args.size).toEqualTypeOf<number | null | undefined>();
+        expectTypeOf(args.reporter).toEqualTypeOf<{ name: string; age?: number }>();
+        expectTypeOf(args.either).toEqualTypeOf<string | 7 | undefined>();
+        expectTypeOf(args.anything).toEqualTypeOf<unknown>();
+        expectTypeOf(args._trailblazeContext).toEqualTypeOf<TrailblazeContext | undefined>();
+        expectTypeOf(context).toEqualTypeOf<ToolContext>();
+        // @ts-expect-error: no such argument
+        void args.sumary;
+        return args.summary;
+      },
+    });
+    expectTypeOf(tool).toExtend<ToolDefinition<never>>();
+    const call = () => {
+      void invoke(tool, { summary: "x", reporter: { name: "Ada" } });
+      // @ts-expect-error: the summary is required
+      void invoke(tool, { reporter: { name: "Ada" } });
+    };
+    void call;
+  });
+
+  test("from parameters", () => {
+    const tool = defineTool({
+      name: "a_b",
+      parameters: {
+        cents: { type: "integer", required: true },
+        coupon: { type: "string" },
+        max: { default: 3, type: "number" },
+      },
+      handler: ({ cents, coupon, max }) => {
+        expectTypeOf(cents).toEqualTypeOf<number>();
+        expectTypeOf(coupon).toEqualTypeOf<string | undefined>();
+        expectTypeOf(max).toEqualTypeOf<number>();
+        return cents;
+      },
+    });
+    void (() => invoke(tool, { cents: 1 }));
+    // @ts-expect-error: cents is a number
+    void (() => invoke(tool, { cents: "1" }));
+  });
+
+  test("from zod: what it turns out for the handler, what it takes for the caller", () => {
+    const tool = defineTool({
+      name: "a_b",
+      inputSchema: z.object({
+        when: z.string().transform((text) => new Date(text)),
+        n: z.number().default(2),
+      }),
+      handler: async ({ when, n }, { client }) => {
+        expectTypeOf(when).toEqualTypeOf<Date>();
+        expectTypeOf(n).toEqualTypeOf<number>();
+        expectTypeOf(client).toEqualTypeOf<TrailblazeClient>();
+      },
+    });
+    void (() => invoke(tool, { when: "now" }));
+    // @ts-expect-error: callers give a text
+    void (() => invoke(tool, { when: new Date() }));
+    expectTypeOf<typeof tool>().toExtend<ServerTools[number]>();
+  });
+
+  test("not from a schema that is known at run time only", () => {
+    const inputSchema = JSON.parse("{}") as { type: "object" };
+    const tool = defineTool({
+      name: "a_b",
+      inputSchema,
+      handler: (args) => {
+        expectTypeOf(args.whatever).toEqualTypeOf<unknown>();
+      },
+    });
+    expectTypeOf([tool]).toExtend<ServerTools>();
+  });
+});
+
+describe("what does not compile", () => {
+  const handler = () => "x";
+  const inputSchema = { type: "object" } as const;
+
+  test("misspelt keys", () => {
+    const meta = () =>
+      defineTool({
+        name: "a_b",
+        inputSchema,
+        handler,
+        // @ts-expect-error: isForLlm is misspelt
+        _meta: { "trailblaze/isForLLM": true },
+      });
+    const key = () =>
+      defineTool({
+        name: "a_b",
+        inputSchema,
+        handler,
+        // @ts-expect-error: description is misspelt
+        descripton: "x",
+      });
+    const value = () =>
+      defineTool({
+        name: "a_b",
+        inputSchema,
+        handler,
+        // @ts-expect-error: platforms are a list
+        _meta: { "trailblaze/supportedPlatforms": "IOS" },
+      });
+    // @ts-expect-error: there is no such key
+    const server = () => defineServer({ tools: [], port: 7 });
+    // @ts-expect-error: there is no such transport
+    const transport = () => defineServer({ tools: [], transport: "sse" });
+    // @ts-expect-error: tools are a list
+    const toolset = () => defineToolset({ name: "a", tools: "b" });
+    const prompt = () =>
+      definePrompt({
+        name: "a",
+        // @ts-expect-error: roles are user and assistant
+        content: [{ role: "system", content: { type: "text", text: "" } }],
+      });
+    void [meta, key, value, server, transport, toolset, prompt];
+  });
+
+  test("two schemas, none, and handlers that are none", () => {
+    // @ts-expect-error: both schemas
+    const both = () => defineTool({ name: "a_b", inputSchema, parameters: {}, handler });
+    // @ts-expect-error: no schema
+    const neither = () => defineTool({ name: "a_b", handler });
+    // @ts-expect-error: a reference begins with ./
+    const elsewhere = () => defineTool({ name: "a_b", inputSchema, handler: "lodash#get" });
+    // @ts-expect-error: a handler is a function
+    const number = () => defineTool({ name: "a_b", inputSchema, handler: 7 });
+    // @ts-expect-error: schemas are of type object
+    const text = () => defineTool({ name: "a_b", inputSchema: { type: "string" }, handler });
+    void [both, neither, elsewhere, number, text];
+  });
+});
+
+test("definePrompt infers the arguments", () => {
+  definePrompt({
+    name: "weekly",
+    arguments: [{ name: "week", required: true }, { name: "tone" }],
+    handler: ({ week, tone }) => {
+      expectTypeOf(week).toEqualTypeOf<string>();
+      expectTypeOf(tone).toEqualTypeOf<string | undefined>();
+      return week;
+    },
+  });
+});
+
+test("the client knows the tools that are declared", () => {
+  const use = async ({ tools, callTool }: TrailblazeClient) => {
+    const { structuredContent } = await tools.types_issue({ issueKey: "DEMO-1" });
+    expectTypeOf(structuredContent).toEqualTypeOf<{ summary: string } | undefined>();
+    expectTypeOf(await tools.types_refresh()).toEqualTypeOf<CallToolResult>();
+    expectTypeOf(await callTool("whatever")).toEqualTypeOf<CallToolResult>();
+    // @ts-expect-error: the key is required
+    await tools.types_issue({});
+    // @ts-expect-error: nothing declares it
+    await tools.types_nothing();
+  };
+  void use;
+});
+
+test("envelopes and mocks", () => {
+  expectTypeOf(contextFrom({}, {})).toEqualTypeOf<TrailblazeCall | undefined>();
+  expectTypeOf<TrailblazeCall>().toExtend<TrailblazeContext>();
+  expectTypeOf(clientFrom(undefined)).toEqualTypeOf<TrailblazeClient>();
+  expectTypeOf(createMockClient()).toExtend<TrailblazeClient>();
+  expectTypeOf(createMockContext()).toExtend<ToolContext>();
+});

@@ -1,0 +1,200 @@
+// What the `define…` functions return, as the host's inspection and sessions take it.
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import {
+  definePrompt,
+  defineServer,
+  defineTool,
+  defineToolset,
+  type StandardSchema,
+  type ToolContext,
+} from "../../packages/scripting/src/index.ts";
+import { checkDefinition } from "../../src/extension-schema/index.ts";
+import { inspectItem, inspectPack } from "../../src/index.ts";
+import { makeProject, openForTest } from "../session/support/session.ts";
+import { linkPackages, scriptingPackage } from "./support/scripting-package.ts";
+
+const context = { signal: new AbortController().signal, options: {} } as unknown as ToolContext;
+
+describe("defineTool", () => {
+  test("is the definition itself but for the handler", () => {
+    const source = {
+      name: "jira_getIssue",
+      title: "Get issue",
+      inputSchema: { type: "object", properties: { issueKey: { type: "string" } } },
+      handler: "./lib/tools.js#getIssue",
+      _meta: { "trailblaze/toolset": "triage" },
+    } as const;
+    expect(defineTool(source)).toStrictEqual(source);
+    const parameters = { issueKey: { type: "string", required: true } } as const;
+    const short = defineTool({ name: "a_b", parameters, handler: function getIssue() {} });
+    expect(Object.keys(short)).toEqual(["name", "parameters", "handler"]);
+    expect(short.parameters).toBe(parameters);
+    expect(short.handler).toHaveProperty("name", "getIssue");
+  });
+
+  test("writes a library's schemas as JSON Schema", () => {
+    const tool = defineTool({
+      name: "a_b",
+      inputSchema: z.object({ text: z.string().describe("What."), count: z.number().default(3) }),
+      outputSchema: z.object({ length: z.number() }),
+      handler: ({ text, count }) => ({ length: text.length * count }),
+    });
+    expect(tool.inputSchema).toStrictEqual({
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: {
+        text: { type: "string", description: "What." },
+        count: { type: "number", default: 3 },
+      },
+      required: ["text"],
+    });
+    expect(Reflect.ownKeys(tool.inputSchema ?? {})).not.toContain("~standard");
+    expect(tool.outputSchema).toMatchObject({ type: "object", required: ["length"] });
+  });
+
+  test("lets the library check and change the arguments, the context aside", async () => {
+    const seen: unknown[] = [];
+    const tool = defineTool({
+      name: "a_b",
+      inputSchema: z.strictObject({ when: z.string().transform((text) => new Date(text)) }),
+      handler: (args) => void seen.push(args.when.getTime(), args._trailblazeContext, Object.keys(args)),
+    });
+    const run = tool.handler as unknown as (args: object, context: ToolContext) => Promise<unknown>;
+    const envelope = { memory: {}, device: null };
+    await run({ when: "1970-01-01T00:00:01Z", _trailblazeContext: envelope }, context);
+    expect(seen).toEqual([1000, envelope, ["when"]]);
+    await expect(run({ when: 7 }, context)).rejects.toThrow(/^\/when .*expected string/);
+  });
+
+  test("says which schemas it cannot write", () => {
+    const old = { "~standard": { version: 1, vendor: "zod", validate: () => ({ value: {} }) } } as const;
+    const define = (inputSchema: StandardSchema) =>
+      defineTool({ name: "a_b", inputSchema, handler: () => {} });
+    expect(() => define(old)).toThrow("zod can from 4.2");
+    expect(() => define(z.string())).toThrow("`inputSchema` must be the schema of an object.");
+    expect(() => define(z.object({ a: z.bigint() }))).toThrow("cannot be written as JSON Schema");
+  });
+
+  test("gives handlers a client wherever they run", async () => {
+    const caller = defineTool({
+      name: "probe_outer",
+      description: "Calls another.",
+      parameters: {},
+      handler: async (_args, { client, callTool }) => ({
+        own: (await client.callTool("probe_inner", { x: 1 })).structuredContent,
+        same: (await callTool("probe_inner", { x: 2 })).structuredContent,
+      }),
+    });
+    const inner = defineTool({
+      name: "probe_inner",
+      description: "Is called.",
+      inputSchema: z.object({ x: z.number().refine((x) => x !== 3, "must not be three") }),
+      handler: ({ x }) => ({ x }),
+    });
+    const builtIns = [caller, inner] as never;
+    const session = await openForTest(makeProject({}), { builtIns });
+    const result = await session.callTool("probe_outer", {});
+    expect(result.structuredContent).toEqual({ own: { x: 1 }, same: { x: 2 } });
+    const refused = await session.callTool("probe_inner", { x: 3 });
+    expect(refused).toMatchObject({ variant: "ExceptionThrown", message: "/x must not be three" });
+  });
+});
+
+describe("the others", () => {
+  test("are the definition itself", () => {
+    const server = { tools: ["getIssue"], transport: "http" } as const;
+    expect(defineServer({ ...server, tools: [...server.tools] })).toEqual(server);
+    const toolset = { name: "triage", tools: ["getIssue"] };
+    expect(defineToolset(toolset)).toBe(toolset);
+    const prompt = definePrompt({
+      name: "weekly",
+      arguments: [{ name: "week", required: true }, { name: "tone" }],
+      handler: function write({ week, tone = "kind" }) {
+        return `Sum up week ${week}, ${tone}.`;
+      },
+    });
+    expect(prompt.handler).toHaveProperty("name", "write");
+    const run = prompt.handler as unknown as (args: object, context: ToolContext) => unknown;
+    expect(run({ week: "7" }, context)).toBe("Sum up week 7, kind.");
+    expect(definePrompt({ name: "a", content: "Hello" })).toEqual({ name: "a", content: "Hello" });
+  });
+
+  test("a host's checker takes them", () => {
+    const seen = [
+      ["tool", defineTool({ name: "a_b", parameters: {}, handler: "./a.js" })],
+      ["server", defineServer({ script: "./server.js" })],
+      ["toolset", defineToolset({ name: "triage", tools: [] })],
+      ["prompt", definePrompt({ name: "weekly", content: "Hello" })],
+    ] as const;
+    for (const [kind, definition] of seen) {
+      expect(checkDefinition(kind, definition as never, { file: "x.mjs" } as never)).toMatchObject({
+        problems: [],
+      });
+    }
+  });
+});
+
+describe("in a pack", () => {
+  const imports = 'import { defineTool, definePrompt, defineServer } from "@trailblaze/scripting";\n';
+  const project = () => {
+    const folder = makeProject(
+      {
+        "@acme/code": {
+          "package.json": {
+            trailblaze: { tools: ["zod", "json"], prompts: ["weekly"], servers: ["all"] },
+            dependencies: { "@trailblaze/scripting": "^1.0.0", zod: "^4.2.0" },
+          },
+          "trailblaze/tools/zod.mjs": `${imports}import { z } from "zod";
+          export default defineTool({
+            name: "code_zod", description: "Typed by zod.",
+            inputSchema: z.object({ n: z.number().default(2) }),
+            handler: function double({ n }) { return { twice: n * 2 }; },
+          });`,
+          "trailblaze/tools/json.mjs": `${imports}
+          export default defineTool({
+            name: "code_json", description: "Typed by JSON Schema.",
+            parameters: { name: { type: "string", required: true } },
+            handler: async ({ name }, { client, memory }) => {
+              memory.set("name", name);
+              return (await client.tools.code_zod({ n: name.length })).structuredContent;
+            },
+          });`,
+          "trailblaze/prompts/weekly.mjs": `${imports}
+          export default definePrompt({ name: "weekly", description: "Sums up.", handler: () => "Sum up." });`,
+          "trailblaze/servers/all.mjs": `${imports}
+          export default defineServer({ description: "All.", tools: ["zod", "json"], prompts: ["weekly"] });`,
+        },
+      },
+      scriptingPackage,
+    );
+    linkPackages(folder, ["zod"]);
+    return folder;
+  };
+
+  test("inspection evaluates them and finds nothing wrong", async () => {
+    const cwd = project();
+    const pack = await inspectPack("@acme/code", { cwd });
+    expect(pack.problems).toEqual([]);
+    const item = await inspectItem("acme/code/zod", { cwd });
+    expect(item.definition).toEqual({
+      name: "code_zod",
+      description: "Typed by zod.",
+      inputSchema: {
+        $schema: "https://json-schema.org/draft/2020-12/schema",
+        type: "object",
+        properties: { n: { default: 2, type: "number" } },
+      },
+      handler: { $function: "double" },
+    });
+  });
+
+  test.each(["in-process", "process"])("sessions run them, %s", async (isolation) => {
+    const session = await openForTest(project(), { config: { isolation } });
+    const result = await session.callTool("code_json", { name: "Ada" });
+    expect(result).toMatchObject({ variant: "Success" });
+    expect(result.structuredContent).toEqual({ twice: 6 });
+    expect(session.memory.get("name")).toBe("Ada");
+    expect((await session.callTool("code_zod", {})).structuredContent).toEqual({ twice: 4 });
+  });
+});

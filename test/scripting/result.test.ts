@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import {
+  error,
+  fatalError,
+  missingRequiredArgs,
+  success,
+  validationError,
+} from "../../packages/scripting/src/result.ts";
+import { readToolResult } from "../../src/session/tool-result.ts";
+
+const text = (message: string) => [{ type: "text", text: message }];
+
+test("success and error are plain MCP", () => {
+  expect(success("User data fetched")).toStrictEqual({ content: text("User data fetched"), isError: false });
+  const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
+  expect(success([image], { structuredContent: { id: 7 } })).toStrictEqual({
+    content: [image],
+    structuredContent: { id: 7 },
+    isError: false,
+  });
+  expect(error("API request failed: timeout")).toStrictEqual({
+    content: text("API request failed: timeout"),
+    isError: true,
+  });
+});
+
+test("the variants ride in _meta.trailblaze", () => {
+  expect(fatalError("Device is disconnected")).toStrictEqual({
+    content: text("Device is disconnected"),
+    isError: true,
+    _meta: { trailblaze: { variant: "FatalError" } },
+  });
+  expect(missingRequiredArgs(["issueKey"])).toStrictEqual({
+    content: text("Missing required argument: issueKey"),
+    isError: true,
+    _meta: { trailblaze: { variant: "MissingRequiredArgs", missing: ["issueKey"] } },
+  });
+  expect(missingRequiredArgs(["a", "b"], "Say which.")).toMatchObject({ content: text("Say which.") });
+  expect(missingRequiredArgs(["a", "b"]).content).toEqual(text("Missing required arguments: a, b"));
+  expect(validationError("No such element")).toStrictEqual({
+    content: text("No such element"),
+    isError: true,
+    _meta: { trailblaze: { variant: "MaestroValidationError" } },
+  });
+});
+
+test("a session reads them as what they are called", () => {
+  const variantOf = (result: Parameters<typeof readToolResult>[0]) => readToolResult(result).result.variant;
+  expect(variantOf(success("done"))).toBe("Success");
+  expect(variantOf(error("broken"))).toBe("ExceptionThrown");
+  expect(variantOf(fatalError("gone"))).toBe("FatalError");
+  expect(variantOf(validationError("refused"))).toBe("MaestroValidationError");
+  expect(readToolResult(missingRequiredArgs(["a"])).result).toMatchObject({
+    variant: "MissingRequiredArgs",
+    details: { missing: ["a"] },
+  });
+});

@@ -1,0 +1,285 @@
+// A file that `run` makes a server, in a real session and under the MCP SDK's own client.
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { jsonOf, makeProject, openForTest, until } from "../session/support/session.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { runProcess } from "../support/run-process.ts";
+import { linkPackages, scriptingPackage } from "./support/scripting-package.ts";
+
+const server = readFileSync(inRepository("test/scripting/support/tools-server.mjs"), "utf8");
+const device = { platform: "ios", widthPixels: 390, heightPixels: 844, driverType: "ios-host" };
+
+function makeServerProject(extra: Record<string, unknown> = {}): string {
+  const project = makeTree({
+    "package.json": { name: "app", version: "1.0.0", type: "module" },
+    "server.mjs": server,
+    ...scriptingPackage,
+    ...extra,
+  });
+  linkPackages(project, ["@modelcontextprotocol/sdk", "zod"]);
+  return project;
+}
+
+const subprocess = { name: "probe", command: process.execPath, args: ["server.mjs"] };
+const config = { trailblazeSubprocessToolsets: [subprocess], logDir: "logs", memory: { userId: "42" } };
+
+describe("in a session", () => {
+  test("handlers get the context of the session, checked arguments and defaults", async () => {
+    const session = await openForTest(makeServerProject(), { config, device });
+    const result = await session.callTool("probe_context", { label: "x" });
+    expect(result.variant).toBe("Success");
+    expect(jsonOf(result)).toEqual({
+      args: { count: 3, label: "x" },
+      legacy: { memory: { userId: "42" }, device: { ...device, platform: "IOS" } },
+      read: {
+        memory: { userId: "42" },
+        device: { ...device, platform: "IOS" },
+        sessionId: session.id,
+        invocationId: expect.any(String),
+      },
+      sessionId: session.id,
+      hasInvocation: true,
+      device: { ...device, platform: "IOS" },
+      user: "42",
+      inherited: null,
+      options: { limit: 5 },
+      rest: ["callTool", "client", "log", "progress", "signal"],
+    });
+    const refused = await session.callTool("probe_context", { count: "many" });
+    expect(refused).toMatchObject({ variant: "ExceptionThrown" });
+    expect(refused.message).toBe("Invalid arguments: /label is required; /count must be integer");
+  });
+
+  test("what a handler writes to memory is the session's if the call succeeds", async () => {
+    const session = await openForTest(makeServerProject(), { config });
+    const kept = await session.callTool("probe_remember", { key: "name", value: "Ada", remove: "userId" });
+    expect(kept.structuredContent).toEqual({ seen: "Ada" });
+    expect([...session.memory]).toEqual([["name", "Ada"]]);
+    const failed = await session.callTool("probe_remember", { key: "name", value: "Bob", fail: true });
+    expect(failed).toMatchObject({ variant: "FatalError", message: "Nothing is kept." });
+    expect([...session.memory]).toEqual([["name", "Ada"]]);
+  });
+
+  test("a handler calls other tools of the session back", async () => {
+    const greet = {
+      name: "greeter_greet",
+      description: "Greets.",
+      inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      handler: ({ name }: Record<string, unknown>) => ({ greeting: `Hello, ${name}!` }),
+    };
+    const session = await openForTest(makeServerProject(), { config, builtIns: [greet] });
+    const asked = await session.callTool("probe_ask", { tool: "greeter_greet", with: { name: "Ada" } });
+    const greeting = {
+      content: [{ type: "text", text: '{"greeting":"Hello, Ada!"}' }],
+      structuredContent: { greeting: "Hello, Ada!" },
+      isError: false,
+    };
+    expect(asked.structuredContent).toEqual({ result: greeting, typed: greeting });
+    expect(session.memory.get("asked")).toBe("greeter_greet");
+
+    const inner = await session.callTool("probe_ask", { tool: "greeter_greet", with: {} });
+    expect(inner.variant).toBe("Success");
+    expect(inner.structuredContent).toMatchObject({ result: { isError: true } });
+    const unknown = await session.callTool("probe_ask", { tool: "greeter_wave", with: {} });
+    expect(unknown.structuredContent).toMatchObject({ result: { isError: true } });
+  });
+
+  test("a call says so where callbacks are off", async () => {
+    const off = { ...config, callback: { enabled: false } };
+    const session = await openForTest(makeServerProject(), { config: off });
+    const asked = await session.callTool("probe_ask", { tool: "probe_big", with: {} });
+    expect(asked).toMatchObject({ variant: "ExceptionThrown" });
+    expect(asked.message).toBe("This session takes no callbacks: `callback.enabled` in its config is off.");
+  });
+
+  test("results are those of a host, and stdout is the protocol's alone", async () => {
+    const project = makeServerProject();
+    const session = await openForTest(project, { config });
+    const variantOf = async (tool: string) => {
+      const { variant, message } = await session.callTool(tool, {});
+      return `${variant}: ${message}`;
+    };
+    expect(await variantOf("probe_noise")).toBe("Success: quiet");
+    expect(await variantOf("probe_big")).toBe(
+      "ExceptionThrown: The handler returned something that JSON cannot hold: it holds a BigInt.",
+    );
+    expect(await variantOf("probe_missing")).toBe("MissingRequiredArgs: Missing required argument: issueKey");
+    expect(await variantOf("probe_typed")).toContain("breaks its outputSchema: /n must be number");
+    expect(await variantOf("probe_throws")).toBe("ExceptionThrown: It broke.");
+    expect(await variantOf("probe_first")).toBe("Success: 1");
+    expect(await variantOf("probe_first")).toBe("Success: 1");
+    expect(await variantOf("probe_hidden")).toBe("Success: no session");
+    expect(session.problems).toEqual([]);
+    await session.close();
+    const log = readFileSync(join(session.logDir, "probe.log"), "utf8");
+    expect(log).toContain("a line of noise");
+    expect(log).toContain("half a line");
+  });
+
+  test("a pack's server does the same in its small environment", async () => {
+    const project = makeProject({
+      "@acme/probe": {
+        "package.json": { trailblaze: { servers: ["probe"] } },
+        "trailblaze/servers/probe.json": { name: "probe", script: "./server.mjs", legacyContext: false },
+        "server.mjs": server,
+        ...scriptingPackage,
+      },
+    });
+    linkPackages(project, ["@modelcontextprotocol/sdk", "zod"]);
+    const session = await openForTest(project, { device, memory: { userId: "7" } });
+    const result = await session.callTool("probe_context", { label: "x" });
+    expect(jsonOf(result)).toMatchObject({ user: "7", device: { platform: "IOS" }, args: { label: "x" } });
+    const asked = await session.callTool("probe_ask", { tool: "probe_first", with: {} });
+    expect(asked.structuredContent).toMatchObject({ result: { content: [{ text: "1" }] } });
+  });
+});
+
+async function connect(project: string) {
+  const transport = new StdioClientTransport({ ...subprocess, cwd: project, stderr: "pipe" });
+  let stderr = "";
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const client = new Client({ name: "another-client", version: "1.0.0" });
+  const logged: unknown[] = [];
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params));
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, transport, logged, stderr: () => stderr };
+}
+
+describe("under another MCP client", () => {
+  test("tools work without a context, and those that need one are not shown", async () => {
+    const { client } = await connect(makeServerProject());
+    expect(client.getServerVersion()).toMatchObject({ name: "probe", version: "1.2.3" });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).not.toContain("probe_hidden");
+    expect(tools.find(({ name }) => name === "probe_context")?.inputSchema).toEqual({
+      type: "object",
+      properties: { count: { type: "integer", default: 3 }, label: { type: "string" } },
+      required: ["label"],
+    });
+    const shown = await client.callTool({ name: "probe_context", arguments: { label: "x" } });
+    expect(shown.structuredContent).toMatchObject({
+      legacy: null,
+      sessionId: null,
+      hasInvocation: false,
+      device: null,
+      user: null,
+    });
+    const hidden = await client.callTool({ name: "probe_hidden" });
+    expect(hidden.content).toEqual([{ type: "text", text: "no session" }]);
+    const asked = await client.callTool({ name: "probe_ask", arguments: { tool: "probe_big" } });
+    expect(asked).toMatchObject({ isError: true });
+    expect(JSON.stringify(asked.content)).toContain("There is no Trailblaze session");
+    await expect(client.callTool({ name: "probe_none" })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test("either envelope is read, _meta before the arguments", async () => {
+    const { client } = await connect(makeServerProject());
+    const legacy = { memory: { userId: "legacy" }, device: { ...device, platform: "ANDROID" } };
+    const call = (params: object) =>
+      client.callTool({
+        name: "probe_context",
+        arguments: { label: "x", _trailblazeContext: legacy },
+        ...params,
+      });
+    expect((await call({})).structuredContent).toMatchObject({
+      args: { count: 3, label: "x" },
+      user: "legacy",
+      device: { platform: "ANDROID" },
+      sessionId: null,
+    });
+    const trailblaze = { sessionId: "s", invocationId: "i", memory: { userId: "meta" }, device };
+    expect((await call({ _meta: { trailblaze } })).structuredContent).toMatchObject({
+      user: "meta",
+      device: { platform: "IOS" },
+      sessionId: "s",
+    });
+  });
+
+  test("progress and logs arrive", async () => {
+    const { client, logged } = await connect(makeServerProject());
+    const steps: unknown[] = [];
+    await client.callTool({ name: "probe_steps" }, undefined, {
+      onprogress: (step) => void steps.push(step),
+    });
+    expect(steps).toEqual([
+      { progress: 1, total: 2, message: "half" },
+      { progress: 2, total: 2 },
+    ]);
+    expect(logged).toEqual([
+      { level: "warning", logger: "probe", data: { careful: true } },
+      { level: "info", logger: "probe", data: "(something that JSON cannot hold)" },
+    ]);
+  });
+
+  test("a cancelled call aborts its signal, and the process ends with its client", async () => {
+    const { client, transport, stderr } = await connect(makeServerProject());
+    const { pid } = transport;
+    const controller = new AbortController();
+    const call = client.callTool({ name: "probe_slow" }, undefined, { signal: controller.signal });
+    await client.callTool({ name: "probe_first" });
+    controller.abort("enough");
+    await expect(call).rejects.toThrow("enough");
+    await until(() => stderr().includes("aborted: true"));
+    await client.close();
+    await until(() => stderr().includes("the client has gone"));
+    await until(() => pid !== null && !isRunning(pid));
+  });
+});
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe("what cannot be served", () => {
+  const start = async (source: string, { withSdk = true } = {}) => {
+    const project = makeTree({
+      "package.json": { name: "app", version: "1.0.0", type: "module" },
+      "server.mjs": `import { run } from "@trailblaze/scripting";\n${source}`,
+      ...scriptingPackage,
+    });
+    mkdirSync(join(project, "node_modules"), { recursive: true });
+    if (withSdk) linkPackages(project, ["@modelcontextprotocol/sdk", "zod"]);
+    const { PATH = "" } = process.env;
+    return await runProcess(process.execPath, ["server.mjs"], {
+      cwd: project,
+      env: { PATH },
+      timeoutMs: 30_000,
+    });
+  };
+  const tool = `{ name: "a_b", inputSchema: { type: "object" }, handler: () => "x" }`;
+
+  test("a server that is right ends well with its input, whatever timers are left", async () => {
+    const source = `setInterval(() => {}, 1000);
+      await run({ name: "x", version: "1.0.0", tools: [${tool}] });`;
+    expect(await start(source)).toEqual({
+      stdout: "",
+      stderr: "",
+      exitCode: 0,
+    });
+  });
+
+  test.each([
+    ["the SDK is missing", tool, "run() needs the MCP SDK: npm install @modelcontextprotocol/sdk"],
+    ["a name twice", `${tool}, ${tool}`, 'Two tools are called "a_b".'],
+    ["a reference", `{ ...${tool}, handler: "./x.js" }`, 'The handler of "a_b" is the reference "./x.js"'],
+    ["no function", `{ ...${tool}, handler: 7 }`, 'The handler of "a_b" is no function.'],
+  ])("%s", async (what, tools, message) => {
+    const source = `await run({ name: "x", version: "1.0.0", tools: [${tools}] });`;
+    const { stdout, stderr, exitCode } = await start(source, { withSdk: what !== "the SDK is missing" });
+    expect(stderr).toContain(message);
+    expect(stdout).toBe("");
+    expect(exitCode).toBe(1);
+  });
+});

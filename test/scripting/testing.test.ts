@@ -1,0 +1,154 @@
+// What authors test their packs with: no host, no process.
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { contextFrom, defineTool } from "../../packages/scripting/src/index.ts";
+import { createMockClient, createMockContext, invoke } from "../../packages/scripting/src/testing.ts";
+
+const greet = defineTool({
+  name: "greeter_greet",
+  parameters: { name: { type: "string", required: true }, greeting: { type: "string", default: "Hello" } },
+  options: { mark: { default: "!" }, unset: {} },
+  async handler({ name, greeting }, { log, options, memory, progress, device }) {
+    log("info", { name });
+    await progress(1, 1);
+    memory?.set("greeted", name);
+    return { text: `${greeting}, ${name}${String(options.mark)}`, platform: device?.platform ?? null };
+  },
+});
+
+describe("invoke", () => {
+  test("fills in defaults and makes a result", async () => {
+    const context = createMockContext({ options: { mark: "." }, memory: { greeted: "Bob", user: "42" } });
+    expect(await invoke(greet, { name: "Ada" }, { context })).toEqual({
+      content: [{ type: "text", text: '{"text":"Hello, Ada.","platform":"WEB"}' }],
+      structuredContent: { text: "Hello, Ada.", platform: "WEB" },
+    });
+    expect(context.logs).toEqual([{ level: "info", data: { name: "Ada" } }]);
+    expect(context.steps).toEqual([{ progress: 1, total: 1 }]);
+    expect(context.remembered()).toEqual({ greeted: "Ada", user: "42" });
+  });
+
+  test("takes the defaults of options, and does without a session", async () => {
+    expect((await invoke(greet, { name: "Ada" })).structuredContent).toMatchObject({ text: "Hello, Ada!" });
+    const context = createMockContext({ inSession: false, options: { mark: "?" } });
+    expect(context).not.toHaveProperty("memory");
+    expect((await invoke(greet, { name: "Ada" }, { context })).structuredContent).toEqual({
+      text: "Hello, Ada?",
+      platform: null,
+    });
+  });
+
+  test("says what is missing or wrong, as a host does", async () => {
+    expect(await invoke(greet, {} as never)).toEqual({
+      content: [{ type: "text", text: "/name is required" }],
+      isError: true,
+    });
+    const typed = defineTool({
+      name: "a_b",
+      inputSchema: z.object({ n: z.number() }),
+      handler: ({ n }) => n,
+    });
+    expect(await invoke(typed, { n: "1" } as never)).toMatchObject({ isError: true });
+    expect(await invoke(typed, { n: 1 })).toEqual({ content: [{ type: "text", text: "1" }] });
+  });
+
+  test("makes a result of whatever a handler throws, and refuses a reference", async () => {
+    const broken = defineTool({
+      name: "a_b",
+      parameters: {},
+      handler: () => {
+        throw new Error("It broke.");
+      },
+    });
+    expect(await invoke(broken, {})).toEqual({
+      content: [{ type: "text", text: "It broke." }],
+      isError: true,
+    });
+    const elsewhere = defineTool({ name: "a_b", parameters: {}, handler: "./lib/a.js" });
+    await expect(invoke(elsewhere, {})).rejects.toThrow("must be the function itself");
+  });
+
+  test("initialises once, and each call fails that it fails for", async () => {
+    let times = 0;
+    const initialize = () => void times++;
+    const counted = defineTool({ name: "a_b", parameters: {}, initialize, handler: () => times });
+    await invoke(counted, {});
+    expect(await invoke(counted, {})).toEqual({ content: [{ type: "text", text: "1" }] });
+    const failing = defineTool({
+      name: "a_b",
+      parameters: {},
+      initialize: async () => {
+        throw new Error("No connection.");
+      },
+      handler: () => "x",
+    });
+    for (let call = 0; call < 2; call++) {
+      expect(await invoke(failing, {})).toMatchObject({
+        isError: true,
+        content: [{ text: "No connection." }],
+      });
+    }
+  });
+
+  test("hands over the context in the arguments, as a host does", async () => {
+    const tool = defineTool({
+      name: "a_b",
+      parameters: {},
+      handler: (args, context) => ({ keys: Object.keys(args), read: contextFrom(args, context) ?? null }),
+    });
+    const context = createMockContext({ device: { platform: "IOS" }, memory: { user: "42" } });
+    expect((await invoke(tool, {}, { context })).structuredContent).toMatchObject({
+      keys: [],
+      read: { memory: { user: "42" }, device: { platform: "IOS" }, sessionId: "mock-session" },
+    });
+    const outside = createMockContext({ inSession: false });
+    expect((await invoke(tool, {}, { context: outside })).structuredContent).toEqual({
+      keys: [],
+      read: null,
+    });
+  });
+});
+
+describe("a mock client", () => {
+  const caller = defineTool({
+    name: "a_b",
+    parameters: { tool: { type: "string", required: true } },
+    handler: async ({ tool }, { client, callTool }) => {
+      await callTool(tool, { x: 1 });
+      return await client.callTool(tool);
+    },
+  });
+
+  test("answers from stubs and remembers", async () => {
+    const client = createMockClient({
+      text: "hello",
+      given: ({ x = 0 }) => ({ x }),
+      whole: { content: [], isError: true },
+      broken: () => {
+        throw new Error("It broke.");
+      },
+    });
+    expect(await invoke(caller, { tool: "text" }, { client })).toEqual({
+      content: [{ type: "text", text: "hello" }],
+    });
+    expect(await invoke(caller, { tool: "given" }, { client })).toMatchObject({
+      structuredContent: { x: 0 },
+    });
+    expect(await invoke(caller, { tool: "whole" }, { client })).toEqual({ content: [], isError: true });
+    expect(await invoke(caller, { tool: "broken" }, { client })).toMatchObject({ isError: true });
+    expect(client.calls.slice(0, 2)).toEqual([
+      { name: "text", args: { x: 1 } },
+      { name: "text", args: {} },
+    ]);
+    const { tools } = client as unknown as { tools: Record<string, (args?: object) => Promise<unknown>> };
+    expect(await tools.given?.({ x: 3 })).toMatchObject({ structuredContent: { x: 3 } });
+  });
+
+  test("says which stubs there are", async () => {
+    const result = await invoke(caller, { tool: "c_d" }, { client: createMockClient({ a_b: "x" }) });
+    expect(result).toEqual({
+      content: [{ type: "text", text: 'There is no stub for the tool "c_d". Stubs: a_b.' }],
+      isError: true,
+    });
+  });
+});
