@@ -12,11 +12,17 @@ let protocolInput: Readable | undefined;
 async function reserveStdout(): Promise<Writable> {
   if (protocolOutput === undefined) {
     const { reserveStdout: reserve } = await import("../serve/stdio/reserve-stdout.ts");
-    const { reserveStdin } = await import("../serve/stdio/reserve-stdin.ts");
-    protocolInput = reserveStdin(process);
     protocolOutput = reserve(process.stdout, process.stderr);
   }
   return protocolOutput;
+}
+
+async function reserveStdin(): Promise<Readable> {
+  if (protocolInput === undefined) {
+    const { reserveStdin: reserve } = await import("../serve/stdio/reserve-stdin.ts");
+    protocolInput = reserve(process);
+  }
+  return protocolInput;
 }
 
 /** A running server that has ended when `close` has, or when it ended by itself. */
@@ -42,6 +48,7 @@ export function createServeMeans(): ServeMeans {
     processes,
     log: (text) => void process.stderr.write(text.endsWith("\n") ? text : `${text}\n`),
     reserveStdout: async () => void (await reserveStdout()),
+    reserveStdin: async () => void (await reserveStdin()),
     async serveStdio(create) {
       const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
       const output = await reserveStdout();

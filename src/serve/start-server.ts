@@ -26,6 +26,8 @@ export interface ServeMeans
   processes: ProcessPort;
   /** From now on, what anything in this process prints goes to stderr; `serveStdio` alone writes to stdout. */
   reserveStdout(): Promise<void>;
+  /** From now on, stdin is empty for everything in this process but `serveStdio`. */
+  reserveStdin(): Promise<void>;
   serveStdio(create: CreateProtocolServer): Promise<RunningServer>;
   serveHttp(label: string, create: CreateProtocolServer, options: HttpTransport): Promise<RunningServer>;
   /** Runs a program with this process's own stdin, stdout and stderr. */
@@ -70,7 +72,7 @@ async function serveComposed(
   const runners = createRunners(means, config);
   try {
     // Before any code of a pack is loaded, which may print.
-    if (transport === "stdio") await means.reserveStdout();
+    if (transport === "stdio") await Promise.all([means.reserveStdout(), means.reserveStdin()]);
     const members = await createMembers(means, server, runners, { config, builtIns, allTools });
     const { createProtocolServer } = await import("./create-protocol-server.ts");
     const create: CreateProtocolServer = (connection) => createProtocolServer(members.served, connection);
