@@ -89,10 +89,16 @@ test("what a script of npm was told about another project is not passed on", () 
 });
 
 test("a package manager is looked for on the PATH, where a script of it runs in this Node", () => {
-  const folder = makeTree({ "bin/pnpm": "#!/bin/sh\n", "bin/yarn.js": "", "empty/x": "" });
+  const folder = makeTree({
+    "bin/pnpm": "#!/bin/sh\n",
+    "bin/yarn.js": "",
+    "empty/x": "",
+    "node/lib/node_modules/npm/bin/npm-cli.js": "",
+  });
   const env = { PATH: `${folder}/empty:${folder}/bin` };
   expect(findManagerProgram("pnpm", env, "linux")).toEqual({ command: `${folder}/bin/pnpm`, args: [] });
   expect(findManagerProgram("yarn", env, "linux")).toBeUndefined();
-  expect(findManagerProgram("npm", { PATH: "" })?.args[0]).toMatch(/npm-cli\.js$/);
+  const beside = findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/node/bin/node`);
+  expect(beside?.args).toEqual([`${folder}/node/lib/node_modules/npm/bin/npm-cli.js`]);
   expect(findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/bin/node`)).toBeUndefined();
 });
