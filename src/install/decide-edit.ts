@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { createLineIndex } from "../data/decode.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
@@ -57,7 +58,9 @@ function chooseContainer(client: ClientRecord, root: unknown): readonly string[]
   if (newerContainer === undefined) return container;
   const newer = valueAt(root, newerContainer);
   // An entry of the older form may have the very name of the newer container.
-  const isEntry = isMap(newer) && ("type" in newer || "command" in newer);
+  const isEntry =
+    isMap(newer) &&
+    (typeof newer.type === "string" || typeof newer.command === "string" || Array.isArray(newer.command));
   return isMap(newer) && !isEntry ? newerContainer : container;
 }
 
@@ -147,8 +150,10 @@ class Edit {
   #checkOwner(force: boolean): "ours" | "foreign" {
     const { server } = this.#request;
     if (this.#record?.server === server) {
-      if (this.#record.hash !== this.#hash && !force) this.#fail("ClientConfigModified");
-      return "ours";
+      if (this.#record.hash === this.#hash) return "ours";
+      if (!force) this.#fail("ClientConfigModified");
+      // Edited, it still starts our server. What does not is somebody else's, under a name that was ours.
+      return this.#recognized === server ? "ours" : "foreign";
     }
     if (this.#record === undefined && this.#recognized === server) return "ours";
     if (!force) this.#fail("ClientConfigConflict", this.#record?.server ?? this.#recognized);
@@ -193,10 +198,16 @@ class Edit {
         : {
             ...(raw === undefined ? {} : { raw }),
             value: this.#entry as JsonValue,
-            ...(this.#record === undefined ? {} : { entry: this.#record }),
+            ...(this.#record === undefined || this.#record.server === server ? {} : { entry: this.#record }),
           };
     const replaced = before === undefined ? record : { ...record, replaced: before };
-    return { changed: true, text, ledger: withLedgerEntry(ledger, replaced), notes: [] };
+    const facts = ledgerFileOf(ledger, realFile);
+    // A file with somebody else's entry in it is no longer ours to remove.
+    const known =
+      ownership === "foreign" && facts !== undefined
+        ? withLedgerFile(ledger, realFile, { ...facts, made: false })
+        : ledger;
+    return { changed: true, text, ledger: withLedgerEntry(known, replaced), notes: [] };
   }
 
   uninstall(force: boolean): EditDecision {
@@ -278,7 +289,11 @@ export function findKeysOf(
     const entries = entriesIn(root, { container, isList: client.isList === true });
     const isGone = (key: string) => !entries.has(key);
     const recorded = ledger.entries.filter(
-      (entry) => entry.file === realFile && entry.server === server && !isGone(entry.key),
+      (entry) =>
+        entry.file === realFile &&
+        entry.server === server &&
+        isDeepStrictEqual(entry.container, container) &&
+        !isGone(entry.key),
     );
     if (recorded.length > 0) return recorded.map(({ key }) => key);
     const isList = client.isList === true;

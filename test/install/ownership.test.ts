@@ -257,3 +257,50 @@ test("OpenCode's newer form of a config is used where a file has it", async () =
   await place.install("opencode", server);
   expect(Object.keys(JSON.parse(read(file)).mcp)).toEqual(["servers", "project-management"]);
 });
+
+describe("an entry that is no longer ours under a name that was", () => {
+  test("comes back after --force, and so the file stays", async () => {
+    const place = makeInstallPlace({});
+    const file = join(place.home, ".cursor/mcp.json");
+    await place.install("cursor", server);
+    const mine = '{ "mcpServers": { "project-management": { "command": "MINE" } } }\n';
+    writeFileSync(file, mine);
+    await expect(place.install("cursor", server)).rejects.toMatchObject({ code: "ClientConfigModified" });
+    await place.install("cursor", server, { force: true });
+    expect(read(file)).toContain(server);
+    await place.uninstall("cursor", server);
+    expect(read(file)).toBe(mine);
+  });
+});
+
+test("two clients may have the server in different containers of one file", async () => {
+  const place = makeInstallPlace({});
+  const file = join(place.project, "both.json");
+  await place.install("claude-code", server, { file });
+  await place.install("visual-studio", server, { file });
+  await place.uninstall("claude-code", server, { file });
+  expect(JSON.parse(read(file)).mcpServers ?? {}).toEqual({});
+  expect(Object.keys(JSON.parse(read(file)).servers)).toHaveLength(1);
+  await place.uninstall("visual-studio", server, { file });
+  expect(existsSync(file)).toBe(false);
+});
+
+test.each(['model = "x"   \n', "[a]  \n", "# c  ", "   ", "# c\n   \n", 'model = "x"\t'])(
+  "blanks at the end of %j stay",
+  async (text) => {
+    const place = makeInstallPlace({ "home/.codex/config.toml": text });
+    await place.install("codex", server);
+    await place.uninstall("codex", server);
+    expect(read(join(place.home, ".codex/config.toml"))).toBe(text);
+  },
+);
+
+test("an entry called as a key of entries does not hide the others", async () => {
+  const text = '{ "mcp": { "servers": {} } }\n';
+  const place = makeInstallPlace({ "home/.config/opencode/opencode.json": text });
+  for (const name of ["type", "command"]) {
+    await place.install("opencode", server, { name });
+    expect((await place.uninstall("opencode", server, { name })).changed).toBe(true);
+    expect(read(join(place.home, ".config/opencode/opencode.json"))).toBe(text);
+  }
+});

@@ -141,7 +141,9 @@ export const tomlEditor: ConfigEditor = {
     const following = isTablesOnly ? statements[statements.indexOf(last) + 1] : undefined;
     // What stands in the table of the container itself must not come to stand in the entry's.
     const fits = following === undefined || following.kind !== "value";
-    const at = last !== undefined && fits ? endOfLine(text, last.end) : text.trimEnd().length;
+    const end = last !== undefined && fits ? last.end : text.trimEnd().length;
+    // Blanks at the end of a line stay with it.
+    const at = end === 0 ? 0 : endOfLine(text, end);
     if (at === 0) return [[{ start: 0, end: 0, text: table + (text === "" ? lineEnd : "") }]];
     return [[{ start: at, end: at, text: lineEnd + lineEnd + table }]];
   },
