@@ -3,6 +3,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
@@ -128,10 +129,20 @@ export class ConfigFiles {
   makeFolders(file: string, mode: number): string[] {
     return refuse(file, () => {
       const folder = dirname(file);
-      const first = mkdirSync(folder, { recursive: true, mode });
+      const missing: string[] = [];
+      for (let path = folder; !existsSync(path) && path !== dirname(path); path = dirname(path))
+        missing.push(path);
+      // One at a time: Node's own way never ends where a system says "no such folder" of one that is there, as /proc.
       const made: string[] = [];
-      if (first === undefined) return made;
-      for (let path = folder; path !== dirname(first); path = dirname(path)) made.push(path);
+      for (const path of missing.toReversed()) {
+        try {
+          mkdirSync(path, { mode });
+          made.unshift(path);
+        } catch (error) {
+          // Another process may have made it meanwhile.
+          if (errorCode(error) !== "EEXIST") throw error;
+        }
+      }
       return made;
     });
   }

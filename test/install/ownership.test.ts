@@ -304,3 +304,19 @@ test("an entry called as a key of entries does not hide the others", async () =>
     expect(read(join(place.home, ".config/opencode/opencode.json"))).toBe(text);
   }
 });
+
+test("a comment that came into a container of ours stays", async () => {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}\n" });
+  const file = join(place.home, ".cursor/mcp.json");
+  await place.install("cursor", server);
+  writeFileSync(file, read(file).replace(/("mcpServers": \{)/, "$1\n    // mine"));
+  await place.uninstall("cursor", server);
+  expect(read(file)).toContain("// mine");
+});
+
+test.runIf(process.platform === "linux")("a folder that cannot be made is an error, not a wait", async () => {
+  const place = makeInstallPlace({});
+  await expect(place.install("cursor", server, { file: "/proc/x/y.json" })).rejects.toMatchObject({
+    code: "ClientConfigUnwritable",
+  });
+});

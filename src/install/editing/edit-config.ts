@@ -249,6 +249,8 @@ function tidyContainer(
   for (; trace !== undefined && depth > trace.found; depth--) {
     const path = container.slice(0, depth);
     if (!isEmptyAt(path)) return body;
+    // A comment that somebody wrote into it meanwhile stays, and its container with it.
+    if (/\S/.test(editor.rawEmpty(body, path) ?? "")) return body;
     body = apply(body, editor.removeContainer(body, path)) ?? body;
   }
   const path = container.slice(0, depth);
