@@ -37,6 +37,7 @@ export class SessionServer {
   #starting: StartingServer;
   #connected: Promise<ConnectedServer>;
   #token: string | undefined;
+  #current: ConnectedServer | undefined;
   #relaunchesLeft: number;
   #closing = false;
   /** How it ended for good, where it did. */
@@ -65,6 +66,7 @@ export class SessionServer {
       onInvalidTool: (name, reason) => this.invalidTools.push({ name, reason }),
     });
     const connected = starting.ready.then((server) => {
+      this.#current = server;
       void server.death.then((death) => this.#onDeath(death));
       return server;
     });
@@ -79,6 +81,7 @@ export class SessionServer {
   }
 
   #onDeath(death: ServerDeath): void {
+    this.#current = undefined;
     if (this.#closing) return;
     if (this.#token !== undefined) this.#means.callback?.revokeToken(this.#token);
     const why = describeDeath(this.plan.label, death);
@@ -105,6 +108,11 @@ export class SessionServer {
     this.death = death;
     this.#means.report(createProblem("ServerDied", { label: this.plan.label, why }, this.#place()));
     this.#means.onDeath(this, why);
+  }
+
+  /** The server, where it need not be waited for. */
+  get current(): ConnectedServer | undefined {
+    return this.#current;
   }
 
   /** The server when it is ready to be called. Rejects with `TrailblazeError` `ServerStartFailed`. */

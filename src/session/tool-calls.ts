@@ -154,8 +154,8 @@ export class ToolCalls {
           ? await this.#callServer(invocation, route, call)
           : await this.#callCode(invocation, route, call);
       if (result.variant === "Success" && invocation.recorded && candidate.meta.isRecordable) {
-        // As they were given: what the tool's schema fills in, it will fill in again.
-        this.#means.record(candidate.tool.name, JSON.parse(json));
+        // As they were given: what the tool's schema fills in here, it will fill in again.
+        this.#means.record(candidate.tool.name, route.by === "server" ? call.args : JSON.parse(json));
       }
       return result;
     } finally {
@@ -197,11 +197,12 @@ export class ToolCalls {
     const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
     callback?.beginInvocation(id, key, depth, signal);
     const begun = performance.now();
-    const limit = createLimit(stop, timeoutMs);
+    const { current } = server;
+    // While it is started again, the call waits for it within its own limits.
+    const limit = current === undefined ? createLimit(stop, timeoutMs) : undefined;
     try {
-      // While it is started again, the call waits for it within its own limits.
-      const connected = await untilAborted(signal, () => server.ready);
-      limit.end();
+      const connected = current ?? (await untilAborted(signal, () => server.ready));
+      limit?.end();
       const answer = await connected.callTool(
         { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
         { signal, timeoutMs: Math.max(1, timeoutMs - (performance.now() - begun)), onProgress },
@@ -211,7 +212,7 @@ export class ToolCalls {
       for (const [key, value] of changes?.delta ?? []) memory.set(key, value);
       return result;
     } catch (error) {
-      if (limit.isOver) return failedResult(describeDelay(timeoutMs));
+      if (limit?.isOver) return failedResult(describeDelay(timeoutMs));
       // The end of a server may end the session, and the calls that it carried out are to learn which came first.
       const isByCaller = signal.aborted && !this.#means.closing.aborted;
       const death = error instanceof ServerCallError ? error.death : isByCaller ? undefined : server.death;
@@ -227,7 +228,7 @@ export class ToolCalls {
           : messageOf(error),
       );
     } finally {
-      limit.end();
+      limit?.end();
       callback?.endInvocation(id);
     }
   }
