@@ -1,5 +1,16 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
-import { type Answer, timerMs } from "./loopback-server.ts";
+import type { Answer, TransportFault } from "./loopback-server.ts";
+
+/** A limit in ms as Node's timers take it: they fire at once where it is too large. */
+export const timerMs = (limit: number): number => Math.min(Math.ceil(limit), 2 ** 31 - 1);
+
+/** What is wrong with a request that Node cannot read. */
+export function faultOf(error: Error): TransportFault {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return 413;
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+}
 
 /** An answer that goes on as long as its stream does. */
 export interface StreamedAnswer {

@@ -4,14 +4,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import {
+  faultOf,
   formatRaw,
   readBody,
   type StreamedAnswer,
   sendStream,
   sendWhole,
+  timerMs,
   writeRefusal,
 } from "./http-answers.ts";
-import { type Answer, type RequestHead, type TransportFault, timerMs } from "./loopback-server.ts";
+import type { Answer, RequestHead, TransportFault } from "./loopback-server.ts";
 
 /** Answers a request whose body has come. `signal` aborts when the client hangs up or the server lets it go. */
 export type StreamingHandler = (body: Uint8Array, signal: AbortSignal) => Promise<Answer | StreamedAnswer>;
@@ -59,13 +61,6 @@ interface Connection {
 const lingerMs = 1000;
 const maximumHeaderBytes = 16 * 1024;
 const keepAliveMs = 60_000;
-
-function faultOf(error: Error): TransportFault {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "HPE_HEADER_OVERFLOW") return 431;
-  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return 413;
-  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-}
 
 class NodeHttpServer implements HttpServer {
   readonly #options: HttpServerOptions;

@@ -1,14 +1,9 @@
 // The one place that listens for HTTP on loopback: framing, limits and endings of connections, nothing of what is said.
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { faultOf, formatRaw, readBody, sendWhole, timerMs, writeRefusal } from "./http-answers.ts";
 
 /** What is known of a request before its body. */
 export interface RequestHead {
@@ -70,58 +65,6 @@ interface Connection {
 const lingerMs = 1000;
 const maximumHeaderBytes = 16 * 1024;
 const keepAliveMs = 60_000;
-
-/** A limit in ms as Node's timers take it: they fire at once where it is too large. */
-export const timerMs = (limit: number): number => Math.min(Math.ceil(limit), 2 ** 31 - 1);
-
-function faultOf(error: Error): TransportFault {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "HPE_HEADER_OVERFLOW") return 431;
-  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return 413;
-  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-}
-
-function headersOf({ headers, body }: Answer): Record<string, string> {
-  return {
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(body)),
-    "cache-control": "no-store",
-    ...headers,
-  };
-}
-
-/** An answer as text, for where Node has no response object. */
-function formatRaw(answer: Answer): string {
-  const headers = Object.entries({ ...headersOf(answer), connection: "close" });
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${lines}\r\n${answer.body}`;
-}
-
-/** `gone` where the client hung up before the end. */
-function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  timeoutMs: number,
-): Promise<Uint8Array | 408 | 413 | "gone"> {
-  return new Promise((resolve) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    const finish = (result: Uint8Array | 408 | 413 | "gone") => {
-      clearTimeout(timer);
-      request.off("data", take);
-      resolve(result);
-    };
-    const take = (chunk: Uint8Array) => {
-      size += chunk.length;
-      if (size > maxBytes) finish(413);
-      else chunks.push(chunk);
-    };
-    const timer = setTimeout(finish, timerMs(timeoutMs), 408).unref();
-    request.on("data", take);
-    request.once("end", () => finish(Buffer.concat(chunks, size)));
-    request.once("close", () => finish("gone"));
-  });
-}
 
 class HttpLoopbackServer implements LoopbackServer {
   readonly #options: LoopbackServerOptions;
@@ -234,8 +177,7 @@ class HttpLoopbackServer implements LoopbackServer {
     }
     const answer = await handle(body, aborter.signal);
     if (request.socket.destroyed) return;
-    response.writeHead(answer.status, headersOf(answer));
-    response.end(answer.body);
+    sendWhole(response, answer);
     response.once("finish", () => {
       connection.exchanges.delete(exchange);
       if (connection.isEnding && connection.exchanges.size === 0) request.socket.destroySoon();
@@ -245,15 +187,7 @@ class HttpLoopbackServer implements LoopbackServer {
   /** Sends the answer, and ends the connection once the client has stopped sending or had the time to. */
   #refuse(connection: Connection, { request, response }: Exchange, answer: Answer): void {
     connection.isEnding = true;
-    response.writeHead(answer.status, { ...headersOf(answer), connection: "close" });
-    response.write(answer.body);
-    const timer = setTimeout(() => response.end(), lingerMs).unref();
-    const end = () => {
-      clearTimeout(timer);
-      response.end();
-    };
-    if (request.readableEnded) end();
-    else request.once("end", end).once("close", end).resume();
+    writeRefusal(request, response, answer, lingerMs);
   }
 
   /** What came is no request of ours: answers that, unless an answer that is owed would be taken for it. */

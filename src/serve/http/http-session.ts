@@ -1,5 +1,6 @@
 import type { StreamedAnswer } from "../../io/http-answers.ts";
-import { type Answer, type RequestHead, timerMs } from "../../io/loopback-server.ts";
+import { timerMs } from "../../io/http-answers.ts";
+import type { Answer, RequestHead } from "../../io/loopback-server.ts";
 import type { ProtocolServer } from "../protocol-server.ts";
 import type { HttpTransport } from "./http-transport.ts";
 
