@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { isRunning, readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 
 const probe = readFileSync(inRepository("test/session/support/probe-server.mjs"), "utf8");
@@ -33,19 +34,7 @@ export function makeProbePack() {
     "pack/lib/hello.js": "export default () => 'hello';\n",
   });
   const directory = join(parent, "pack");
-  const pids = () =>
-    existsSync(join(parent, "pids"))
-      ? readFileSync(join(parent, "pids"), "utf8").trim().split("\n").map(Number)
-      : [];
+  const pids = () => readPids(join(parent, "pids"));
   const running = () => pids().filter(isRunning);
   return { directory, pids, running };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { HandlerContext } from "../../src/execution/handler-context.ts";
 import { createProcessRunner, type ProcessRunnerOptions } from "../../src/execution/process-runner.ts";
+import { isRunning, readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";
 import { makePack } from "./make-pack.ts";
@@ -30,15 +31,6 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
     (await call(name, args, context)).content[0]?.text;
   return { root, runner, call, textOf, late, outputText: () => Buffer.concat(output).toString() };
 }
-
-const isAlive = (pid: number) => {
-  try {
-    // An entry that nobody has collected yet is not alive.
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
-  } catch {
-    return false;
-  }
-};
 
 describe("a handler in a child", { timeout: 30_000 }, () => {
   test("gets what one in the host gets, and answers as it would", async () => {
@@ -397,11 +389,11 @@ describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () 
       { end: { inputMs: 300, termMs: 300 } },
     );
     const pids = (await call("a")).structuredContent?.pids as number[];
-    expect(pids.map(isAlive)).toEqual([true, true]);
+    expect(pids.map(isRunning)).toEqual([true, true]);
     const waiting = expect(call("waits")).rejects.toThrow("The session is closed.");
     await Promise.all([runner.close(), runner.close()]);
     await waiting;
-    await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeout: 10_000 });
     await expect(textOf("waits")).rejects.toThrow("The session is closed.");
   });
 
@@ -427,9 +419,9 @@ describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () 
       stdio: "inherit",
     });
     onTestFinished(() => void host.kill("SIGKILL"));
-    const readPid = () => Number(readFileSync(join(root, "pid"), "utf8"));
-    await vi.waitFor(() => expect(isAlive(readPid())).toBe(true), { timeout: 20_000 });
+    const readPid = () => readPids(join(root, "pid"))[0] ?? 0;
+    await vi.waitFor(() => expect(isRunning(readPid())).toBe(true), { timeout: 20_000 });
     host.kill("SIGKILL");
-    await vi.waitFor(() => expect(isAlive(readPid())).toBe(false), { timeout: 15_000, interval: 100 });
+    await vi.waitFor(() => expect(isRunning(readPid())).toBe(false), { timeout: 15_000, interval: 100 });
   });
 });

@@ -7,6 +7,7 @@ import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/type
 import { describe, expect, onTestFinished, test } from "vitest";
 import { jsonOf, makeProject, openForTest, until } from "../session/support/session.ts";
 import { makeTree } from "../support/packs.ts";
+import { isRunning } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { linkPackages, scriptingPackage } from "./support/scripting-package.ts";
@@ -233,14 +234,6 @@ describe("under another MCP client", () => {
     await until(() => pid !== null && !isRunning(pid));
   });
 });
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 describe("what cannot be served", () => {
   const start = async (source: string, { withSdk = true } = {}) => {

@@ -1,11 +1,12 @@
 // The MCP inspector's command line, as users run it: `npx @modelcontextprotocol/inspector --cli …`. Its package
 // @modelcontextprotocol/inspector-cli is that command without the web client.
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { isAlive, until } from "../session/support/session.ts";
+import { until } from "../session/support/session.ts";
 import { makeTree } from "../support/packs.ts";
+import { isRunning, readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { samplePack } from "../support/sample-packs.ts";
@@ -57,9 +58,9 @@ describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 
   test("over stdio, and leaves no server behind", async () => {
     const cwd = makeProject();
     await expectListAndCalls(cwd, ["sh", "start.sh", server]);
-    const pids = readFileSync(join(cwd, "pids.txt"), "utf8").trim().split("\n").map(Number);
+    const pids = readPids(join(cwd, "pids.txt"));
     expect(pids).toHaveLength(4);
-    await until(() => !pids.some(isAlive));
+    await until(() => !pids.some(isRunning));
   });
 
   test("over HTTP, one server for all calls", async () => {
@@ -68,7 +69,7 @@ describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 
     onTestFinished(async () => void (await serving.stop()));
     await expectListAndCalls(cwd, [serving.url]);
     expect(await serving.stop()).toBe(0);
-    expect(isAlive(serving.pid)).toBe(false);
+    expect(isRunning(serving.pid)).toBe(false);
   });
 
   test("over HTTP with a token, and not without", async () => {

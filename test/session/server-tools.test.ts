@@ -1,16 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  isAlive,
-  jsonOf,
-  makeProject,
-  openForTest,
-  probe,
-  probeServer,
-  toolPack,
-  until,
-} from "./support/session.ts";
+import { isRunning, readPids } from "../support/processes.ts";
+import { jsonOf, makeProject, openForTest, probe, probeServer, toolPack, until } from "./support/session.ts";
 
 const device = { platform: "ANDROID", driverType: "adb", widthPixels: 1080, heightPixels: 2400 };
 const config = { trailblazeSubprocessToolsets: [probe()] };
@@ -309,9 +301,9 @@ describe("the end of a session", () => {
     const told = ["probe", "packed"].map(async (name) => jsonOf(await session.callTool(`${name}_tell`)));
     const servers: { pid: number; token: string }[] = await Promise.all(told);
     await until(() => readdirSync(session.logDir).length === 2);
-    for (const { pid } of servers) expect(isAlive(pid)).toBe(true);
+    for (const { pid } of servers) expect(isRunning(pid)).toBe(true);
     await session.close();
-    for (const { pid } of servers) expect(isAlive(pid)).toBe(false);
+    for (const { pid } of servers) expect(isRunning(pid)).toBe(false);
     const logs = readdirSync(session.logDir).map((name) => readFileSync(join(session.logDir, name), "utf8"));
     expect(logs).toHaveLength(2);
     for (const log of logs) {
@@ -346,11 +338,9 @@ describe("a start that is given up", () => {
       setTimeout(() => stop.abort(new Error("given up")), delay);
       await outcome;
       await new Promise((resolve) => setTimeout(resolve, 300));
-      const files = [join(cwd, "pids.txt"), join(cwd, "node_modules/@acme/probe/pids.txt")].filter(
-        existsSync,
-      );
-      const pids = files.flatMap((file) => readFileSync(file, "utf8").trim().split("\n").map(Number));
-      expect(pids.filter(isAlive)).toEqual([]);
+      const files = [join(cwd, "pids.txt"), join(cwd, "node_modules/@acme/probe/pids.txt")];
+      const pids = files.flatMap(readPids);
+      expect(pids.filter(isRunning)).toEqual([]);
     }
   });
 
@@ -359,7 +349,7 @@ describe("a start that is given up", () => {
     const session = await openForTest(makeProject({}), { config, signal: stop.signal });
     const { pid } = jsonOf(await session.callTool("probe_tell"));
     stop.abort(new Error("enough"));
-    await until(() => !isAlive(pid));
+    await until(() => !isRunning(pid));
     await expect(session.callTool("probe_tell")).rejects.toThrow("enough");
   });
 });

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServerCallError } from "../../../src/session/servers/connected-server.ts";
+import { isRunning } from "../../support/processes.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
-import { call, expectGone, isRunning, limit, soon, startFixture } from "./start-fixture.ts";
+import { call, expectGone, limit, soon, startFixture } from "./start-fixture.ts";
 
 const folders: { remove(): void }[] = [];
 afterEach(() => {

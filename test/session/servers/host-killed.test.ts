@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { isRunning } from "../../support/processes.ts";
 import { inRepository } from "../../support/repository.ts";
-import { fixture, isRunning } from "./start-fixture.ts";
+import { fixture } from "./start-fixture.ts";
 
 /** All processes below one, as Linux knows them. */
 function descendantsOf(pid: number): number[] {

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { afterEach, expect } from "vitest";
 import { createProcessPort } from "../../../src/io/server-process.ts";
 import type { ServerEvents, ServerLaunch } from "../../../src/session/servers/connected-server.ts";
@@ -8,6 +7,7 @@ import {
   type StartingServer,
   startServer,
 } from "../../../src/session/servers/start-server.ts";
+import { isRunning } from "../../support/processes.ts";
 import { inRepository } from "../../support/repository.ts";
 
 export const fixture = inRepository("test/session/servers/fixtures/server.mjs");
@@ -24,18 +24,6 @@ export interface Reports {
 
 const started: StartingServer[] = [];
 const pids: number[] = [];
-
-/** A process that has ended does not count, even if nobody has collected it yet. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    if (process.platform !== "linux") return true;
-    const status = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return !/\) [ZX] /.test(status);
-  } catch {
-    return false;
-  }
-}
 
 /** Fails unless the process is gone within the time. */
 export async function expectGone(pid: number, withinMs = 10_000): Promise<void> {

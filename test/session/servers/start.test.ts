@@ -2,8 +2,9 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { TrailblazeError } from "../../../src/problems/index.ts";
+import { isRunning } from "../../support/processes.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
-import { call, type FixtureOptions, isRunning, limit, startedPids, startFixture } from "./start-fixture.ts";
+import { call, type FixtureOptions, limit, startedPids, startFixture } from "./start-fixture.ts";
 
 const folders: { remove(): void }[] = [];
 afterEach(() => {

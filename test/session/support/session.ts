@@ -83,12 +83,3 @@ export async function until(condition: () => boolean, timeoutMs = 10_000): Promi
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
