@@ -67,7 +67,7 @@ const steps: readonly Step[] = [
   {
     title: "Is anything in the way of a session?",
     args: ["doctor"],
-    shows: ["3 of 3 started"],
+    shows: ["4 of 4 started"],
   },
   {
     title: "Which tools would a model see?",
@@ -83,6 +83,11 @@ const steps: readonly Step[] = [
     title: "A tool of somebody's server",
     args: ["call", "get-sum", "a=2", "b=3", "--record", "trail.yaml"],
     shows: ["5"],
+  },
+  {
+    title: "A tool of a pack's own server",
+    args: ["call", "shop_reserve", "article=Teapot", "count=2"],
+    shows: ["Reserved 2 × Teapot for a guest."],
   },
   {
     title: "Both once more, from the recording",

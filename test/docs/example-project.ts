@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { linkPackages } from "../scripting/support/scripting-package.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { samplePacks } from "../support/sample-packs.ts";
@@ -25,6 +26,7 @@ export class ExampleProject {
     this.#linkCommand();
     if (!withPacks) return;
     for (const { folder } of samplePacks) this.#install(folder);
+    linkPackages(this.#directory, ["@modelcontextprotocol/sdk"]);
     const dependencies = Object.fromEntries(samplePacks.map(({ name, version }) => [name, `^${version}`]));
     this.write(
       "package.json",

@@ -2,6 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type Registry, startRegistry } from "./registry.ts";
+import { inRepository } from "./repository.ts";
 import { samplePack, samplePacks } from "./sample-packs.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
@@ -13,7 +14,11 @@ declare module "vitest" {
 }
 
 /** Folders of what is published under its own version, as `latest`. */
-const published: readonly string[] = samplePacks.map(({ folder }) => folder);
+const published: readonly string[] = [
+  // Sample packs depend on it.
+  inRepository("packages/scripting"),
+  ...samplePacks.map(({ folder }) => folder),
+];
 
 /** A newer version of a sample pack, under the tag `next`, so that nobody gets it without asking. */
 const newerVersions: Readonly<Record<string, string>> = { "@globex/text": "2.0.0" };
