@@ -31,6 +31,7 @@ function loosen({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (others === false || Object.keys(others ?? {}).length === 0) delete jsonSchema.additionalProperties;
   delete jsonSchema.propertyNames;
   delete jsonSchema.description;
+  delete jsonSchema.title;
   if (jsonSchema.pattern === itemNamePattern.source) delete jsonSchema.pattern;
 }
 
@@ -117,7 +118,7 @@ function generateConfigSchema(): string {
 /** What the running validator of the config does without: words, names of keys, and parts with checks of their own. */
 function simplifyConfig(context: { jsonSchema: JsonSchema }): void {
   closeObjects(context);
-  for (const key of ["description", "default", "examples", "propertyNames", "oneOf"]) {
+  for (const key of ["description", "title", "default", "examples", "propertyNames", "oneOf"]) {
     delete context.jsonSchema[key];
   }
 }

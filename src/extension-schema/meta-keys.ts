@@ -4,25 +4,58 @@ import { describeWritten } from "./describe-written.ts";
 /** What the value of a key must be. */
 export type MetaType = "boolean" | "text" | "texts" | "platforms";
 
-/** What the host reads in `_meta` of a tool: each key and the type of its value. */
+interface MetaKeyInfo {
+  type: MetaType;
+  /** What holds where the key is absent or its value is wrong. */
+  fallback: string;
+  /** For the reference, docs/reference.md. */
+  description: string;
+}
+
+/** What the host reads in `_meta` of a tool. */
 export const metaKeys = {
-  /** Whether models see the tool. Where false, only code and other tools call it. Default: true. */
-  "trailblaze/isForLlm": "boolean",
-  /** Another name of `trailblaze/isForLlm`. */
-  "trailblaze/surfaceToLlm": "boolean",
-  /** Whether recordings keep the tool's calls. Default: true. */
-  "trailblaze/isRecordable": "boolean",
-  /** Whether the tool needs the agent to run on the host (`preferHostAgent`). Default: false. */
-  "trailblaze/requiresHost": "boolean",
-  /** Drivers that the tool works with, compared exactly. Absent or empty: all. */
-  "trailblaze/supportedDrivers": "texts",
-  /** Platforms that the tool works on, in capitals or not. Absent or empty: all. */
-  "trailblaze/supportedPlatforms": "platforms",
-  /** Toolset that the tool joins; it is made where it is missing. */
-  "trailblaze/toolset": "text",
-  /** Whether the tool needs a session: other MCP clients do not see it. In a session it filters nothing. Default: false. */
-  "trailblaze/requiresContext": "boolean",
-} as const satisfies Readonly<Record<string, MetaType>>;
+  "trailblaze/isForLlm": {
+    type: "boolean",
+    fallback: "true",
+    description: "Models see the tool. Where false, only code and other tools call it.",
+  },
+  "trailblaze/surfaceToLlm": {
+    type: "boolean",
+    fallback: "–",
+    description: "Another name of `trailblaze/isForLlm`.",
+  },
+  "trailblaze/isRecordable": {
+    type: "boolean",
+    fallback: "true",
+    description: "Recordings keep the tool's calls: false for tools that only pass them on to others.",
+  },
+  "trailblaze/requiresHost": {
+    type: "boolean",
+    fallback: "false",
+    description: "Needs the agent to run on the host: left out of sessions whose `preferHostAgent` is false.",
+  },
+  "trailblaze/supportedDrivers": {
+    type: "texts",
+    fallback: "all",
+    description: "Drivers that the tool works with, compared exactly. Empty: all.",
+  },
+  "trailblaze/supportedPlatforms": {
+    type: "platforms",
+    fallback: "all",
+    description: "Platforms that the tool works on, in capitals or not. Empty: all.",
+  },
+  "trailblaze/toolset": {
+    type: "text",
+    fallback: "none",
+    description: "Toolset that the tool joins; it is made where it is missing.",
+  },
+  "trailblaze/requiresContext": {
+    type: "boolean",
+    fallback: "false",
+    description:
+      "Of no use outside a session: other MCP clients do not see it. In a session it filters nothing.",
+  },
+} as const satisfies Readonly<Record<string, MetaKeyInfo>>;
 
 export type MetaKey = keyof typeof metaKeys;
 
@@ -62,9 +95,12 @@ function describe(value: unknown): string {
   return value.trim() === "" ? "an empty text" : `the text ${quote(value, 40)}`;
 }
 
+/** What the value of a key must be, in words. */
+export const expectedOf = (key: MetaKey): string => rules[metaKeys[key].type].expected;
+
 /** What the value of a key must be and what it is instead; `undefined` where it is right. */
 export function findMetaFault(key: MetaKey, value: unknown): { expected: string; found: string } | undefined {
-  const { expected, isRight, isList } = rules[metaKeys[key]];
+  const { expected, isRight, isList } = rules[metaKeys[key].type];
   if (!isList) return isRight(value) ? undefined : { expected, found: describe(value) };
   if (!Array.isArray(value)) return { expected, found: describe(value) };
   const wrong = value.findIndex((entry) => !isRight(entry));
