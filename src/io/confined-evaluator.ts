@@ -129,13 +129,21 @@ function finishMarkers(value: unknown): unknown {
 /** Finds where a file's syntax is wrong; `undefined` where it is not, or nobody can tell. */
 type SyntaxCheck = (file: string) => Promise<Position | undefined>;
 
+/** Where a module is missing, Node adds who wanted it, which the problem says already if it is the definition itself. */
+function withoutImporter(message: string, file: string): string {
+  if (!message.startsWith("Cannot find ")) return message;
+  const [first = ""] = message.split("\nRequire stack:");
+  const importer = ` imported from ${file}`;
+  return first.endsWith(importer) ? first.slice(0, -importer.length) : first;
+}
+
 /** Words and place for something that was thrown. All of it is what the pack makes of it. */
 async function describeThrown(
   fault: { message: string; stack: string; isSyntaxError: boolean },
   file: string,
   checkSyntax: SyntaxCheck,
 ): Promise<EvaluatedFile> {
-  const message = shorten(fault.message);
+  const message = shorten(withoutImporter(fault.message, file));
   const threw = message === "" ? "it threw an error without a message" : `it threw: ${message}`;
   const caret = positionOfCaret(fault.stack, file);
   const position = caret ?? positionInStack(fault.stack, file);

@@ -1,6 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { entry } from "./entry.ts";
-import { hintForSyntax } from "./syntax-hint.ts";
+import { hintForModule, hintForSyntax } from "./syntax-hint.ts";
 import { listOf, quote } from "./text.ts";
 
 export interface InvalidDefinition {
@@ -88,7 +88,7 @@ const fileProblems = {
     title: "A definition file cannot be read as data",
     severity: "error",
     message: ({ reason }) => `The definition cannot be used: ${reason}.`,
-    hint: ({ reason }) => hintForSyntax(reason),
+    hint: ({ reason }) => hintForModule(reason) ?? hintForSyntax(reason),
   }),
   DefinitionTooLarge: entry<{ bytes: number; limit: number }>({
     title: "A definition file is larger than 1 MiB",

@@ -15,6 +15,14 @@ const hints: readonly (readonly [RegExp, string])[] = [
   [/is not UTF-8/, "Save the file as UTF-8."],
 ];
 
+const missingPackage = /Cannot find (?:package|module) '((?:@[\w.~-]+\/)?\w[\w.~-]*)(?:\/[\w.~/-]*)?'/;
+
+/** What to do about a module that cannot be loaded; `undefined` where the reason says it already. */
+export function hintForModule(reason: string): string | undefined {
+  const name = missingPackage.exec(reason)?.[1];
+  return name && `npm install ${name}, as one of the package's own dependencies`;
+}
+
 /** What to do about a text that cannot be parsed; `undefined` where the reason says it already. */
 export function hintForSyntax(reason: string): string | undefined {
   return hints.find(([pattern]) => pattern.test(reason))?.[1];

@@ -58,6 +58,21 @@ describe("a data file that cannot be parsed is shown where it breaks, with what 
 });
 
 describe("a fault in a definition that is code", () => {
+  test.each([
+    ["mjs", "import { a } from '@acme/absent/result'; export default a;", "npm install @acme/absent, as one"],
+    ["cjs", "module.exports = require('absent');", "npm install absent, as one"],
+  ])("%s: a package that is missing is named, with what installs it", async (ending, code, hint) => {
+    const shown = await withPrompt(ending, code);
+    expect(shown).toContain("hint: " + hint);
+    expect(shown).toMatch(/it threw: Cannot find (?:package|module) '\S+'\.\n/);
+  });
+
+  test("a file of its own that is missing is no package", async () => {
+    const shown = await withPrompt("mjs", "import a from './absent.mjs'; export default a;");
+    expect(shown).toContain("Cannot find module");
+    expect(shown).not.toContain("npm install");
+  });
+
   const content = JSON.stringify({ ...greetTool("./lib/a.js"), name: undefined });
   test.each([
     ["mjs", `const a = 1;\n\nexport default ${content};\n`, ":3:1"],
