@@ -1,5 +1,23 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
-import type { Answer, TransportFault } from "./loopback-server.ts";
+
+/** What is known of a request before its body. */
+export interface RequestHead {
+  readonly method: string;
+  /** As in the request line: path and query, not decoded. */
+  readonly target: string;
+  /** Every value of the header of that lower-case name, in order. */
+  headerValues(name: string): readonly string[];
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** What can be wrong with a request as HTTP, as a status; 503: it came while the server closes. */
+export type TransportFault = 400 | 405 | 408 | 413 | 431 | 503;
 
 /** A limit in ms as Node's timers take it: they fire at once where it is too large. */
 export const timerMs = (limit: number): number => Math.min(Math.ceil(limit), 2 ** 31 - 1);

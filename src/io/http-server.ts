@@ -1,19 +1,22 @@
-// The one place that listens for HTTP where others than a session's own servers may call: framing, limits and endings of
-// connections, and answers that stream. Of what is said it knows nothing.
+// The one place that listens for HTTP: framing, limits and endings of connections, and answers that stream. Of what is
+// said it knows nothing.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
+  type Answer,
   faultOf,
   formatRaw,
+  type RequestHead,
   readBody,
   type StreamedAnswer,
   sendStream,
   sendWhole,
+  type TransportFault,
   timerMs,
   writeRefusal,
 } from "./http-answers.ts";
-import type { Answer, RequestHead, TransportFault } from "./loopback-server.ts";
 
 /** Answers a request whose body has come. `signal` aborts when the client hangs up or the server lets it go. */
 export type StreamingHandler = (body: Uint8Array, signal: AbortSignal) => Promise<Answer | StreamedAnswer>;
@@ -25,8 +28,8 @@ export interface HttpServerOptions {
   port: number;
   /** Looks at a request before its body is read. An answer is a refusal: the connection ends after it. Must not throw. */
   admit(head: RequestHead, port: number): Answer | StreamingHandler;
-  /** What is answered to requests that are wrong as HTTP, and (503) to those that come while it closes. */
-  refuse(fault: TransportFault | 503): Answer;
+  /** What is answered to requests that are wrong as HTTP, or come while it closes. */
+  refuse(fault: TransportFault): Answer;
   /** The largest body, counted as it arrives. */
   maxBodyBytes: number;
   /** From the end of the headers to the end of the body. */
@@ -36,12 +39,17 @@ export interface HttpServerOptions {
   /** A connection on which nothing moves for so long is dropped: longer than a stream is silent. */
   idleTimeoutMs: number;
   maxConnections: number;
+  /** Whether the process may end while it listens. Default: false. */
+  isBackground?: boolean;
 }
 
+/** Both endings are idempotent, and the first counts. */
 export interface HttpServer {
   readonly port: number;
-  /** Accepts nothing more from now on, and destroys what is not answered after `graceMs`. Idempotent. */
+  /** Accepts nothing more from now on, and destroys what is not answered after `graceMs`. */
   close(graceMs: number): Promise<void>;
+  /** Aborts what is under way, lets it answer at once, and destroys every connection. */
+  abort(): Promise<void>;
 }
 
 interface Exchange {
@@ -101,6 +109,7 @@ class NodeHttpServer implements HttpServer {
         this.#server.off("error", reject);
         // A connection that cannot be accepted, for want of descriptors, is the client's to retry.
         this.#server.on("error", () => {});
+        if (this.#options.isBackground) this.#server.unref();
         resolve();
       });
     });
@@ -111,24 +120,47 @@ class NodeHttpServer implements HttpServer {
   }
 
   close(graceMs: number): Promise<void> {
-    this.#closing ??= this.#shutDown(graceMs);
+    this.#closing ??= this.#endGently(graceMs);
     return this.#closing;
   }
 
-  async #shutDown(graceMs: number): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  abort(): Promise<void> {
+    this.#closing ??= this.#endAtOnce();
+    return this.#closing;
+  }
+
+  /** Resolves when the last connection is gone. */
+  #stopListening(): Promise<void> {
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #destroyConnections(): void {
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
+  async #endGently(graceMs: number): Promise<void> {
+    const closed = this.#stopListening();
     for (const [socket, connection] of this.#connections) {
       connection.isEnding = true;
       if (connection.exchanges.size === 0) socket.destroy();
     }
-    const grace = setTimeout(() => {
-      for (const socket of this.#connections.keys()) socket.destroy();
-    }, timerMs(graceMs));
+    const grace = setTimeout(() => this.#destroyConnections(), timerMs(graceMs));
     await closed;
     clearTimeout(grace);
   }
 
+  async #endAtOnce(): Promise<void> {
+    const closed = this.#stopListening();
+    for (const { exchanges } of this.#connections.values()) {
+      for (const { aborter } of exchanges) aborter.abort();
+    }
+    await nextTurn();
+    this.#destroyConnections();
+    await closed;
+  }
+
   #connect(socket: Socket): void {
+    if (this.#options.isBackground) socket.unref();
     const connection: Connection = { exchanges: new Set(), isEnding: false };
     this.#connections.set(socket, connection);
     // One listener a connection: the response of a pipelined request is not told when its client goes.
@@ -212,7 +244,7 @@ class NodeHttpServer implements HttpServer {
   }
 }
 
-/** Listens. Rejects with Node's error where that is not possible. Keeps the process alive until it is closed. */
+/** Listens. Rejects with Node's error where that is not possible. */
 export async function listenForHttp(options: HttpServerOptions): Promise<HttpServer> {
   const server = new NodeHttpServer(options);
   await server.listen();

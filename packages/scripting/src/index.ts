@@ -63,6 +63,7 @@ export type {
   TrailblazeResultMeta,
   TrailblazeVariant,
 } from "./results.ts";
-export { run, type ServerOfTools } from "./run/run.ts";
+export { run } from "./run/run.ts";
+export type { ServerOfTools } from "./run/serve-tools.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 export type { TrailblazeTool, TrailblazeToolMeta } from "./tool-meta.ts";

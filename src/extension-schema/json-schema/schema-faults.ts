@@ -6,16 +6,10 @@ import { followReferences } from "./schema-references.ts";
 import {
   findKeyword,
   type Schema,
-  type SchemaPath,
+  type SchemaFault,
   type SchemaSurvey,
   surveySchema,
 } from "./schema-survey.ts";
-
-/** What is wrong with a JSON Schema, as the end of a sentence, and where from its top. */
-export interface SchemaFault {
-  what: string;
-  path: SchemaPath;
-}
 
 const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
 

@@ -1,7 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { quote } from "../../problems/index.ts";
 import { readPointer, valueAt } from "../pointer.ts";
-import type { SchemaFault } from "./schema-faults.ts";
 import { type Edge, findLoops } from "./schema-loops.ts";
 import { listSchemas, pathOf, type SchemaNode } from "./schema-nodes.ts";
 import {
@@ -9,6 +8,7 @@ import {
   findKeyword,
   referenceKeywords,
   type Schema,
+  type SchemaFault,
   type SchemaPath,
   type SchemaSurvey,
   surveyInDraft,

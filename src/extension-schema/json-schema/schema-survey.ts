@@ -9,6 +9,12 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** Keys from the top of a schema. */
 export type SchemaPath = readonly (string | number)[];
 
+/** What is wrong with a JSON Schema, as the end of a sentence, and where from its top. */
+export interface SchemaFault {
+  what: string;
+  path: SchemaPath;
+}
+
 /** What one pass over a schema and all schemas in it finds. */
 export interface SchemaSurvey {
   draft: Draft;

@@ -1,4 +1,4 @@
-import type { Answer, TransportFault } from "../../io/loopback-server.ts";
+import type { Answer, TransportFault } from "../../io/http-answers.ts";
 import { rpcCode } from "../client-message.ts";
 
 /** An answer to an HTTP request that came to no JSON-RPC request. */
@@ -19,7 +19,7 @@ export const noSession = (): Answer =>
 
 /** What is wrong with a request as HTTP. */
 export function transportRefusal(
-  fault: TransportFault | 503,
+  fault: TransportFault,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
 ): Answer {
   switch (fault) {

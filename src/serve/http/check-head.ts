@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Answer, RequestHead } from "../../io/loopback-server.ts";
+import type { Answer, RequestHead } from "../../io/http-answers.ts";
 import type { IsOurHost } from "./allowed-hosts.ts";
 import { refusal } from "./answers.ts";
 

@@ -1,6 +1,5 @@
-import type { StreamedAnswer } from "../../io/http-answers.ts";
+import type { Answer, RequestHead, StreamedAnswer } from "../../io/http-answers.ts";
 import { timerMs } from "../../io/http-answers.ts";
-import type { Answer, RequestHead } from "../../io/loopback-server.ts";
 import type { ProtocolServer } from "../protocol-server.ts";
 import type { HttpTransport } from "./http-transport.ts";
 

@@ -1,5 +1,4 @@
-import type { StreamedAnswer } from "../../io/http-answers.ts";
-import type { Answer, RequestHead } from "../../io/loopback-server.ts";
+import type { Answer, RequestHead, StreamedAnswer } from "../../io/http-answers.ts";
 import { methodOf, requestIdOf } from "../client-message.ts";
 import { noSession, refusal } from "./answers.ts";
 import type { HttpSession } from "./http-session.ts";

@@ -1,8 +1,7 @@
 import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
-import type { StreamedAnswer } from "../../io/http-answers.ts";
-import type { Answer, RequestHead } from "../../io/loopback-server.ts";
+import type { Answer, RequestHead, StreamedAnswer } from "../../io/http-answers.ts";
 import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
 import { refusal } from "./answers.ts";
 

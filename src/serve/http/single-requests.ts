@@ -1,5 +1,4 @@
-import type { StreamedAnswer } from "../../io/http-answers.ts";
-import type { Answer } from "../../io/loopback-server.ts";
+import type { Answer, StreamedAnswer } from "../../io/http-answers.ts";
 import type { HttpSession } from "./http-session.ts";
 import type { Request, RequestRouter } from "./http-sessions.ts";
 

@@ -1,4 +1,4 @@
-import type { Answer, TransportFault } from "../../io/loopback-server.ts";
+import type { Answer, TransportFault } from "../../io/http-answers.ts";
 import type { CallbackOutcome } from "./callback-call.ts";
 
 const formatResult = (result: object): string => JSON.stringify({ result });
@@ -40,5 +40,7 @@ export function createTransportRefusal(
       return createError(`The body is larger than ${limits.maxBodyBytes} bytes.`, 413);
     case 431:
       return createError("The headers are too large.", 431);
+    case 503:
+      return createError("The session is closing.", 503);
   }
 }

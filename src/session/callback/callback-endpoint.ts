@@ -1,4 +1,5 @@
-import { type Answer, listenOnLoopback } from "../../io/loopback-server.ts";
+import type { Answer } from "../../io/http-answers.ts";
+import { listenForHttp } from "../../io/http-server.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { type Access, AccessTokens } from "./access-tokens.ts";
 import { createError, createTransportRefusal } from "./answers.ts";
@@ -74,7 +75,10 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     return runCall(call, { dispatch, invocation, client, timeoutMs: limits.timeoutMs });
   };
 
-  const server = await listenOnLoopback({
+  const server = await listenForHttp({
+    host: "127.0.0.1",
+    port: 0,
+    isBackground: true,
     maxBodyBytes: limits.maxBodyBytes,
     bodyTimeoutMs: limits.bodyTimeoutMs,
     headersTimeoutMs: transport?.headersTimeoutMs ?? headersTimeoutMs,
@@ -98,7 +102,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     endInvocation: (id) => invocations.end(id),
     close: () => {
       invocations.endAll();
-      return server.close();
+      return server.abort();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Answer, RequestHead } from "../../io/loopback-server.ts";
+import type { Answer, RequestHead } from "../../io/http-answers.ts";
 import type { Access } from "./access-tokens.ts";
 import { createError } from "./answers.ts";
 

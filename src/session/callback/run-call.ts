@@ -1,5 +1,5 @@
+import type { Answer } from "../../io/http-answers.ts";
 import { timerMs } from "../../io/http-answers.ts";
-import type { Answer } from "../../io/loopback-server.ts";
 import { createCallResult } from "./answers.ts";
 import type { CallbackCall, CallbackOutcome } from "./callback-call.ts";
 import type { RunningInvocation } from "./running-invocations.ts";

@@ -1,14 +1,5 @@
-import type { AnyTool } from "../tool-schema.ts";
 import { reserveStdout } from "./reserve-stdout.ts";
-
-/** A server of tools, as `run` takes it. */
-export interface ServerOfTools {
-  /** Of the server, as clients see it. */
-  name: string;
-  version: string;
-  /** What `defineTool` returns, or definitions whose handlers are functions. */
-  tools: readonly AnyTool[];
-}
+import type { ServerOfTools } from "./serve-tools.ts";
 
 /**
  * Makes the running file an MCP server over stdio: under Trailblaze a subprocess server with the session's context,

@@ -5,7 +5,15 @@ import { callTool } from "./call-tool.ts";
 import { createChecker } from "./check-value.ts";
 import { loadSdk } from "./load-sdk.ts";
 import type { Write } from "./reserve-stdout.ts";
-import type { ServerOfTools } from "./run.ts";
+
+/** A server of tools, as `run` takes it. */
+export interface ServerOfTools {
+  /** Of the server, as clients see it. */
+  name: string;
+  version: string;
+  /** What `defineTool` returns, or definitions whose handlers are functions. */
+  tools: readonly AnyTool[];
+}
 
 /** How long calls under way have to end, after the client has gone. */
 const graceMs = 1000;
