@@ -8,17 +8,21 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { openSession as OpenSession, Session } from "../src/api/session.ts";
+import { runUsersNpm } from "../test/support/package-managers.ts";
 import type { BenchmarkOptions } from "./support/options.ts";
-import { compareRounds, runAsyncRounds } from "./support/paired-rounds.ts";
+import { compareRounds, runAsyncRounds, runPairedRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatRatio, printTable } from "./support/print.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { runTimed } from "./support/run-process.ts";
 import { time, timeCalls } from "./support/time.ts";
 
-const aims = { parallel: 0.8, ready: 1.15, call: 1.15, inProcess: 1 / 3 };
+const aims = { parallel: 0.8, ready: 1.15, call: 1.15, inProcess: 1 / 3, command: 0.65 };
+const peer = "mcporter@0.7";
 const churn = 1000;
 
 const server = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url));
 const built = new URL("../dist/session.mjs", import.meta.url);
+const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 
 const toolModule = "export const echo = ({ text }) => text;\n";
 const toolDefinition = {
@@ -89,6 +93,39 @@ async function benchStart(openSession: typeof OpenSession, cwd: string, rounds: 
     ]);
   }
   printTable(["servers", "session ÷ one after the other", "aim", "÷ raw, all at once", "aim"], rows);
+}
+
+/** Whole commands that start a server, list its tools and stop it again. The peer is installed for the run. */
+async function benchCommand(cwd: string, rounds: number): Promise<void> {
+  const folder = join(cwd, "peer");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "peer", private: true }));
+  const { exitCode, stderr } = await runUsersNpm(["install", peer, "--no-audit", "--no-fund"], folder);
+  if (exitCode !== 0) throw new Error(`${peer} cannot be installed: ${stderr}`);
+  const launch = { command: process.execPath, args: [server, "echo"] };
+  const peerConfig = join(folder, "mcporter.json");
+  writeFileSync(peerConfig, JSON.stringify({ mcpServers: { echo: launch } }));
+  const config = { trailblazeSubprocessToolsets: [{ name: "echo", ...launch }] };
+  writeFileSync(join(folder, "trailblaze.config.json"), JSON.stringify(config));
+
+  const peerCommand = join(folder, "node_modules/mcporter/dist/cli.js");
+  const run = (args: readonly string[]) => () => {
+    const { stdout, wall } = runTimed(process.execPath, args, { cwd: folder });
+    if (!stdout.includes('"echo"')) throw new Error(`${args.join(" ")} lists no tool`);
+    return { time: wall };
+  };
+  const measured = runPairedRounds(
+    {
+      ours: run([command, "tools", "--json"]),
+      peer: run([peerCommand, "--config", peerConfig, "list", "echo", "--json"]),
+    },
+    rounds,
+  );
+  const ratio = compareRounds(measured, "ours", "peer", "time");
+  printTable(
+    ["whole command", `÷ ${peer}`, "aim"],
+    [["start a server, list its tools, stop it", formatRatio(ratio), formatAim(ratio, aims.command)]],
+  );
 }
 
 async function benchCalls(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
@@ -183,6 +220,8 @@ export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> 
   try {
     writeProject(folder);
     await benchStart(openSession, folder, rounds);
+    console.log();
+    await benchCommand(folder, rounds);
     console.log();
     await benchCalls(openSession, folder, rounds);
     console.log();
