@@ -110,21 +110,33 @@ function resolveShortName(reference: string, context: ReferenceContext): Resolve
     const found = kindsOf(from, reference).filter((one) => kind === undefined || one === kind);
     if (found.length > 0) return resolveInPack(reference, { item: reference }, from, kind);
   }
-  if ((kind ?? "tool") === "tool" && builtIns.includes(reference))
-    return { kind: "tool", qualifiedName: reference };
+  const isBuiltIn = builtIns.includes(reference);
+  const mayBeTool = (kind ?? "tool") === "tool";
+  if (isBuiltIn && mayBeTool) return { kind: "tool", qualifiedName: reference };
 
   const own = from === "user" ? [] : allQualifiedNames([from], kind);
   const candidates = [...own, ...allQualifiedNames(packs, kind)];
   const endingInIt = candidates.filter((name) => name.endsWith(`/${reference}`));
-  const shortNames = [...own.map((name) => name.slice(name.lastIndexOf("/") + 1)), ...builtIns];
+  const ownNames = own.map((name) => name.slice(name.lastIndexOf("/") + 1));
+  const shortNames = mayBeTool ? [...ownNames, ...builtIns] : ownNames;
   const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(reference, shortNames);
-  throw notFound(reference, kind, nearest, from === "user" ? undefined : kindsOf(from, reference)[0]);
+  const ownKind = from === "user" ? undefined : kindsOf(from, reference)[0];
+  throw notFound(reference, kind, nearest, ownKind ?? (isBuiltIn ? "tool" : undefined));
 }
 
-/** Callers without types may leave things out, or write a kind in the plural. */
+/** The pack of an npm name or its qualified form, of several copies the one that counts. */
+function findNamedPack(name: string, packs: readonly ResolvablePack[]): ResolvablePack {
+  const copies = packs.filter((pack) => pack.name === name || qualifyPackageName(pack.name) === name);
+  const pack = copies.find(({ shadowed }) => shadowed !== true) ?? copies[0];
+  if (pack === undefined) throw failure("PackNotInstalled", { name, nearest: [] }, { pack: name });
+  return pack;
+}
+
+/** Callers without types may leave things out, name the pack, or write a kind in the plural. */
 function normalizeContext(given: ReferenceContext): ReferenceContext {
   const { from = "user", packs = [], builtIns = [], kind } = given ?? {};
-  return { from, packs, builtIns, kind: readKind(kind) };
+  const isNamed = typeof from === "string" && from !== "user";
+  return { from: isNamed ? findNamedPack(from, packs) : from, packs, builtIns, kind: readKind(kind) };
 }
 
 function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {

@@ -268,3 +268,31 @@ test("resolution changes nothing it is given", () => {
   const frozen = packs.map((one) => Object.freeze({ ...one, tools: Object.freeze([...one.tools]) }));
   expect(fromUser("notes/createNote", { packs: Object.freeze(frozen) })).toEqual(tool("notes/createNote"));
 });
+
+describe("the name of a built-in where no tool is wanted", () => {
+  test.each(["prompt", "toolset", "server"] as const)("is told to be that of a tool, not of a %s", (kind) => {
+    const { message, hint } = failureOf(() => fromUser("swipe", { kind }));
+    expect(message).toBe(`There is no ${kind} "swipe"; that is the name of a tool.`);
+    expect(hint).toBe("Ask for it as a tool: --kind tool");
+  });
+
+  test("is not suggested for a near name either", () => {
+    expect(failureOf(() => fromUser("swip", { kind: "prompt" })).hint).not.toContain("swipe");
+    expect(failureOf(() => fromUser("swip", { kind: "tool" })).hint).toContain("swipe");
+  });
+});
+
+describe("a caller without types", () => {
+  const from = (name: string) => ({ from: name as "user" });
+
+  test.each(["@acme/jira", "acme/jira"])("may name the pack that a reference stands in: %s", (name) => {
+    expect(fromUser("getIssue", from(name))).toEqual(tool("acme/jira/getIssue"));
+  });
+
+  test("is told where there is no such pack", () => {
+    expect(failureOf(() => fromUser("getIssue", from("@acme/nope")))).toMatchObject({
+      code: "PackNotInstalled",
+      pack: "@acme/nope",
+    });
+  });
+});
