@@ -60,10 +60,14 @@ function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
 
-function describeSurroundings(means: InspectionMeans, { packs, resolvePackage }: FoundPacks): Surroundings {
+function describeSurroundings(
+  means: InspectionMeans,
+  { packs, resolvePackage, broken }: FoundPacks,
+): Surroundings {
   return {
     packs: packs.map(({ pack }) => pack),
     resolvePackage,
+    broken,
     findAdvertised: (names) => findAdvertised(means, packs, names),
   };
 }

@@ -68,13 +68,15 @@ export function missingPack(found: FoundPacks, subject: string): TrailblazeError
   // Two segments without @ may name a pack with a scope, or an item of a pack without one.
   const isTwofold = !subject.startsWith("@") && subject.includes("/");
   const asPack = isTwofold ? `@${subject}` : subject;
-  const location = found.resolvePackage(asPack);
-  const fault = location === undefined ? undefined : found.broken.get(location);
-  if (fault !== undefined) return new TrailblazeError({ ...fault, severity: "error" });
-  if (location !== undefined) return failure("ExtensionNotFound", { name: asPack });
   const [owner = subject] = subject.split("/");
-  if (isTwofold && found.resolvePackage(owner) !== undefined)
-    return failure("ExtensionNotFound", { name: owner });
+  for (const name of isTwofold ? [asPack, owner] : [asPack]) {
+    const location = found.resolvePackage(name);
+    if (location === undefined) continue;
+    const fault = found.broken.get(location);
+    return fault === undefined
+      ? failure("ExtensionNotFound", { name })
+      : new TrailblazeError({ ...fault, severity: "error" });
+  }
 
   const items = found.packs.flatMap(({ pack }) => kinds.flatMap((kind) => pack[keyOfKind[kind]]));
   const names = items.map(({ qualifiedName }) => qualifiedName);

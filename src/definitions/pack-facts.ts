@@ -4,6 +4,7 @@ import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import type { InspectionPort, PathKind } from "../io/inspection-port.ts";
 import type { PackingPort } from "../io/packing-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
+import type { Problem } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
 import { followImports } from "./modules/follow-imports.ts";
@@ -21,8 +22,11 @@ export interface PackFacts {
   inspected: InspectedPack;
   /** The packs that are installed beside this one; empty where no definition refers to anything but its own pack. */
   installed: readonly DiscoveredPack[];
-  /** npm names of packages that definitions refer to and that are installed, but are no packs. */
-  otherPackages: ReadonlySet<string>;
+  /**
+   * npm names of packages that definitions refer to and that are installed, but are no packs; with what is wrong with a
+   * package.json that cannot be read.
+   */
+  otherPackages: ReadonlyMap<string, Problem | undefined>;
   /** Items by the names that references give them by mistake, the names by which models know them; absent if not looked for. */
   advertised?: ReadonlyMap<string, string>;
   /** npm names of the packages that package.json declares as dependencies of any kind. */
@@ -48,6 +52,8 @@ export interface Surroundings {
   packs: readonly DiscoveredPack[];
   /** Location of the package that code in the project would get by this npm name. */
   resolvePackage(name: string): string | undefined;
+  /** What is wrong with the package.json at a location, if it cannot be read. */
+  broken: ReadonlyMap<string, Problem>;
   /** Tools of the packs by the names by which models know them, of those that are asked for. */
   findAdvertised(names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
 }
@@ -89,10 +95,18 @@ async function findMistakenNames(
   return found;
 }
 
-function findOtherPackages(references: readonly string[], { packs, resolvePackage }: Surroundings) {
+function findOtherPackages(
+  references: readonly string[],
+  { packs, resolvePackage, broken }: Surroundings,
+): Map<string, Problem | undefined> {
   const known = new Set(packs.map(({ name }) => name));
   const names = new Set(references.filter(isQualifiedName).map((one) => parseQualifiedName(one).packageName));
-  return new Set([...names].filter((name) => !known.has(name) && resolvePackage(name) !== undefined));
+  const others = new Map<string, Problem | undefined>();
+  for (const name of names) {
+    const location = known.has(name) ? undefined : resolvePackage(name);
+    if (location !== undefined) others.set(name, broken.get(location));
+  }
+  return others;
 }
 
 /** True for a file of a dependency that travels inside the package. */
@@ -155,7 +169,7 @@ export async function gatherFacts(
   return {
     inspected,
     installed: surroundings?.packs ?? [],
-    otherPackages: surroundings ? findOtherPackages(elsewhere, surroundings) : new Set(),
+    otherPackages: surroundings ? findOtherPackages(elsewhere, surroundings) : new Map(),
     advertised: surroundings ? await findMistakenNames(inspected, elsewhere, surroundings) : new Map(),
     dependencies: declaredDependencies(manifest),
     builtIns,

@@ -43,7 +43,7 @@ export async function checkPack(port: InspectionPort, inspected: InspectedPack):
   const facts: PackFacts = {
     inspected,
     installed: [],
-    otherPackages: new Set(),
+    otherPackages: new Map(),
     dependencies: new Set(),
     builtIns: [],
     unpublished: [],

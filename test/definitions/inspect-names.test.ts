@@ -10,6 +10,7 @@ import { greetTool, prompt } from "../validate/validate-tree.ts";
 const tree = {
   "package.json": { name: "app", version: "1.0.0", dependencies: { "@rosa/tea": "1", plain: "1" } },
   "node_modules/plain/package.json": { name: "plain", version: "1.0.0" },
+  "node_modules/torn/package.json": '{ "name": "torn", "trailblaze":',
   "node_modules/@rosa/tea/package.json": packManifest("@rosa/tea", {
     trailblaze: { tools: ["getSteepTime"], prompts: ["brew"] },
   }),
@@ -51,3 +52,12 @@ test("without a kind, there is no item; with one, none of that kind", async () =
 test("of another kind, the option that asks for it is named", async () => {
   expect((await explain("rosa/tea/brew", "tool")).hint).toContain("--kind prompt");
 });
+
+test.each(["torn", "torn/greet"])(
+  "a package.json that cannot be read is told, not the lack of a field: %s",
+  async (name) => {
+    const problem = await explain(name);
+    expect(problem).toMatchObject({ code: "MalformedPackageJson", severity: "error" });
+    expect(problem.message).toContain("not valid JSON");
+  },
+);

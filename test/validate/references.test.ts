@@ -128,6 +128,20 @@ describe("InvalidReference", () => {
     if (suggestion !== undefined) expect(first(problems)?.hint).toContain(suggestion);
   });
 
+  test("a tool of the host among the prompts", async () => {
+    const problems = await findProblems({ prompts: ["takeScreenshot"] }, {}, ["takeScreenshot"]);
+    expect(problems).toMatchObject([{ code: "InvalidReference", hint: "Move it to `tools`." }]);
+    expect(first(problems)?.message).toContain("that is the name of a tool");
+  });
+
+  test("a package whose package.json cannot be read", async () => {
+    const files = { "node_modules/left/package.json": '{ "name": "left", "trailblaze":' };
+    const problems = await findProblems({ tools: ["left/pad"] }, { files });
+    expect(problems.map(({ code }) => code)).toEqual(["InvalidReference"]);
+    expect(first(problems)?.message).toContain("it is not valid JSON");
+    expect(first(problems)?.hint).toContain("Install the package again");
+  });
+
   test("an item that another pack does not have", async () => {
     const files = installed("@globex/text", { trailblaze: { tools: ["slugify"], prompts: ["review"] } });
     const server = { tools: ["globex/text/slugfy", "globex/text/review"] };

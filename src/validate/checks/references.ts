@@ -48,6 +48,7 @@ class ReferenceLookup {
     const others = kinds.filter((one) => one !== kind);
     return (
       others.find((one) => this.#own.has(`${one} ${reference}`)) ??
+      (this.#facts.builtIns.includes(reference) ? "tool" : undefined) ??
       others.find((one) => this.#leadsTo(reference, one))
     );
   }
@@ -111,7 +112,7 @@ function describeFailure(
       const isDeclared = facts.dependencies.has(name);
       return findInItem(item, "PackNotInstalled", { name, nearest, isDeclared }, path);
     }
-    ({ message, hint } = failure("ExtensionNotFound", { name }).problem);
+    ({ message, hint } = facts.otherPackages.get(name) ?? failure("ExtensionNotFound", { name }).problem);
   }
   if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
   return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
