@@ -47,6 +47,14 @@ test("a bundle needs none, but each of its entries does", async () => {
   ]);
 });
 
+test("an entry without a name is told by its number", async () => {
+  const { description: _, name: __, ...nameless } = entry();
+  const problems = await validateEntries([entry(), nameless], codes);
+  expect(problems.map(({ message }) => message.split(",")[0])).toEqual([
+    'The entry 2 of the toolset "greetings" has no description',
+  ]);
+});
+
 test("what cannot be read at all is told of once", async () => {
   expect(await validate("tools/greet", "{")).toEqual([]);
 });

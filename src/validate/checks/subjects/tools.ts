@@ -34,9 +34,10 @@ export function isAdvertisable(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name);
 }
 
-/** `tool "createIssue"`; an entry of a bundle by its advertised name. */
-export function describeTool({ item, definition, isEntry }: WrittenTool): string {
-  return isEntry
-    ? `entry ${quote(String(definition.name))} of the toolset ${quote(item.declaration.name)}`
-    : `tool ${quote(item.declaration.name)}`;
+/** `tool "createIssue"`; an entry of a bundle by its advertised name, or where it has none by its number from 1. */
+export function describeTool({ item, definition, path, isEntry }: WrittenTool): string {
+  if (!isEntry) return `tool ${quote(item.declaration.name)}`;
+  const name = advertisedName(definition);
+  const entry = name === undefined ? `${Number(path.at(-1)) + 1}` : quote(name);
+  return `entry ${entry} of the toolset ${quote(item.declaration.name)}`;
 }
