@@ -31,7 +31,8 @@ export function describeFileFault(
     case "absent":
       return createProblem(
         "MissingDefinitionFile",
-        { name: place.item ?? file, own: file, combined: file },
+        // Its folder was listed just before, so it is a link; or somebody is deleting it.
+        { name: place.item ?? file, own: file, combined: file, isDangling: true },
         place,
         context,
       );

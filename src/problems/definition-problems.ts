@@ -16,6 +16,8 @@ export interface MissingDefinition {
   combined: string;
   /** What is probably meant as its definition: a file, or a key of one; and what to rename it to, or where to move it. */
   meant?: { file: string; key?: string } & ({ renameTo: string } | { moveTo: string });
+  /** The file is a symbolic link, and what it leads to is missing. */
+  isDangling?: boolean;
 }
 
 export interface HandlerNotFound {
@@ -51,8 +53,12 @@ const fileProblems = {
   MissingDefinitionFile: entry<MissingDefinition>({
     title: "A declared item has no definition file",
     severity: "error",
-    message: ({ name }) => `${quote(name)} is declared, but there is no definition file for it.`,
-    hint({ name, own, combined, meant }) {
+    message: ({ name, own, isDangling }) =>
+      isDangling
+        ? `${quote(own, 200)} is a symbolic link that leads nowhere.`
+        : `${quote(name)} is declared, but there is no definition file for it.`,
+    hint({ name, own, combined, meant, isDangling }) {
+      if (isDangling) return "Make what it leads to, inside the package, or put a file in its place.";
       if (meant === undefined)
         return `Make ${quote(own, 200)}, or the key ${quote(name)} in ${quote(combined, 200)}; or remove the declaration.`;
       const { file, key } = meant;

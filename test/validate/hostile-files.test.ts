@@ -55,6 +55,20 @@ describe("definition files that are none", () => {
     }
   });
 
+  onPosix("a link that leads nowhere is told to be one", async () => {
+    const folder = makePack({
+      extension: { prompts: ["hello"], tools: ["greet"] },
+      files: { "trailblaze/prompts/other.txt": "" },
+    });
+    makeLink("nowhere.json", join(folder, "trailblaze/prompts/hello.json"));
+    makeLink("nowhere.yaml", join(folder, "trailblaze/tools.yaml"));
+    const { problems } = await validateExtension(folder);
+    expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+      'MissingDefinitionFile: "trailblaze/tools.yaml" is a symbolic link that leads nowhere.',
+      'MissingDefinitionFile: "trailblaze/prompts/hello.json" is a symbolic link that leads nowhere.',
+    ]);
+  });
+
   test("a file that vanishes between listing and reading", async () => {
     const folder = makePack({
       extension: { prompts: ["hello"] },
