@@ -183,6 +183,13 @@ describe("HandlerNotFound", () => {
     expect(answer).toContain(reason);
   });
 
+  test("an export that is missing where another module takes it from: what that one exports is no way out", async () => {
+    const files = { "lib/greet.js": 'export { greet } from "./a.js"', "lib/a.js": "export const b = 1" };
+    const answer = await judge("./lib/greet.js#greet", files);
+    expect(answer).toContain('"lib/greet.js" exports it from there.');
+    expect(answer).not.toContain("The module exports greet");
+  });
+
   test("the default export is not among all that is exported again", async () => {
     const files = { "lib/greet.js": 'export * from "./a.js"', "lib/a.js": "export default 1" };
     expect(await judge("./lib/greet.js", files)).toContain("has no default export");
@@ -371,6 +378,12 @@ describe("a module that Node would not load", () => {
     expect(answer).toMatch(/"lib\/x\.mjs:\d+:\d+" cannot be parsed\./);
     expect(answer).toContain("`node --check lib/x.mjs`");
     expect(answer).not.toContain("./module.js");
+  });
+
+  test("that is no file is not to be looked at with Node", async () => {
+    const answer = await judge("./lib#greet", { "lib/greet.js": "export const greet = 1" });
+    expect(answer).toContain('"lib" is a folder, not a regular file');
+    expect(answer).not.toContain("node --check");
   });
 
   test("with ES syntax that is CommonJS says how to change that", async () => {

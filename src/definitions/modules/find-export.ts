@@ -54,7 +54,11 @@ export class ExportFinder {
         const reexport = module.reexports.get(name);
         if (reexport !== undefined) {
           const target = this.#files.resolve(file, reexport.from, "esm");
-          return this.#follow(target, reexport.importName, file, seen);
+          const found = await this.#follow(target, reexport.importName, file, seen);
+          // What this module exports is no way out: the export is missing where it takes it from.
+          return found !== "found" && "absent" in found
+            ? { hint: `${quote(file)} exports it from there.`, ...found }
+            : found;
         }
         if (name === "default") return { absent: describeMissing(file, name) };
         return this.#findInStars(file, name, module.stars, "esm", seen);

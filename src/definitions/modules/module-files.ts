@@ -98,7 +98,11 @@ export class ModuleFiles {
       case "outside":
         return { kind: read.state };
       case "unusable":
-        return { kind: "broken", why: read.reason.replace(/^it /, "") };
+        return {
+          kind: "broken",
+          why: read.reason.replace(/^it /, ""),
+          hint: "Name a module: a regular file of the package.",
+        };
       case "tooLarge":
         return { kind: "opaque", why: `has ${read.bytes} bytes, too many to look into` };
       case "read": {
