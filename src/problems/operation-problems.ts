@@ -91,7 +91,10 @@ export const operationProblems = {
   AmbiguousName: entry<{ name: string; kinds: readonly Kind[] }>({
     title: "The name belongs to items of several kinds",
     severity: "error",
-    message: ({ name, kinds }) => `${quote(name)} is the name of a ${listOf(kinds, "and")}.`,
+    message: ({ name, kinds }) => {
+      const named = kinds.map((kind) => `a ${kind}`);
+      return `${quote(name)} is the name of ${listOf(named, "and")}.`;
+    },
     hint: ({ kinds }) => `Say which one: ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
   }),
   NameCollision: entry<{ collisions: readonly { name: string; sources: readonly string[] }[] }>({

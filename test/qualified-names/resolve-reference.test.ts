@@ -186,8 +186,8 @@ describe.each([
   test("to a name of two kinds is ambiguous until the kind is said", () => {
     const problem = fail("acme/jira/both");
     expect(problem.code).toBe("AmbiguousName");
-    expect(`${problem.message} ${problem.hint}`).toMatch(/prompt/);
-    expect(`${problem.message} ${problem.hint}`).toMatch(/toolset/);
+    expect(problem.message).toBe('"acme/jira/both" is the name of a toolset and a prompt.');
+    expect(problem.hint).toBe("Say which one: --kind toolset or --kind prompt.");
     const context = { from, packs, builtIns };
     expect(resolveReference("acme/jira/both", { ...context, kind: "prompt" }).kind).toBe("prompt");
     expect(resolveReference("acme/jira/both", { ...context, kind: "toolset" }).kind).toBe("toolset");
