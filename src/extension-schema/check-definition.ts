@@ -120,7 +120,8 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
 /** Faults of single keys: those that a validator finds, the more intricate ones in words of their own. */
 function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
   const validate = validators[shape];
-  if (validate(definition)) return [];
+  const contentFaults = shape === "prompt" ? findContentFaults(definition.content) : [];
+  if (validate(definition)) return contentFaults;
   const wholeSchema = shape === "tool" && holdsWholeSchema(definition);
   // What lies inside a choice is said once, by the choice.
   const errors = (validate.errors ?? []).filter(
@@ -134,8 +135,7 @@ function findShapeFaults(shape: DefinitionShape, definition: Record<string, unkn
     const hint = "Write it under `inputSchema`; `parameters` is the short form, a map from names to schemas.";
     faults.push({ reason: "`parameters` holds a whole JSON Schema", path: ["parameters"], hint });
   }
-  if (shape === "prompt") faults.push(...findContentFaults(definition.content));
-  return faults;
+  return [...faults, ...contentFaults];
 }
 
 /** True for the mark that stands for a function of a definition that is code. */

@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { quote } from "../problems/index.ts";
+import { listOf, quote } from "../problems/index.ts";
 import { type Fault, formatPath } from "./describe-fault.ts";
 import { describeWritten } from "./describe-written.ts";
 
@@ -7,6 +7,54 @@ const example = "A message is `{ role: user, content: Hello }`.";
 
 function describeRole(role: unknown): string {
   return typeof role === "string" ? quote(role, 40) : describeWritten(role);
+}
+
+/** The texts that MCP asks for in each type of content block. */
+const blockKeys: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["text", ["text"]],
+  ["image", ["data", "mimeType"]],
+  ["audio", ["data", "mimeType"]],
+  ["resource_link", ["uri", "name"]],
+  ["resource", []],
+]);
+
+type Written = Readonly<Record<string, unknown>>;
+type FaultPath = readonly (string | number)[];
+
+/** That a map has texts, which may be empty, under the keys. */
+function* checkTexts(map: Written, keys: readonly string[], path: FaultPath): Generator<Fault> {
+  for (const key of keys) {
+    const value = map[key];
+    if (typeof value === "string") continue;
+    const isMissing = value === undefined;
+    const at = isMissing ? [...path] : [...path, key];
+    const reason = isMissing
+      ? `${formatPath(at)} lacks \`${key}\``
+      : `${formatPath(at)} must be a text, but is ${describeWritten(value)}`;
+    yield { reason, path: at };
+  }
+}
+
+/** A block of MCP content: clients refuse the whole prompt for one that MCP does not know. */
+function* checkBlock(block: Written, path: FaultPath): Generator<Fault> {
+  const keys = blockKeys.get(block.type);
+  if (keys === undefined) {
+    const at = [...path, "type"];
+    const types = listOf([...blockKeys.keys()].map((type) => `\`${type}\``));
+    const reason = `${formatPath(at)} must be ${types}, but is ${quote(String(block.type), 40)}`;
+    yield { reason, path: at, hint: example };
+    return;
+  }
+  yield* checkTexts(block, keys, path);
+  if (block.type !== "resource") return;
+  const { resource } = block;
+  const at = [...path, "resource"];
+  if (isRecord(resource)) {
+    const content = resource.text === undefined && resource.blob !== undefined ? "blob" : "text";
+    yield* checkTexts(resource, ["uri", content], at);
+  } else if (resource === undefined)
+    yield { reason: `${formatPath(path)} lacks \`resource\``, path: [...path] };
+  else yield { reason: `${formatPath(at)} must be a map, but is ${describeWritten(resource)}`, path: at };
 }
 
 function* checkMessage(message: unknown, index: number): Generator<Fault> {
@@ -27,8 +75,11 @@ function* checkMessage(message: unknown, index: number): Generator<Fault> {
       role === "system" ? "MCP knows no such role: say it in the first message of the user." : example;
     yield { reason, path: at, hint };
   }
-  const isBlock = isRecord(content) && typeof content.type === "string" && content.type.trim() !== "";
-  if (typeof content === "string" || isBlock) return;
+  if (typeof content === "string") return;
+  if (isRecord(content) && typeof content.type === "string" && content.type.trim() !== "") {
+    yield* checkBlock(content, [...path, "content"]);
+    return;
+  }
   const isMissing = content === undefined;
   const at = isMissing ? path : [...path, "content"];
   const reason = isMissing

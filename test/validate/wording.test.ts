@@ -69,8 +69,32 @@ describe("a definition", () => {
     const content = [
       { role: "user", content: "Hi" },
       { role: "assistant", content: { type: "text", text: "Hello" } },
+      { role: "user", content: { type: "image", data: "aGk=", mimeType: "image/png", annotations: {} } },
+      { role: "user", content: { type: "audio", data: "aGk=", mimeType: "audio/wav" } },
+      { role: "user", content: { type: "resource_link", uri: "file:///a", name: "a" } },
+      { role: "user", content: { type: "resource", resource: { uri: "file:///a", text: "" } } },
+      { role: "user", content: { type: "resource", resource: { uri: "file:///a", blob: "aGk=" } } },
     ];
     expect(await judge("prompts", prompt("one", { content }))).toEqual([]);
+  });
+
+  test.each([
+    [{ type: "txt", text: "a" }, /^content\.0\.content\.type: .*must be `text`, .*, but is "txt"/],
+    [{ type: "constructor" }, /^content\.0\.content\.type: .*but is "constructor"/],
+    [{ type: "text" }, /^content\.0\.content: .*lacks `text`/],
+    [{ type: "text", text: 5 }, /^content\.0\.content\.text: .*must be a text, but is a number/],
+    [{ type: "image", data: "aGk=" }, /^content\.0\.content: .*lacks `mimeType`/],
+    [{ type: "resource_link", name: "a" }, /^content\.0\.content: .*lacks `uri`/],
+    [{ type: "resource" }, /^content\.0\.content: .*lacks `resource`/],
+    [{ type: "resource", resource: "a" }, /^content\.0\.content\.resource: .*must be a map/],
+    [{ type: "resource", resource: { uri: "a" } }, /^content\.0\.content\.resource: .*lacks `text`/],
+  ])("with a block that MCP does not know: %j", async (content, expected) => {
+    const [first = "", ...others] = await judge(
+      "prompts",
+      prompt("one", { content: [{ role: "user", content }] }),
+    );
+    expect(first).toMatch(expected);
+    expect(others).toEqual([]);
   });
 });
 
