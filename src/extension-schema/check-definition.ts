@@ -110,6 +110,11 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   if (shape === "toolsetList" && !has("tools") && !has("toolsets")) {
     yield lacks(["tools", "toolsets"], "it has neither `tools` nor `toolsets`");
   }
+  if (shape === "toolsBundle") {
+    const hint = "A bundle has `entries`; a list of references has no `kind`.";
+    for (const key of ["tools", "toolsets"].filter(has))
+      yield { reason: `it mixes a bundle with a list of references (\`${key}\`)`, path: [key], hint };
+  }
   if (shape === "prompt" && has("content") === has("handler")) {
     yield has("content")
       ? { reason: "`content` and `handler` are both there", path: ["handler"], hint: "Keep one of them." }

@@ -37,6 +37,15 @@ describe("a server that is a document", () => {
   });
 });
 
+describe("a bundle", () => {
+  test.each(["tools", "toolsets"])("mixed with a list of references in %s is none", (key) => {
+    const bundle = { kind: "Mcp.Tools", metadata: { name: "all" }, entries: [] };
+    const { problems } = checkDefinition("toolset", { ...bundle, [key]: ["greet"] }, "validation");
+    expect(problems).toMatchObject([{ code: "InvalidToolsetDefinition", path: [key] }]);
+    expect(checkDefinition("toolset", bundle, "validation").problems).toEqual([]);
+  });
+});
+
 describe("a definition that is a function", () => {
   test.each([
     ["server", "InvalidServerDefinition", "`defineServer`"],
