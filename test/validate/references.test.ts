@@ -177,7 +177,8 @@ describe("InvalidReference", () => {
   const document = (tools: string[]) => ({ kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools });
 
   test("a document serves bundles, by short or by qualified name", async () => {
-    expect(await findProblems(document(["greetings", "acme/sample/greetings"]))).toEqual([]);
+    for (const bundle of ["greetings", "acme/sample/greetings"])
+      expect(await findProblems(document([bundle]))).toEqual([]);
   });
 
   test.each(["welcoming", "acme/sample/welcoming", "@acme/sample/welcoming"])(
@@ -281,5 +282,32 @@ describe("a name by which models know a tool", () => {
 
   test("may be a tool of the host all the same, where it is named as such", async () => {
     expect(await findProblems({ tools: ["hello_greet"] }, {}, ["hello_greet"])).toEqual([]);
+  });
+});
+
+describe("a bundle that a server has twice", () => {
+  const nested = {
+    "trailblaze/toolsets/welcoming.json": toolset("welcoming", { toolsets: ["greetings", "welcoming"] }),
+  };
+
+  test.each([
+    [
+      "a document",
+      { kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools: ["greetings", "greetings"] },
+      "tools",
+    ],
+    ["a composed server", { toolsets: ["greetings", "acme/sample/greetings"] }, "toolsets"],
+    ["a composed server, once by a toolset", { toolsets: ["greetings", "welcoming"] }, "toolsets"],
+  ])("keeps it from starting: %s", async (_what, server, key) => {
+    const problems = await validateTree(packWith(server, { files: nested }), ["InvalidServerDefinition"]);
+    expect(problems.map(summarize)).toEqual([
+      `InvalidServerDefinition trailblaze/servers/desk.json ${key}.1`,
+    ]);
+    expect(first(problems)?.message).toContain('the bundle "greetings" is in it twice');
+  });
+
+  test("is none where it is a plain toolset that is listed twice", async () => {
+    const server = { toolsets: ["welcoming", "welcoming"] };
+    expect(await validateTree(packWith(server, { files: nested }), ["InvalidServerDefinition"])).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import type { PackFacts } from "../../definitions/pack-facts.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../../definitions/references.ts";
 import type { InspectedItem, InspectedPack } from "../../definitions/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
-import { failure, listOf, TrailblazeError } from "../../problems/index.ts";
+import { failure, listOf, quote, TrailblazeError } from "../../problems/index.ts";
 import {
   findNearestNames,
   parseQualifiedName,
@@ -118,21 +118,50 @@ function describeFailure(
   return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
 }
 
-/** The pack's own toolsets that are no bundles, by short and by qualified name. */
-function findPlainToolsets({ items }: InspectedPack): Set<string> {
-  const plain = items.filter(({ shape }) => shape === "toolsetList");
-  return new Set(plain.flatMap(({ declaration, qualifiedName }) => [declaration.name, qualifiedName]));
+/** The pack's own toolsets, by short and by qualified name. */
+function findToolsets({ items }: InspectedPack): Map<string, InspectedItem> {
+  const toolsets = items.filter(({ declaration }) => declaration.kind === "toolset");
+  return new Map(
+    toolsets.flatMap((item) => [
+      [item.declaration.name, item],
+      [item.qualifiedName, item],
+    ]),
+  );
+}
+
+/** That a server comes to no bundle twice, by itself or by its toolsets: it would not start. */
+function* checkRepeatedBundles(
+  server: InspectedItem,
+  toolsets: ReadonlyMap<string, InspectedItem>,
+): Generator<Finding> {
+  if (server.shape !== "composedServer" && server.shape !== "serverDocument") return;
+  const seen = new Set<InspectedItem>();
+  /** What is listed, and where the server's definition leads there. */
+  const listed = findReferences(server);
+  for (const { reference, kind, path } of listed) {
+    const toolset = kind === "toolset" ? toolsets.get(withoutRange(reference)) : undefined;
+    if (toolset === undefined) continue;
+    if (!seen.has(toolset)) {
+      seen.add(toolset);
+      if (toolset.shape === "toolsetList")
+        listed.push(...findReferences(toolset).map((inner) => ({ ...inner, path })));
+    } else if (toolset.shape === "toolsBundle") {
+      const reason = `the bundle ${quote(toolset.declaration.name)} is in it twice`;
+      const hint = "A server with one bundle twice does not start: list it once.";
+      yield findInItem(server, "InvalidServerDefinition", { reason, hint }, path);
+    }
+  }
 }
 
 /** What a document serves must be a bundle: a plain list of tools has no entries. */
 function* checkBundles(
   item: InspectedItem,
   references: readonly WrittenReference[],
-  plainToolsets: ReadonlySet<string>,
+  toolsets: ReadonlyMap<string, InspectedItem>,
 ): Generator<Finding> {
   if (item.shape !== "serverDocument") return;
   for (const { reference, path } of references) {
-    if (!plainToolsets.has(withoutRange(reference))) continue;
+    if (toolsets.get(withoutRange(reference))?.shape !== "toolsetList") continue;
     const reason = "It is a list of tools, but a document serves bundles of kind Mcp.Tools.";
     const hint = "A composed server can serve it: list it in `toolsets`, without `kind`.";
     yield findInItem(item, "InvalidReference", { reference, reason, hint }, path);
@@ -142,7 +171,7 @@ function* checkBundles(
 /** That every reference leads to an item of the wanted kind: of the pack, of the host, or of another pack. */
 export const checkReferences: Check = function* (facts) {
   const lookup = new ReferenceLookup(facts);
-  const plainToolsets = findPlainToolsets(facts.inspected);
+  const toolsets = findToolsets(facts.inspected);
   for (const item of facts.inspected.items) {
     const references = findReferences(item);
     for (const written of references) {
@@ -158,6 +187,7 @@ export const checkReferences: Check = function* (facts) {
       if (error === undefined) continue;
       yield describeFailure(item, written, error, facts, lookup.findOtherKind(written));
     }
-    yield* checkBundles(item, references, plainToolsets);
+    yield* checkBundles(item, references, toolsets);
+    yield* checkRepeatedBundles(item, toolsets);
   }
 };
