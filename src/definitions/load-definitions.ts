@@ -5,7 +5,12 @@ import type { Confinement, EvaluationPort } from "../io/evaluation-port.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import { isData, isTypeScript } from "./formats.ts";
-import { type DefinitionFile, type LocatedDefinitions, locateDefinitions } from "./locate-definitions.ts";
+import {
+  type DefinitionFile,
+  type LocatedDefinitions,
+  locateDefinitions,
+  unknownFormat,
+} from "./locate-definitions.ts";
 import { normalizeDefinition } from "./normalize-definition.ts";
 import { placeInSources } from "./place-problems.ts";
 import { describeCode, describeFileFault, readData } from "./read-data.ts";
@@ -162,6 +167,7 @@ export async function loadDefinitions(
     }
   }
 
+  const byKind = new Map(located.kinds.map((one) => [one.kind, one]));
   const notDefined: Problem[] = [];
   const items = located.items.map(({ declaration, source }): InspectedItem => {
     const item: InspectedItem = {
@@ -180,11 +186,18 @@ export async function loadDefinitions(
       if (map === undefined) return item;
       if (!Object.hasOwn(map, declaration.name)) {
         const { kind, name, path } = declaration;
-        const missing = located.kinds.find((one) => one.kind === kind)?.missing();
-        const place = { pack: found.pack.name, kind, item: name, file: source.file, path };
-        if (missing === undefined) return item;
-        const args = missing.describe(name, Object.keys(map));
-        notDefined.push(createProblem("MissingDefinitionFile", args, place, context));
+        const files = byKind.get(kind);
+        const place = { pack: found.pack.name, kind, item: name };
+        const odd = files?.unknown.get(name);
+        if (odd !== undefined) {
+          const args = { file: odd, reason: unknownFormat };
+          const oddPlace = { ...place, file: odd };
+          notDefined.push(createProblem("UnsupportedDefinitionFormat", args, oddPlace, context));
+        } else if (files !== undefined) {
+          const args = files.missing().describe(name, Object.keys(map));
+          const fullPlace = { ...place, file: source.file, path };
+          notDefined.push(createProblem("MissingDefinitionFile", args, fullPlace, context));
+        }
         return item;
       }
       content = map[declaration.name];

@@ -25,6 +25,8 @@ export interface LocatedKind {
   kind: Kind;
   /** Files of one item each, by the item's name, in order of preference. */
   perItem: ReadonlyMap<string, readonly DefinitionFile[]>;
+  /** Files of no known format, by the name before their ending. */
+  unknown: ReadonlyMap<string, string>;
   combined: DefinitionFile | undefined;
   /** For items of this kind that are defined nowhere: finds what is there instead. */
   missing: () => MissingDefinitions;
@@ -41,6 +43,9 @@ interface Candidates {
   /** Files of no known format, by the name before their ending. */
   unknown: Map<string, string>;
 }
+
+/** Why a definition file with another ending than those of the formats cannot be read. */
+export const unknownFormat = "its format is not known";
 
 function sortByFormat(files: DefinitionFile[]): void {
   files.sort((a, b) => formats.indexOf(a.format) - formats.indexOf(b.format));
@@ -132,7 +137,7 @@ export function locateDefinitions(
       finder ??= new MissingDefinitions(port, pack.location, place);
       return finder;
     };
-    located.kinds.push({ kind, perItem: known, combined, missing });
+    located.kinds.push({ kind, perItem: known, unknown, combined, missing });
     if (combined !== undefined) reportDuplicates(combinedFiles, { pack: pack.name, kind });
 
     for (const declaration of extension[key].filter(isWanted)) {
@@ -147,9 +152,9 @@ export function locateDefinitions(
       }
       if (source === undefined) {
         const odd = unknown.get(declaration.name) ?? atRoot.unknown.get(key);
-        const reason = "its format is not known";
         if (odd !== undefined) {
-          report("UnsupportedDefinitionFormat", { file: odd, reason }, { ...place, file: odd }, context);
+          const args = { file: odd, reason: unknownFormat };
+          report("UnsupportedDefinitionFormat", args, { ...place, file: odd }, context);
         } else {
           const file = `${folder}/${declaration.name}.json`;
           const args = missing().describe(declaration.name);

@@ -93,3 +93,20 @@ describe("the position is that of the declaration in package.json", () => {
     );
   });
 });
+
+test("a file of an unknown format is told of where the combined file does not define the item either", async () => {
+  const files = {
+    "trailblaze/prompts.json": { other: definition },
+    "trailblaze/prompts/steepTime.toml": "",
+    "trailblaze/prompts/other.md": "",
+  };
+  const extension = { prompts: ["steepTime", "other"] };
+  const problems = await validateTree({ extension, files }, [
+    "MissingDefinitionFile",
+    "UnsupportedDefinitionFormat",
+  ]);
+  expect(problems).toMatchObject([
+    { code: "UnsupportedDefinitionFormat", item: "steepTime", file: "trailblaze/prompts/steepTime.toml" },
+  ]);
+  expect(problems).toHaveLength(1);
+});
