@@ -45,15 +45,17 @@ function findExcessiveDepth(tokens: readonly CST.Token[]): number | undefined {
 
 /**
  * Walks a composed document once, for what the parser does not refuse or refuses too slowly: keys that are no texts
- * or are there twice, aliases without anchor or to what holds them, and depth reached by aliases.
+ * or are there twice, keys of YAML 1.1 that merge, aliases without anchor or to what holds them, and depth reached by aliases.
  */
 class DocumentCheck {
   /** Height in levels of each anchored node; `undefined` while it is being measured. */
   readonly #anchors = new Map<string, number | undefined>();
   readonly #text: string;
+  readonly #refuseMerges: boolean;
 
-  constructor(text: string) {
+  constructor(text: string, refuseMerges: boolean) {
     this.#text = text;
+    this.#refuseMerges = refuseMerges;
   }
 
   /** Levels of collections at and below a node, aliases expanded. */
@@ -73,6 +75,8 @@ class DocumentCheck {
       for (const { key } of node.items) {
         if (!isScalar(key)) throw this.#fail("a key is no text", isMap(key) || isSeq(key) ? key : node);
         const name = String(key.value);
+        if (this.#refuseMerges && name === "<<" && key.type === "PLAIN")
+          throw this.#fail("YAML 1.2 has no key << that merges maps", key);
         if (keys.has(name)) throw this.#fail(`the key ${JSON.stringify(name)} is there twice`, key);
         keys.add(name);
       }
@@ -127,15 +131,23 @@ function findNode(document: Document.Parsed, path: Path): Pick<Node, "range"> | 
   return document.getIn(path, true) as Node | undefined;
 }
 
+export interface YamlOptions {
+  /**
+   * Refuse keys that merge maps in YAML 1.1, of which nobody is told that they merge nothing here. For files of our own
+   * formats: other programs may read theirs as they like.
+   */
+  refuseMerges?: boolean;
+}
+
 /**
  * Parses YAML 1.2 from bytes: one document, keys that are texts and unique, bounded aliases and depth. Throws
  * `DataSyntaxError` with an offset.
  */
-export function parseYaml(bytes: Uint8Array): YamlData {
+export function parseYaml(bytes: Uint8Array, { refuseMerges = false }: YamlOptions = {}): YamlData {
   const text = decodeUtf8(bytes);
   const lines = new LineCounter();
   const document = compose(text, lines);
-  new DocumentCheck(text).measure(document.contents);
+  new DocumentCheck(text, refuseMerges).measure(document.contents);
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: maximumAliases });

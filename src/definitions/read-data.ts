@@ -67,7 +67,7 @@ async function readJson(bytes: Uint8Array): Promise<{ value: unknown; source: So
 
 async function readYaml(bytes: Uint8Array): Promise<{ value: unknown; source: SourceText }> {
   const { parseYaml } = await import("../data/parse-yaml.ts");
-  const { text, value, locate } = parseYaml(bytes);
+  const { text, value, locate } = parseYaml(bytes, { refuseMerges: true });
   return { value, source: { text, createLocator: async () => locate } };
 }
 

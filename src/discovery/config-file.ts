@@ -31,7 +31,7 @@ const maximumFaults = 1000;
 async function parse(file: string, bytes: Uint8Array): Promise<ConfigText> {
   if (!file.toLowerCase().endsWith(".json")) {
     const { parseYaml } = await import("../data/parse-yaml.ts");
-    const { value, locate } = parseYaml(bytes);
+    const { value, locate } = parseYaml(bytes, { refuseMerges: true });
     return { file, value, createLocator: async () => locate };
   }
   const { text, value } = parseJson(bytes);

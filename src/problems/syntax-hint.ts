@@ -10,6 +10,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
   [/Missing closing .?quote/, "Close the quotes."],
   [/must be sufficiently indented and end with/, "Close the bracket."],
   [/stands for nothing/, "Put a text that begins with * in quotes."],
+  [/no key << that merges/, "Write out what it is to bring; an alias can stand for a whole value."],
   [/a comma before the end/, "Remove the comma: JSON has none after the last entry."],
   [/invalid comment token/, "Remove the comment: JSON has none."],
   [/is not UTF-8/, "Save the file as UTF-8."],

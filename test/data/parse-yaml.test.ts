@@ -170,6 +170,14 @@ describe("limits of YAML", () => {
     expect(() => parseYaml(bytes("&a {b: *a}"))).toThrow(DataSyntaxError);
   });
 
+  test("refuses, where asked to, a key that would merge maps in YAML 1.1, unless it is in quotes", () => {
+    const text = bytes("a: &a {b: 1}\nc:\n  <<: *a\n");
+    expect(() => parseYaml(text, { refuseMerges: true })).toThrow("YAML 1.2 has no key << that merges maps");
+    expect(parseYaml(text).value).toEqual({ a: { b: 1 }, c: { "<<": { b: 1 } } });
+    const quoted = parseYaml(bytes('a: {"<<": 1}'), { refuseMerges: true });
+    expect(quoted.value).toEqual({ a: { "<<": 1 } });
+  });
+
   test("refuses data that nests deeper than 200 levels by way of aliases", () => {
     const lines = [`a0: &a0 ${flow(150)}`, `a1: ${flow(150, "*a0")}`];
     expect(() => parseYaml(bytes(lines.join("\n")))).toThrow(DataSyntaxError);
