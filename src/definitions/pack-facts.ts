@@ -164,7 +164,9 @@ export async function gatherFacts(
   const surroundings = elsewhere.length > 0 ? await findSurroundings() : undefined;
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
   const files = new ModuleFiles(port, pack.location);
-  const modules = await gatherModules(files, inspected);
+  // Both follow imports, within one limit of what is read; what would not be published is asked for first.
+  const unpublished = await findUnpublished(sources, inspected, files);
+  const modules = await gatherModules(files, inspected, { followImports: true });
   const paths = new Map([...needed].map((path) => [path, port.describePath(pack.location, path)]));
   return {
     inspected,
@@ -173,7 +175,7 @@ export async function gatherFacts(
     advertised: surroundings ? await findMistakenNames(inspected, elsewhere, surroundings) : new Map(),
     dependencies: declaredDependencies(manifest),
     builtIns,
-    unpublished: await findUnpublished(sources, inspected, files),
+    unpublished,
     modules,
     expressionFaults: await gatherExpressions(items),
     paths,

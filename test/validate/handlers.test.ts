@@ -371,6 +371,39 @@ describe("a path that is relative to the definition", () => {
 });
 
 describe("a module that Node would not load", () => {
+  test.each([
+    ["itself", { "lib/greet.js": 'import "./lost.js"; export const greet = 1' }, "lib/greet.js"],
+    [
+      "by another",
+      {
+        "lib/greet.js": 'import "./a.js"; export const greet = 1',
+        "lib/a.js": 'export * from "./lost.js?v=1"',
+      },
+      "lib/a.js",
+    ],
+  ])("because it imports, %s, what is not there", async (_what, files, importer) => {
+    const answer = await judge("./lib/greet.js#greet", files);
+    expect(answer).toContain(`HandlerNotFound: `);
+    expect(answer).toContain(`"${importer}" imports "lib/lost.js", which is not in the package.`);
+    expect(answer).toContain("build it before you validate");
+  });
+
+  test.each([
+    ["an import() that a condition may guard", 'export const greet = () => import("./lost.js");'],
+    ["another package", 'import "lost"; export const greet = 1;'],
+    ["what lies outside of the package", 'import "../../lost.js"; export const greet = 1;'],
+    ["itself", 'import "./greet.js"; export const greet = 1;'],
+    ["data", 'import data from "./data.json" with { type: "json" }; export const greet = 1;'],
+  ])("is not one that imports %s", async (_what, text) => {
+    const files = { "lib/greet.js": text, "lib/data.json": {} };
+    expect(await judge("./lib/greet.js#greet", files)).toBe("found");
+  });
+
+  test("is not one of CommonJS, whose require a condition may guard", async () => {
+    const text = 'try { require("./lost.node"); } catch {}\nexports.greet = 1;';
+    expect(await judge("./lib/greet.cjs#greet", { "lib/greet.cjs": text })).toBe("found");
+  });
+
   test("that cannot be parsed is pointed at, without a word of how handlers are written", async () => {
     const answer = await judge("./lib/x.mjs#greet", {
       "lib/x.mjs": "export const greet = () => {\n  return (1;\n};\n",

@@ -3,6 +3,7 @@ import { findNearestNames } from "../../qualified-names/index.ts";
 import { findHandlers, parseHandler } from "../handlers.ts";
 import type { InspectedPack } from "../types.ts";
 import { ExportFinder, type ExportSearch } from "./find-export.ts";
+import { findLostImport } from "./find-lost-import.ts";
 import type { ModuleFiles } from "./module-files.ts";
 
 /** A module that handlers name. */
@@ -92,11 +93,12 @@ function judgeTypeScript(search: ExportSearch, { pack }: InspectedPack, module: 
 
 /**
  * Finds out, for every module that a handler of the pack names, whether it is there and has the exports that handlers
- * name. Opens and parses modules; runs nothing.
+ * name. Opens and parses modules; runs nothing. `followImports` looks at what they import too, which takes longer.
  */
 export async function gatherModules(
   files: ModuleFiles,
   inspected: InspectedPack,
+  { followImports = false }: { followImports?: boolean } = {},
 ): Promise<Map<string, ModuleFacts>> {
   const facts = new Map<string, ModuleFacts>();
   const finder = new ExportFinder(files);
@@ -107,8 +109,12 @@ export async function gatherModules(
     } else if (kind === "absent") facts.set(module, await describeMissing(files, module, named));
     else {
       const searches = new Map<string, ExportSearch>();
+      const isFollowed = followImports && /\.[cm]?js$/.test(module);
+      const lost = isFollowed ? await findLostImport(files, module) : undefined;
+      const hint = "If it is built, build it before you validate.";
       for (const name of named.exports) {
-        searches.set(name, judgeTypeScript(await finder.find(module, name), inspected, module));
+        const search = judgeTypeScript(await finder.find(module, name), inspected, module);
+        searches.set(name, search === "found" && lost !== undefined ? { absent: lost, hint } : search);
       }
       facts.set(module, { state: "there", searches, exports: await finder.list(module) });
     }

@@ -70,6 +70,16 @@ export class ModuleFiles {
     });
   }
 
+  /** Those that Node follows before it runs anything of an ES module; none of another. */
+  async listStaticImports(file: string): Promise<string[]> {
+    const module = await this.get(file);
+    if (module.kind !== "esm") return [];
+    return module.imports.flatMap(({ specifier, kind, isStatic }) => {
+      const target = isStatic ? this.resolve(file, specifier, kind) : undefined;
+      return target !== undefined && "file" in target ? target.file : [];
+    });
+  }
+
   /** Finds what a module means by a specifier: as `import` does, or as `require` does, which guesses endings. */
   resolve(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
     if (!/^\.\.?(?:\/|$)/.test(specifier)) return { elsewhere: specifier };

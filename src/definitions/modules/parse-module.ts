@@ -5,6 +5,8 @@
 interface WrittenImport {
   specifier: string;
   kind: "esm" | "commonjs";
+  /** Node follows it before anything runs. */
+  isStatic: boolean;
 }
 
 /** What the text of a module tells of its exports. */
@@ -75,7 +77,7 @@ export async function parseEsm(text: string): Promise<{ module: ParsedModule; is
   }
   const imports = imported.flatMap((one): WrittenImport[] => {
     const specifier = readRelative(one);
-    return specifier === undefined ? [] : [{ specifier, kind: "esm" }];
+    return specifier === undefined ? [] : [{ specifier, kind: "esm", isStatic: one.type !== "dynamic" }];
   });
   return { module: { kind: "esm", names, reexports, stars, imports }, isEsm: hasModuleSyntax };
 }
@@ -114,7 +116,8 @@ export async function parseRequires(text: string): Promise<WrittenImport[]> {
     return imported.flatMap((one): WrittenImport[] => {
       const specifier = readRelative(one);
       const isRequire = text.startsWith("require", one.importStart);
-      return specifier === undefined ? [] : [{ specifier, kind: isRequire ? "commonjs" : "esm" }];
+      const kind = isRequire ? "commonjs" : "esm";
+      return specifier === undefined ? [] : [{ specifier, kind, isStatic: false }];
     });
   } catch {
     return [];
