@@ -3,6 +3,7 @@ import { DataSyntaxError } from "../data/decode.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findAdvertised } from "../definitions/find-advertised.ts";
 import {
+  findOwner,
   findPackBySubject,
   type InspectionMeans,
   type InspectionOptions,
@@ -18,7 +19,14 @@ import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, failure, hasErrors, type Problem, quote } from "../problems/index.ts";
+import {
+  createProblem,
+  failure,
+  hasErrors,
+  type Problem,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { validatePack } from "../validate/validate-pack.ts";
 
@@ -75,9 +83,10 @@ function describeSurroundings(
 async function findTarget(
   means: InspectionMeans,
   target: string | DiscoveredPack,
-  { cwd = process.cwd(), global = false }: ValidationOptions,
+  { cwd: givenCwd, global = false }: ValidationOptions,
 ): Promise<Target> {
   const { port } = means;
+  const cwd = givenCwd ?? process.cwd();
   const lookAround = async (directory: string) =>
     describeSurroundings(means, await findPacks(port, { cwd: directory, global }));
   if (typeof target !== "string" && typeof target?.location !== "string") {
@@ -86,7 +95,11 @@ async function findTarget(
   if (typeof target !== "string") {
     const { location, origin } = target;
     const read = readManifest(port, location, "always");
-    const findSurroundings = () => lookAround(origin === "self" ? location : cwd);
+    const findSurroundings = () => {
+      // Who hands over a pack need not say where: what is around it does where this process is in no project.
+      const isElsewhere = givenCwd === undefined && !isInProject(port, cwd);
+      return lookAround(origin === "self" || isElsewhere ? location : cwd);
+    };
     return { location, read, origin, byName: false, findSurroundings };
   }
   const folder = resolve(cwd, target);
@@ -120,13 +133,22 @@ async function findTarget(
 }
 
 /** Throws `InvalidArguments` for what names an item of an installed pack: packs are validated as a whole. */
-function refuseItem({ packs }: FoundPacks, target: string): void {
-  const isItem = ({ qualifiedName }: { qualifiedName: string }) => qualifiedName === target.replace(/^@/, "");
-  const owner = packs.find(({ pack }) => kinds.some((kind) => pack[keyOfKind[kind]].some(isItem)));
+function refuseItem(found: FoundPacks, target: string): void {
+  const owner = findOwner(found, target);
   if (owner === undefined) return;
   const { qualifiedName } = owner.pack;
   const reason = `${quote(target, 400)} is an item; packs are validated as a whole`;
   throw failure("InvalidArguments", { reason, hint: `trailblaze validate ${qualifiedName}` });
+}
+
+function isInProject(port: InspectionPort, cwd: string): boolean {
+  try {
+    findProject(port, cwd);
+    return true;
+  } catch (error) {
+    if (error instanceof TrailblazeError && error.code === "ProjectNotFound") return false;
+    throw error;
+  }
 }
 
 type ReadPackage = Pick<Target, "location" | "read">;

@@ -2,7 +2,7 @@ import { type DiscoveryOptions, type FoundPacks, findPacks } from "../discovery/
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { Confinement } from "../io/evaluation-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import {
   findNearestNames,
   isPackageName,
@@ -63,6 +63,20 @@ export function findPackBySubject(
   );
 }
 
+/** The pack that has an item of that qualified name. */
+export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPack | undefined {
+  const wanted = qualifiedName.replace(/^@/, "");
+  return packs.find(({ pack }) =>
+    kinds.some((kind) => pack[keyOfKind[kind]].some((item) => item.qualifiedName === wanted)),
+  );
+}
+
+/** Callers without types may give anything. Throws `TrailblazeError` `InvalidArguments`. */
+function expectName(subject: unknown): void {
+  if (typeof subject !== "string")
+    throw failure("InvalidArguments", { reason: "What to inspect is a name, as a text" });
+}
+
 /** Says why a name leads to no pack: its package.json is broken, it is no pack, or it is not there at all. */
 export function missingPack(found: FoundPacks, subject: string): TrailblazeError {
   // Two segments without @ may name a pack with a scope, or an item of a pack without one.
@@ -121,9 +135,15 @@ export async function inspectPackWith(
   subject: string,
   options: InspectionOptions = {},
 ): Promise<PackInspection> {
+  expectName(subject);
   const found = await findPacks(means.port, options);
   const pack = findPackBySubject(found, subject);
-  if (pack === undefined) throw missingPack(found, subject);
+  if (pack === undefined) {
+    const owner = findOwner(found, subject);
+    if (owner === undefined) throw missingPack(found, subject);
+    const reason = `${quote(subject, 400)} is an item, not a pack`;
+    throw failure("InvalidArguments", { reason, hint: `Its pack is ${owner.pack.name}.` });
+  }
   return describeInspectedPack(await loadDefinitions(means.port, pack, loadOptions(means, options)));
 }
 
@@ -175,6 +195,8 @@ function resolveItem(
   if (name.includes("/")) {
     const { packageName, publisher } = parseQualifiedName(name);
     if (!packs.some((pack) => pack.name === packageName)) {
+      if (findPackBySubject(found, name) !== undefined)
+        throw failure("InvalidQualifiedName", { name, reason: "it names a pack, but no item of it" });
       throw missingPack(found, publisher === undefined ? name : packageName);
     }
   }
@@ -187,6 +209,7 @@ export async function inspectItemWith(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
 ): Promise<ItemInspection> {
+  expectName(name);
   const kind = readKind(options.kind);
   const found = await findPacks(means.port, options);
   return (await inspectFoundItem(means, found, resolveItem(found, name, kind), options)).inspection;

@@ -28,6 +28,8 @@ export function* ancestorsOf(directory: string): Generator<string> {
 
 /** Finds the project that a folder belongs to. Throws `TrailblazeError` `ProjectNotFound`. */
 export function findProject(port: DiscoveryPort, cwd: string): Project {
+  if (typeof cwd !== "string")
+    throw failure("InvalidArguments", { reason: "`cwd` is the path of a folder, as a text" });
   const start = port.realPath(resolve(cwd));
   if (start === undefined) throw failure("ProjectNotFound", { directory: resolve(cwd), exists: false });
   for (const directory of ancestorsOf(start)) {

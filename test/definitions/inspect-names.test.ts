@@ -1,7 +1,7 @@
 // What `inspect` says of names that lead nowhere.
 import { describe, expect, test } from "vitest";
 import { createInspectionMeans } from "../../src/api/inspection-means.ts";
-import { inspectSubject } from "../../src/definitions/inspect.ts";
+import { inspectItemWith, inspectPackWith, inspectSubject } from "../../src/definitions/inspect.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { TrailblazeError } from "../../src/problems/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -61,3 +61,35 @@ test.each(["torn", "torn/greet"])(
     expect(problem.message).toContain("not valid JSON");
   },
 );
+
+describe("a library call", () => {
+  const means = createInspectionMeans();
+
+  test("for an item with the name of a pack, or for a pack with that of an item, says what is named", async () => {
+    const cwd = makeTree(tree);
+    await expect(inspectItemWith(means, "rosa/tea", { cwd })).rejects.toMatchObject({
+      code: "InvalidQualifiedName",
+      message: '"rosa/tea" is not a qualified name: it names a pack, but no item of it.',
+    });
+    await expect(inspectPackWith(means, "rosa/tea/brew", { cwd })).rejects.toMatchObject({
+      code: "InvalidArguments",
+      message: '"rosa/tea/brew" is an item, not a pack.',
+    });
+  });
+
+  test("with something else than a text is refused, not broken", async () => {
+    const cwd = makeTree(tree);
+    for (const subject of [undefined, 5, { name: "plain" }] as unknown as string[]) {
+      await expect(inspectPackWith(means, subject, { cwd })).rejects.toMatchObject({
+        code: "InvalidArguments",
+      });
+      await expect(inspectItemWith(means, subject, { cwd })).rejects.toMatchObject({
+        code: "InvalidArguments",
+      });
+    }
+    const url = new URL("file:///tmp") as unknown as string;
+    await expect(inspectPackWith(means, "plain", { cwd: url })).rejects.toMatchObject({
+      code: "InvalidArguments",
+    });
+  });
+});

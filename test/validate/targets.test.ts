@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { discoverPacks } from "../../src/api/discover-packs.ts";
 import { validateExtension } from "../../src/api/validate-extension.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -93,5 +94,22 @@ describe("what is part of a package is refused, with what to name instead", () =
     await expect(validateExtension("rosa/tea/stir", { cwd: makePacks() })).rejects.toMatchObject({
       code: "ProjectNotFound",
     });
+  });
+});
+
+test("a pack that discovery gave is validated from a process in no project too", async () => {
+  const project = makeTree({
+    "package.json": { name: "app", dependencies: { notes: "1" } },
+    "node_modules/notes/package.json": packManifest("notes", { trailblaze: { toolsets: ["all"] } }),
+    "node_modules/notes/trailblaze/toolsets/all.json": { name: "all", tools: ["tap"] },
+  });
+  const { packs } = await discoverPacks({ cwd: project });
+  const elsewhere = makeTree({ "readme.txt": "" });
+  vi.spyOn(process, "cwd").mockReturnValue(elsewhere);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { problems } = await validateExtension(packs[0] ?? "");
+  expect(problems.map(({ code }) => code)).toContain("UnknownBuiltIn");
+  await expect(validateExtension(packs[0] ?? "", { cwd: elsewhere })).rejects.toMatchObject({
+    code: "ProjectNotFound",
   });
 });
