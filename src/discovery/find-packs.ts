@@ -109,6 +109,25 @@ function isTaken({ qualifiedName, origin, ...pack }: DiscoveredPack, policy: Pac
 }
 
 /**
+ * Yarn Plug'n'Play's files for a project. Those above its workspace are another's where it has packages of its own.
+ */
+function findPlugAndPlay(
+  port: DiscoveryPort,
+  { directory: project }: Project,
+  workspace: Workspace | undefined,
+): string[] {
+  const found: string[] = [];
+  const hasPackages = port.exists(join(project, "node_modules"));
+  for (const directory of ancestorsOf(project)) {
+    for (const file of [".pnp.cjs", ".pnp.js"] as const) {
+      if (port.hasProjectFile(directory, file)) found.push(join(directory, file));
+    }
+    if (hasPackages && directory === (workspace?.root ?? project)) break;
+  }
+  return found;
+}
+
+/**
  * Finds every installed pack. Reads package.json files, the project's config, its workspace file and what package
  * managers write down; nothing else, which the port sees to. Trust level: discovery.
  * Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`.
@@ -157,13 +176,8 @@ export async function findPacks(
   }
 
   const problems = [...broken.values()];
-  for (const directory of ancestorsOf(project.directory)) {
-    for (const file of [".pnp.cjs", ".pnp.js"] as const) {
-      if (port.hasProjectFile(directory, file)) {
-        problems.push(createProblem("UnsupportedLayout", { file: join(directory, file) }));
-      }
-    }
-  }
+  for (const file of findPlugAndPlay(port, project, workspace))
+    problems.push(createProblem("UnsupportedLayout", { file }));
 
   const ordered = await orderPacks(packs.map(({ pack }) => pack));
   for (const pack of ordered) pack.enabled = pack.enabled && isTaken(pack, policy);

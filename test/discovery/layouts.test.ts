@@ -246,6 +246,23 @@ describe("Yarn", () => {
     },
   );
 
+  test("Plug'n'Play of a folder above is no problem of a project with packages of its own", async () => {
+    const root = makeTree({
+      ".pnp.cjs": "",
+      "package.json": packManifest("app", { workspaces: ["packages/*"] }),
+      "packages/notes/package.json": notes,
+      "packages/notes/node_modules/.cache/x": "",
+      "other/package.json": { name: "other", dependencies: { "@acme/jira": "1" } },
+      "other/node_modules/@acme/jira/package.json": jira,
+      "bare/package.json": { name: "bare" },
+    });
+    const judge = async (folder: string) =>
+      (await discoverPacks({ cwd: join(root, folder) })).problems.map(({ code }) => code);
+    expect(await judge("other")).toEqual([]);
+    expect(await judge("bare")).toEqual(["UnsupportedLayout"]);
+    expect(await judge("packages/notes")).toEqual(["UnsupportedLayout"]);
+  });
+
   test("node_modules of its own making", async () => {
     await expectExpected(
       makeTree({
