@@ -24,6 +24,9 @@ export interface ConfigText {
 
 const fileNames = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
 
+/** What is easily written in place of the first of them, and never read. */
+const misnamedFile = "trailblaze.config.yml";
+
 const maximumBytes = 1 << 20;
 /** Beyond so many faults of one config, each more helps nobody. */
 const maximumFaults = 1000;
@@ -62,13 +65,17 @@ export async function parseConfig(file: string, bytes: Uint8Array): Promise<Conf
 
 /**
  * Reads the config beside a project's package.json; `undefined` where there is none. Throws `TrailblazeError`
- * `InvalidConfig` where there are two, or where it cannot be read.
+ * `InvalidConfig` where there are two, where it has a name that is not read, or where it cannot be read.
  */
 export async function readProjectConfig(
   port: DiscoveryPort,
   directory: string,
 ): Promise<ConfigText | undefined> {
   // A link that leads nowhere counts as present: a `deny` that cannot be read is not the same as none.
+  if (port.hasProjectFile(directory, misnamedFile)) {
+    const args = { reason: "no file of this name is read", hint: `Rename it to ${fileNames[0]}.` };
+    throw failure("InvalidConfig", args, { file: misnamedFile });
+  }
   const [file, second] = fileNames.filter((name) => port.hasProjectFile(directory, name));
   if (file === undefined) return undefined;
   if (second !== undefined) {

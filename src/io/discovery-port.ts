@@ -24,6 +24,7 @@ export type ManifestRead =
 /** Files at the top of a project that tell where its packages are, and what the user allows. */
 export type ProjectFile =
   | "trailblaze.config.yaml"
+  | "trailblaze.config.yml"
   | "trailblaze.config.json"
   | "pnpm-workspace.yaml"
   | ".pnp.cjs"

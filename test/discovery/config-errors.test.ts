@@ -57,6 +57,14 @@ describe("a config that cannot be understood", () => {
     expect(problem.message.length).toBeLessThan(300);
   });
 
+  test("under a name that is not read is not passed over: it may deny something", async () => {
+    expect(await failureOf(withConfig("trailblaze.config.yml", "packs: { deny: [notes] }"))).toMatchObject({
+      code: "InvalidConfig",
+      file: "trailblaze.config.yml",
+      hint: "Rename it to trailblaze.config.yaml.",
+    });
+  });
+
   test("of a slip suggests the key that was meant", async () => {
     const problem = await failureOf(withConfig("trailblaze.config.yaml", "packs: { alow: [a] }"));
     expect(problem.hint).toContain("allow");
