@@ -108,8 +108,6 @@ async function createCompiler(draft: Draft, budget: CheckBudget): Promise<Compil
     // Checked by `findSchemaFaults`, in a fraction of the time.
     validateSchema: false,
     meta: false,
-    // Schemas of different packs may have the same `$id`.
-    addUsedSchema: false,
     logger: false as const,
     code: { regExp: Object.assign(regExp, { code: "" }) },
   };
@@ -124,16 +122,24 @@ async function createCompiler(draft: Draft, budget: CheckBudget): Promise<Compil
     }
     return ajv;
   };
+  const compileWith = (ajv: ReturnType<typeof create>, schema: Schema): Validate => {
+    try {
+      return ajv.compile(schema) as Validate;
+    } finally {
+      // Known only while it refers to itself: schemas of different packs may have the same `$id`.
+      ajv.removeSchema();
+    }
+  };
   const forFirst = create(false);
   // Most schemas never need it.
   let forAll: ReturnType<typeof create> | undefined;
   return (schema) => {
     let all: Validate | undefined;
     return {
-      first: forFirst.compile(schema) as Validate,
+      first: compileWith(forFirst, schema),
       all: () => {
         forAll ??= create(true);
-        all ??= forAll.compile(schema) as Validate;
+        all ??= compileWith(forAll, schema);
         return all;
       },
     };

@@ -116,6 +116,43 @@ describe("schemas", () => {
   });
 
   test.each([
+    ["#", {}],
+    ["#", { $schema: "http://json-schema.org/draft-07/schema#" }],
+    ["#", { $id: "#" }],
+    ["#", { $id: "https://example.com/tree" }],
+    ["https://example.com/tree", { $id: "https://example.com/tree" }],
+    ["Tree", { $id: "Tree" }],
+    ["#/$defs/tree", { $defs: { tree: { $ref: "#" } } }],
+  ])("that hold themselves by %s besides %j", async ($ref, rest) => {
+    const tree = {
+      type: "object",
+      properties: { text: { type: "string" }, inner: { $ref } },
+      additionalProperties: false,
+    };
+    const validator = createSchemaValidator();
+    // The same twice, as the tools of two packs may have it.
+    for (const schema of [
+      { ...rest, ...tree },
+      { ...rest, ...tree },
+    ]) {
+      expect(await validator.check(schema, { inner: { inner: { text: "x" } } })).toMatchObject({ ok: true });
+      expect(await validator.check(schema, { inner: { inner: { text: 1, other: 1 } } })).toMatchObject({
+        message: "/inner/inner/other is not allowed; /inner/inner/text must be string",
+      });
+    }
+  });
+
+  test("know nothing of the parts of others", async () => {
+    const validator = createSchemaValidator();
+    const first = { $defs: { a: { $id: "part", type: "string" } }, properties: { v: { $ref: "part" } } };
+    const second = { $defs: { b: { $id: "part", type: "number" } }, properties: { v: { $ref: "part" } } };
+    const third = { $id: "part", properties: { v: { $ref: "#" } }, type: "object" };
+    expect(await validator.check(first, { v: 1 })).toMatchObject({ message: "/v must be string" });
+    expect(await validator.check(second, { v: "x" })).toMatchObject({ message: "/v must be number" });
+    expect(await validator.check(third, { v: "x" })).toMatchObject({ message: "/v must be object" });
+  });
+
+  test.each([
     [{ type: "objekt" }, "/type must be one of"],
     [{ $schema: "https://example.com/mine" }, "/$schema must name JSON Schema 2020-12 or draft-07"],
     [{ properties: { a: { pattern: "(" } } }, "/properties/a/pattern is not a regular expression"],
