@@ -130,12 +130,15 @@ export const operationProblems = {
     hint: ({ name }) =>
       name === undefined ? "List it once." : "Rename one of them, or serve the bundles by different servers.",
   }),
-  ServerDied: entry<{ label: string; why: string; isRelaunched?: boolean }>({
-    title: "A server ended during a session",
+  ServerDied: entry<{ label: string; why: string; isRelaunched?: boolean; isServed?: boolean }>({
+    title: "A server ended by itself",
     severity: (_context, { isRelaunched }) => (isRelaunched ? "warning" : "error"),
     message: ({ label, why, isRelaunched }) =>
       `${quote(label, 200)} ${isRelaunched ? "was gone and is started again" : "is gone"}: ${printable(why)}`,
-    hint: () => "`crash` in trailblaze.config.yaml says what a session does then: fail, isolate or relaunch.",
+    hint: ({ isServed }) =>
+      isServed
+        ? "What it wrote to stderr says more."
+        : "`crash` in trailblaze.config.yaml says what a session does then: fail, isolate or relaunch.",
   }),
   SessionClosed: entry<{ reason: string | undefined }>({
     title: "The session is over",

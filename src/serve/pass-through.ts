@@ -1,6 +1,8 @@
 import type { Readable, Writable } from "node:stream";
+import { finished } from "node:stream/promises";
 import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
 import { failure } from "../problems/index.ts";
+import { atMost } from "./at-most.ts";
 import type { RunningServer } from "./serve-options.ts";
 
 /** The streams of this process. */
@@ -12,6 +14,10 @@ export interface OwnStreams {
 
 /** How a server's process is ended when it is to stop, in milliseconds. */
 const endDurations = { inputMs: 5000, termMs: 2000 };
+/** How long what it has written may take to be read, once it has ended. */
+const drainMs = 2000;
+
+const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write("", () => resolve()));
 
 /**
  * Runs a program with this process's own streams, byte by byte. It ends with its input, as the program likes, or by
@@ -34,21 +40,30 @@ export async function passThrough(
   let closing: Promise<void> | undefined;
   // Whoever is gone first: the other end is told by the end of its stream.
   child.stdin.on("error", () => {});
-  output.on("error", () => void close());
+  output.on("error", () => {
+    // Read on, and dropped: nobody takes it.
+    child.stdout.resume();
+    void close();
+  });
   input.pipe(child.stdin);
   child.stdout.pipe(output, { end: false });
   child.stderr.pipe(error, { end: false });
+  const written = Promise.all([finished(child.stdout), finished(child.stderr)])
+    .catch(() => {})
+    .then(() => Promise.all([flush(output), flush(error)]));
   const close = (): Promise<void> => {
     isClosing = true;
     closing ??= child.end(endDurations);
     return closing;
   };
-  const ended = child.exited.then(({ exitCode, signal }) => {
+  const ended = child.exited.then(async ({ exitCode, signal }) => {
     input.unpipe(child.stdin);
     input.pause();
+    // It may be gone before its last words are out.
+    await atMost(written, drainMs);
     if (isClosing || exitCode === 0) return;
     const how = signal === null ? `it ended with exit code ${exitCode}` : `it was ended by ${signal}`;
-    throw failure("ServerDied", { label, why: how });
+    throw failure("ServerDied", { label, why: how, isServed: true });
   });
   return { close, ended };
 }

@@ -82,7 +82,7 @@ const desk = toolPack(
         tools: ["echo", "fail", "slow", "outer", "typed", "hidden", "session"],
         toolsets: ["all", "inner"],
         prompts: ["text", "list", "code"],
-        servers: ["desk", "lost", "many", "process", "bad", "web"],
+        servers: ["desk", "lost", "many", "process", "brief", "broken", "bad", "web"],
       },
     },
     "trailblaze/servers/desk.yaml":
@@ -91,6 +91,8 @@ const desk = toolPack(
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
     "trailblaze/servers/many.yaml": "toolsets: [all, inner]\n",
     "trailblaze/servers/process.yaml": `script: ./process.js\nenv: { PROBE_PREFIX: packed }\n`,
+    "trailblaze/servers/brief.yaml": "script: ./brief.js\n",
+    "trailblaze/servers/broken.yaml": "script: ./broken.js\n",
     "trailblaze/servers/bad.yaml": "tools: [echo]\ninitialize: ./handlers.js#fail\n",
     "trailblaze/toolsets/all.yaml": "name: all\ntools: [echo, fail, slow]\ntoolsets: [inner]\n",
     "trailblaze/toolsets/inner.yaml": "name: inner\ntools: [outer, typed]\n",
@@ -100,6 +102,8 @@ const desk = toolPack(
       "name: greet\ndescription: Two messages.\narguments: [{ name: who }]\ncontent:\n  - { role: user, content: '{{who}}?' }\n  - { role: assistant, content: { type: text, text: 'Yes, {{who}}' } }\n",
     "trailblaze/prompts/code.yaml":
       "name: code\narguments: [{ name: who }]\nhandler: ./handlers.js#welcome\n",
+    "brief.js": `process.stdout.write("x".repeat(350_000), () => process.stderr.write("my last words"));`,
+    "broken.js": "process.exitCode = 3;",
     "process.js": `import ${JSON.stringify(probeServer)};\n`,
   },
 );
@@ -358,6 +362,39 @@ describe("a subprocess server over stdio", () => {
     } finally {
       delete process.env.HOST_SECRET;
     }
+  });
+
+  test("is heard to its last byte by who takes time to read", async () => {
+    const child = spawn(process.execPath, [script, "start", "acme/desk/brief"], { cwd: makeDesk() });
+    let said = "";
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+    });
+    await until(() => said.includes("my last words"));
+    // As long as it takes both to end.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    let length = 0;
+    child.stdout.on("data", (chunk) => {
+      length += chunk.length;
+    });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+    expect(length).toBe(350_000);
+  });
+
+  test("that fails is told with its exit code, and without a word of sessions", async () => {
+    const run = await runCli(["start", "acme/desk/broken"], { cwd: makeDesk() });
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toContain('"acme/desk/broken" is gone: it ended with exit code 3');
+    expect(run.stderr).not.toContain("session");
+  });
+
+  test("ends when nobody reads what it writes any more", async () => {
+    const child = spawn(process.execPath, [script, "start", "acme/desk/process"], { cwd: makeDesk() });
+    const exit = new Promise((resolve) => child.once("exit", resolve));
+    child.stdout.destroy();
+    child.stdin.on("error", () => {});
+    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n');
+    await exit;
   });
 });
 
