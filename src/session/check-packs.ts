@@ -5,6 +5,7 @@ import { findNeededPaths } from "../definitions/programs.ts";
 import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import type { Problem } from "../problems/index.ts";
+import { checkAdvertisedNames } from "../validate/checks/advertised-names.ts";
 import { checkHandlers } from "../validate/checks/handlers.ts";
 import { checkReservedParameters } from "../validate/checks/reserved-parameters.ts";
 import { checkSchemas } from "../validate/checks/schemas.ts";
@@ -14,6 +15,7 @@ import { runChecks } from "../validate/validate-pack.ts";
 
 /** The checks of validation whose errors make an item unusable, or change what it means. */
 const sessionChecks = [
+  checkAdvertisedNames,
   checkToolMeta,
   checkSchemas,
   checkReservedParameters,

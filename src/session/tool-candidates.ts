@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
+import type { InspectedItem } from "../definitions/types.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
 import { createProblem, type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { createBundleTools, type EntryCode, entryNamesOf } from "./bundle-tools.ts";
@@ -129,11 +129,10 @@ export function gatherPackTools({ inspected, unusable }: CheckedPack, config: Se
     const { definition, qualifiedName } = item;
     const source = describeSource(inspected, item);
     const name = textOrNull(definition?.name) ?? item.declaration.name;
-    const problem = unusable.get(item) ?? findNameFault(inspected, item, name);
+    const problem = unusable.get(item);
     const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
     if (definition === null || problem !== undefined || handler === undefined) {
       const message = problem?.message ?? "Its definition cannot be used.";
-      if (problem?.code === "InvalidAdvertisedName") contribution.problems.push(problem);
       contribution.skipped.push({ name, source, reason: "Invalid", message });
       continue;
     }
@@ -153,14 +152,6 @@ export function gatherPackTools({ inspected, unusable }: CheckedPack, config: Se
     });
   }
   return contribution;
-}
-
-/** What clients and models take of names that the host itself advertises. */
-function findNameFault({ pack }: InspectedPack, { declaration, file }: InspectedItem, name: string) {
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined;
-  const { kind, name: item } = declaration;
-  const place = { pack: pack.name, kind, item, ...(file === null ? {} : { file }), path: ["name"] };
-  return createProblem("InvalidAdvertisedName", { name }, place);
 }
 
 /** The code of the tools that bundles may refer to, by qualified name or, for a built-in, by name. */

@@ -140,6 +140,18 @@ describe("a bundle", () => {
     expect(await call("wrong", {})).toMatchObject({ isError: true });
   });
 
+  test("with a name that clients do not take is left out of a session", async () => {
+    const session = await openForTest(makePack({ A: [entry("x"), entry("y/z")], B: [entry("z")] }, {}));
+    expect(namesOf(session.tools)).toEqual(["strict", "z"]);
+    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+      ["x", "Invalid"],
+      ["y/z", "Invalid"],
+    ]);
+    expect(session.problems).toMatchObject([
+      { code: "InvalidAdvertisedName", item: "A", path: ["entries", 1, "name"], line: expect.any(Number) },
+    ]);
+  });
+
   test("tells clients nothing of an error that it does not catch", async () => {
     const failing = { handler: "./handlers.js#fail" };
     const cwd = makePack(
@@ -194,6 +206,12 @@ describe("a bundle", () => {
       { A: [entry("x", { handler: "nothing" })] },
       document("A"),
       "ToolNotFound",
+    ],
+    [
+      "with a name that clients do not take",
+      { A: [entry("x"), entry("y/z")] },
+      document("A"),
+      "InvalidAdvertisedName",
     ],
   ])("%s serves nothing", async (_, bundles, server, code) => {
     const cwd = makePack(bundles, { all: server });

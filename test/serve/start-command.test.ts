@@ -70,6 +70,7 @@ const desk = toolPack(
     slow: {},
     outer: {},
     typed: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+    slashed: { name: "a/b", handler: "./handlers.js#fail" },
     hidden: { handler: "./handlers.js#fail", _meta: { "trailblaze/isForLlm": false } },
     session: { handler: "./handlers.js#fail", _meta: { "trailblaze/requiresContext": true } },
   },
@@ -79,15 +80,16 @@ const desk = toolPack(
       version: "2.1.0",
       dependencies: { other: "*" },
       trailblaze: {
-        tools: ["echo", "fail", "slow", "outer", "typed", "hidden", "session"],
+        tools: ["echo", "fail", "slow", "outer", "typed", "slashed", "hidden", "session"],
         toolsets: ["all", "inner"],
         prompts: ["text", "list", "code"],
-        servers: ["desk", "lost", "many", "process", "brief", "broken", "bad", "web"],
+        servers: ["desk", "lost", "slashed", "many", "process", "brief", "broken", "bad", "web"],
       },
     },
     "trailblaze/servers/desk.yaml":
       "tools: [echo, other/search, hidden, session]\ntoolsets: [all]\nprompts: [text, list, code]\ninstructions: Be brief.\ninitialize: ./handlers.js#setUp\n",
     "trailblaze/servers/lost.yaml": "tools: [echo, nowhere]\n",
+    "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
     "trailblaze/servers/many.yaml": "toolsets: [all, inner]\n",
     "trailblaze/servers/process.yaml": `script: ./process.js\nenv: { PROBE_PREFIX: packed }\n`,
@@ -266,6 +268,7 @@ describe("a server that cannot be served", () => {
     ["acme/desk/none", "ServerNotFound"],
     ["acme/nothing/x", "PackNotInstalled"],
     ["acme/desk/bad", "InitializeFailed"],
+    ["acme/desk/slashed", "InvalidAdvertisedName"],
   ])("%s says %s and serves nothing", async (server, code) => {
     const run = await runCli(["start", server, "--json"], { cwd: makeDesk() });
     expect(run.exitCode).toBe(1);

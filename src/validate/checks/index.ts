@@ -13,6 +13,7 @@ import { checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
 import { checkRepeatedKeys } from "./repeated-keys.ts";
+import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkReservedParameters } from "./reserved-parameters.ts";
 import { checkSchemas } from "./schemas.ts";
 import { checkServerPrograms } from "./server-programs.ts";
@@ -33,6 +34,7 @@ export const checks: readonly Check[] = [
   checkDescriptions,
   checkTexts,
   checkAdvertisedNames,
+  checkRepeatedNames,
   checkToolNames,
   checkToolMeta,
   checkSchemas,
