@@ -7,6 +7,7 @@ export type { RequestId } from "./find-request-id.ts";
 export const rpcCode = {
   parse: -32700,
   request: -32600,
+  params: -32602,
   internal: -32603,
   refused: -32000,
   noSession: -32001,

@@ -12,8 +12,19 @@ function findCallFault(params: Readonly<Record<string, unknown>>): string | unde
   return undefined;
 }
 
+function findInitializeFault(params: Readonly<Record<string, unknown>>): string | undefined {
+  const { protocolVersion, capabilities, clientInfo } = params;
+  if (!isText(protocolVersion)) return "params.protocolVersion must be a text.";
+  if (!isRecord(capabilities) || !Object.values(capabilities).every(isRecord))
+    return "params.capabilities must be an object of objects.";
+  if (!isRecord(clientInfo) || !isText(clientInfo.name) || !isText(clientInfo.version))
+    return "params.clientInfo must be an object with the texts name and version.";
+  return undefined;
+}
+
 const rules: ReadonlyMap<string, (params: Readonly<Record<string, unknown>>) => string | undefined> = new Map(
   [
+    ["initialize", findInitializeFault],
     ["tools/call", findCallFault],
     [
       "prompts/get",

@@ -186,6 +186,41 @@ describe("a composed server over stdio", () => {
     await refused(client.listTools({ cursor: "bm9uZQ" }));
   });
 
+  test("tells a client what is wrong with its params, in words of its own", async () => {
+    const info = { name: "tester", version: "1.0.0" };
+    const requests = [
+      ["initialize", undefined, /protocolVersion/],
+      ["initialize", { protocolVersion: 1, capabilities: {}, clientInfo: info }, /protocolVersion/],
+      [
+        "initialize",
+        { protocolVersion: "2025-11-25", capabilities: { roots: 1 }, clientInfo: info },
+        /capab/,
+      ],
+      ["initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: {} }, /clientInfo/],
+      ["tools/call", { name: 1 }, /params\.name/],
+      ["tools/call", { name: "fail", arguments: [] }, /params\.arguments/],
+      ["prompts/get", { name: "code", arguments: { who: 1 } }, /arguments of a prompt/],
+      ["tools/list", { cursor: 1 }, /params\.cursor/],
+      ["logging/setLevel", { level: "loud" }, /params\.level/],
+    ] as const;
+    const lines = requests.map(([method, params], id) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+    );
+    const { stdout } = await runCli(["start", "acme/desk/desk"], {
+      cwd: makeDesk(),
+      input: `${lines.join("\n")}\n`,
+    });
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    for (const [id, [method, , message]] of requests.entries()) {
+      const { error } = answers.find((answer) => answer.id === id);
+      expect(error, method).toEqual({ code: -32602, message: expect.stringMatching(message) });
+      expect(error.message).toMatch(/^[^[\n]+\.$/);
+    }
+  });
+
   test("passes progress and logging on, and cancellation to the handler", async () => {
     const cwd = makeDesk();
     const client = await connect(cwd, "acme/desk/desk");

@@ -1,14 +1,18 @@
 import type { Answer, TransportFault } from "../../io/http-answers.ts";
-import { rpcCode } from "../client-message.ts";
+import { type RequestId, rpcCode } from "../client-message.ts";
 
-/** An answer to an HTTP request that came to no JSON-RPC request. */
+/** An answer to an HTTP request that comes to nothing; with the `id` of the JSON-RPC request in it, where that is known. */
 export const refusal = (
   status: number,
   message: string,
-  { code = rpcCode.refused, headers }: { code?: number; headers?: Readonly<Record<string, string>> } = {},
+  {
+    code = rpcCode.refused,
+    id,
+    headers,
+  }: { code?: number; id?: RequestId | undefined; headers?: Readonly<Record<string, string>> } = {},
 ): Answer => ({
   status,
-  body: JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }),
+  body: JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: id ?? null }),
   ...(headers === undefined ? {} : { headers }),
 });
 

@@ -1,5 +1,6 @@
 import type { Answer, RequestHead, StreamedAnswer } from "../../io/http-answers.ts";
-import { methodOf, requestIdOf } from "../client-message.ts";
+import { methodOf, requestIdOf, rpcCode } from "../client-message.ts";
+import { findParamsFault } from "../request-params.ts";
 import { noSession, refusal } from "./answers.ts";
 import type { HttpSession } from "./http-session.ts";
 
@@ -63,6 +64,10 @@ export class HttpSessions implements RequestRouter {
 
   async #begin(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
     if (!asksToInitialize(message)) return refusal(400, "The Mcp-Session-Id header is missing.");
+    const fault = findParamsFault("initialize", (message as { params?: unknown }).params);
+    if (fault !== undefined) {
+      return refusal(400, fault, { code: rpcCode.params, id: requestIdOf(message) });
+    }
     if (this.#isClosed || this.#all.size >= this.#maximum) {
       return refusal(503, "There are too many sessions; try again later.", {
         headers: { "retry-after": "60" },

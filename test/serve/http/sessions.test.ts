@@ -53,6 +53,18 @@ describe("a session's id", () => {
   });
 });
 
+test("an initialize whose params are wrong begins no session, and says what is wrong", async () => {
+  const served = await serve();
+  for (const params of [undefined, {}, { ...initializing().params, clientInfo: { name: "x" } }]) {
+    const answer = await post(served, { ...initializing(7), params });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { jsonrpc: "2.0", id: 7, error: { code: -32602, message: expect.stringMatching(/^params/) } },
+    ]);
+  }
+  expect(served.made).toEqual([]);
+});
+
 describe("a session ends", () => {
   test("with DELETE, which answers what is open", async () => {
     const served = await serve();
