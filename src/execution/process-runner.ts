@@ -1,5 +1,6 @@
 import type { EndDurations, ProcessPort } from "../io/process-port.ts";
 import { createProcessPort } from "../io/server-process.ts";
+import { whenAborted } from "./abort-listeners.ts";
 import { type CodeChild, startCodeChild } from "./code-child.ts";
 import { CodeDiedError } from "./code-died-error.ts";
 import type { ChildMessage, MemoryWrite } from "./code-messages.ts";
@@ -206,9 +207,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         memory: memory === undefined ? null : takeSnapshot(memory, args),
       };
       const { id, outcome } = ask(message, args, context);
-      const onAbort = () => giveUp(id, signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
-      return outcome.finally(() => signal.removeEventListener("abort", onAbort));
+      return outcome.finally(whenAborted(signal, () => giveUp(id, signal.reason)));
     });
 
   return {

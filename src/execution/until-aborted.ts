@@ -1,3 +1,5 @@
+import { whenAborted } from "./abort-listeners.ts";
+
 /** What the work comes to, or at once the reason of the signal; the work is then left behind, its end dropped. */
 export function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -5,11 +7,8 @@ export function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): P
       reject(signal.reason);
       return;
     }
-    const onAbort = () => reject(signal.reason);
     // Before anything of the pack's listens, so that this is what comes first.
-    signal.addEventListener("abort", onAbort, { once: true });
-    start()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", onAbort));
+    const release = whenAborted(signal, () => reject(signal.reason));
+    start().then(resolve, reject).finally(release);
   });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describeType, isRecord } from "../data/parse-json.ts";
+import { whenAborted } from "../execution/abort-listeners.ts";
 import type { CallToolResult } from "../execution/call-tool-result.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
 import type { Outcome } from "../execution/code-runner.ts";
@@ -13,7 +14,6 @@ import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import type { CodeRunners } from "./code-runners.ts";
 import type { SessionConfig } from "./config/session-config.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "./envelope.ts";
-import { whenAborted } from "./servers/abort-listeners.ts";
 import { ServerCallError } from "./servers/connected-server.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeDeath } from "./session-servers.ts";

@@ -1,6 +1,6 @@
+import { whenAborted } from "../../execution/abort-listeners.ts";
 import type { CallToolResult } from "../../execution/call-tool-result.ts";
 import { printable } from "../../problems/index.ts";
-import { whenAborted } from "./abort-listeners.ts";
 import { readCallResult } from "./call-result.ts";
 import { type ServerCall, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
 import { type JsonObject, own } from "./incoming-message.ts";

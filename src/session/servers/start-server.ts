@@ -1,6 +1,6 @@
+import { whenAborted } from "../../execution/abort-listeners.ts";
 import type { EndDurations, ProcessEnd, ProcessPort } from "../../io/process-port.ts";
 import { failure } from "../../problems/index.ts";
-import { whenAborted } from "./abort-listeners.ts";
 import {
   type AdvertisedTool,
   type ConnectedServer,
