@@ -37,9 +37,17 @@ function protocolError(code: number, message: string, data?: unknown): McpError 
 
 const badRequest = (message: string) => protocolError(ErrorCode.InvalidParams, message);
 
-/** What a handler did wrong is told; what the host did wrong is not. */
-function toProtocolError(error: unknown): McpError {
-  return error instanceof McpError ? error : protocolError(ErrorCode.InternalError, general);
+/** What a handler did wrong is told; what the host did wrong only to `report`. */
+function toProtocolError(
+  error: unknown,
+  { signal }: Extra,
+  report: (message: string) => void,
+  name: string,
+): McpError {
+  if (error instanceof McpError) return error;
+  // Of a call that was given up nobody waits for an answer.
+  if (!signal.aborted) report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  return protocolError(ErrorCode.InternalError, general);
 }
 
 function createChannel(server: Server, extra: Extra, sessionId: string): CallChannel {
@@ -119,7 +127,7 @@ export function createProtocolServer(
   served: ServedServer,
   { sessionId }: { sessionId: string },
 ): ProtocolServer {
-  const { info, instructions, tools, prompts } = served;
+  const { info, instructions, tools, prompts, report } = served;
   const server = new Server(info, {
     capabilities: {
       logging: {},
@@ -162,7 +170,7 @@ export function createProtocolServer(
     try {
       return toResult(await callTool(tool, args, extra));
     } catch (error) {
-      throw toProtocolError(error);
+      throw toProtocolError(error, extra, report, params.name);
     }
   });
 
@@ -188,7 +196,7 @@ export function createProtocolServer(
         if (error instanceof Error && !(error instanceof McpError)) {
           throw protocolError(ErrorCode.InternalError, error.message);
         }
-        throw toProtocolError(error);
+        throw toProtocolError(error, extra, report, params.name);
       }
       throw protocolError(ErrorCode.InternalError, "The prompt's handler answered with no messages of MCP.");
     });

@@ -18,6 +18,8 @@ export interface ServeMeans {
   builtIns: readonly BuiltInDefinition[];
   /** Also offer tools that need a session or are not for models. */
   allTools: boolean;
+  /** Told what clients are not: why a call failed that answers with a general error. */
+  report(message: string): void;
 }
 
 /** A tool's code, whoever's it is. */

@@ -89,7 +89,7 @@ export class MemberServer {
 
   get served(): ServedServer {
     const { info, instructions } = this.#server;
-    return { info, instructions, tools: this.tools, prompts: this.prompts };
+    return { info, instructions, tools: this.tools, prompts: this.prompts, report: this.#means.report };
   }
 
   /** Runs `initialize` of the server, then of each tool, once each. Throws `TrailblazeError` `InitializeFailed`. */
@@ -169,7 +169,7 @@ export class MemberServer {
 
   #serveEntry(tool: BundleTool, name: string): ServedTool {
     const { entry, code } = tool;
-    const { validator, runners } = this.#means;
+    const { validator, runners, report } = this.#means;
     return {
       name,
       qualifiedName: null,
@@ -194,7 +194,11 @@ export class MemberServer {
         const outcome = await runEntry(tool, seen, validator, (inputs) =>
           runner.invoke(code.handler, inputs, context),
         );
-        if ("error" in outcome) return { error: outcome.error };
+        if ("error" in outcome) {
+          const { error, uncaught } = outcome;
+          if (uncaught !== undefined) report(`${name}: ${uncaught.message}`);
+          return { error };
+        }
         return { result: await checkStructuredContent(outcome.result, entry.outputSchema, validator) };
       },
     };

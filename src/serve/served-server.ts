@@ -65,4 +65,6 @@ export interface ServedServer {
   instructions: string | undefined;
   tools: readonly ServedTool[];
   prompts: readonly ServedPrompt[];
+  /** Told, for whoever runs the server, why a client got an error that says nothing. */
+  report(message: string): void;
 }

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
-import { failure } from "../problems/index.ts";
+import { failure, printable } from "../problems/index.ts";
 import { findCollisions } from "../registry/advertised-names.ts";
 import { CodeRunners } from "../session/code-runners.ts";
 import { checkBuiltIns } from "../session/config/check-built-ins.ts";
@@ -94,7 +94,9 @@ async function createMembers(
   options: Pick<Parameters<typeof MemberServer.create>[1], "config" | "builtIns" | "allTools">,
 ): Promise<MemberServer> {
   const validator = await means.createSchemaValidator();
-  const members = await MemberServer.create(server, { ...options, runners, validator });
+  const label = server.origin?.item.qualifiedName ?? server.name;
+  const report = (message: string) => means.log(printable(`${label}: ${message}`));
+  const members = await MemberServer.create(server, { ...options, runners, validator, report });
   await members.initialize();
   return members;
 }

@@ -48,6 +48,9 @@ export const slow = async (args, { signal, progress, log }) => {
   return "done";
 };
 export const outer = async ({ tool, args }, { callTool }) => (await callTool(tool, args)).message;
+export const often = async (args, { callTool }) =>
+  (await Promise.all(Array.from({ length: 20 }, () => callTool("typed", { n: 1 })))).length;
+export const thrower = () => { throw Object.assign(new Error("it\u001b[31m broke inside"), { code: "X" }); };
 export const typed = ({ n }) => ({ n });
 export const welcome = ({ who }) => ({ messages: [{ role: "assistant", content: "Hello " + who }] });
 `;
@@ -70,6 +73,7 @@ const desk = toolPack(
     slow: {},
     outer: {},
     typed: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+    often: {},
     slashed: { name: "a/b", handler: "./handlers.js#fail" },
     hidden: { handler: "./handlers.js#fail", _meta: { "trailblaze/isForLlm": false } },
     session: { handler: "./handlers.js#fail", _meta: { "trailblaze/requiresContext": true } },
@@ -80,15 +84,18 @@ const desk = toolPack(
       version: "2.1.0",
       dependencies: { other: "*" },
       trailblaze: {
-        tools: ["echo", "fail", "slow", "outer", "typed", "slashed", "hidden", "session"],
-        toolsets: ["all", "inner"],
+        tools: ["echo", "fail", "slow", "outer", "typed", "often", "slashed", "hidden", "session"],
+        toolsets: ["all", "inner", "thrown"],
         prompts: ["text", "list", "code"],
-        servers: ["desk", "lost", "slashed", "many", "process", "brief", "broken", "bad", "web"],
+        servers: ["desk", "quiet", "lost", "slashed", "many", "process", "brief", "broken", "bad", "web"],
       },
     },
     "trailblaze/servers/desk.yaml":
       "tools: [echo, other/search, hidden, session]\ntoolsets: [all]\nprompts: [text, list, code]\ninstructions: Be brief.\ninitialize: ./handlers.js#setUp\n",
     "trailblaze/servers/lost.yaml": "tools: [echo, nowhere]\n",
+    "trailblaze/servers/quiet.yaml": "tools: [often, typed]\ntoolsets: [thrown]\n",
+    "trailblaze/toolsets/thrown.yaml":
+      "kind: Mcp.Tools\nmetadata: { name: thrown }\nentries: [{ name: thrower, handler: ./handlers.js#thrower }]\n",
     "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
     "trailblaze/servers/many.yaml": "toolsets: [all, inner]\n",
@@ -219,6 +226,27 @@ describe("a composed server over stdio", () => {
       expect(error, method).toEqual({ code: -32602, message: expect.stringMatching(message) });
       expect(error.message).toMatch(/^[^[\n]+\.$/);
     }
+  });
+
+  /** What the server says to requests that come with the end of its input, and what it writes to stderr. */
+  async function answer(server: string, calls: readonly string[]) {
+    const lines = calls.map((name, id) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }),
+    );
+    const run = await runCli(["start", server], { cwd: makeDesk(), input: `${lines.join("\n")}\n` });
+    return { answers: run.stdout.trim().split("\n"), stderr: run.stderr };
+  }
+
+  test("says on stderr what a bundle's handler threw and its client is not told", async () => {
+    const { answers, stderr } = await answer("acme/desk/quiet", ["thrower"]);
+    expect(JSON.parse(answers[0] ?? "").error).toEqual({ code: -32603, message: "The tool failed." });
+    expect(stderr).toContain("acme/desk/quiet: thrower: it\\u{001b}[31m broke inside\n");
+  });
+
+  test("lets a handler call many tools at once, without a warning", async () => {
+    const { answers, stderr } = await answer("acme/desk/quiet", ["often"]);
+    expect(JSON.parse(answers[0] ?? "").result.content).toEqual([{ type: "text", text: "20" }]);
+    expect(stderr).not.toContain("Warning");
   });
 
   test("passes progress and logging on, and cancellation to the handler", async () => {
