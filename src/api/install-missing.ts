@@ -33,15 +33,12 @@ export async function withMissingPacks<Value>(
     try {
       return await work();
     } catch (error) {
-      const name =
-        error instanceof TrailblazeError && error.code === "PackNotInstalled"
-          ? error.problem.pack
-          : undefined;
-      if (name === undefined || tried.has(name) || tried.size >= mostInstalls) throw error;
-      tried.add(name);
-      if (!(await mayInstall(name, cwd, options))) throw error;
+      const missing = error instanceof TrailblazeError ? error.missingPack : undefined;
+      if (missing === undefined || tried.has(missing) || tried.size >= mostInstalls) throw error;
+      tried.add(missing);
+      if (!(await mayInstall(missing, cwd, options))) throw error;
       const { installMissing } = await import("./add-packs.ts");
-      const { problems } = await installMissing([name], {
+      const { problems } = await installMissing([missing], {
         cwd,
         ...(signal === undefined ? {} : { signal }),
         ...(onInstall === undefined ? {} : { onCommand: onInstall }),
@@ -54,11 +51,11 @@ export async function withMissingPacks<Value>(
   }
 }
 
-async function mayInstall(name: string, cwd: string, { config: given, install }: MissingPacksOptions) {
+async function mayInstall(spec: string, cwd: string, { config: given, install }: MissingPacksOptions) {
   const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const { packs } = await readConfig(port, { directory, config: given, cwd });
-  const qualifiedName = qualifyPackageName(name);
+  const qualifiedName = qualifyPackageName(spec.replace(/(?!^)@.*$/, ""));
   if (!isAllowed(packs, qualifiedName, [], { isTransitive: false })) return false;
   return install === true || packs.autoInstall.some((pattern) => matchesPattern(pattern, qualifiedName));
 }

@@ -78,6 +78,8 @@ export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
   readonly #packs: readonly DiscoveredPack[];
   readonly #builtIns: readonly string[];
+  /** What references lead to and is not installed, as npm takes it, in their order. */
+  readonly missingPacks: string[] = [];
 
   constructor(library: DefinitionLibrary, packs: readonly DiscoveredPack[], builtIns: readonly string[]) {
     this.#library = library;
@@ -161,6 +163,7 @@ export class ServerContentsReader {
         );
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
+        if (error.missingPack !== undefined) this.missingPacks.push(error.missingPack);
         // A short name that is none of the pack's may be a tool of the host that starts the server.
         const canBeBuiltIn =
           from !== "user" && kind === "tool" && whyInvalidItemName(reference) === undefined;

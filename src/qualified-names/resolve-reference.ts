@@ -155,15 +155,17 @@ export function resolveReference(reference: string, given: ReferenceContext): Re
   const context = normalizeContext(given);
   if (isShortName(reference, context)) return resolveShortName(reference, context);
   const name = parseQualifiedName(reference);
+  const { range } = name;
   const pack = findPack(name.packageName, context);
   if (pack === undefined) {
     const nearest = findNearestNames(
       name.packageName,
       context.packs.map((one) => one.name),
     );
-    throw failure("PackNotInstalled", { name: name.packageName, nearest }, { pack: name.packageName });
+    const missingPack = range === undefined ? name.packageName : `${name.packageName}@${range}`;
+    const place = { pack: name.packageName };
+    throw failure("PackNotInstalled", { name: name.packageName, nearest }, place, { missingPack });
   }
-  const { range } = name;
   if (range !== undefined && !(pack.version !== null && satisfies(pack.version, range))) {
     throw failure("PackVersionMismatch", {
       name: pack.name,

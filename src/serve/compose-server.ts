@@ -175,6 +175,8 @@ class ServerFinder {
       throw failure("ToolNotFound", { ...notFound(member.name), nearest });
     }
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
+    const [missingPack] = reader.missingPacks;
+    if (broken?.code === "PackNotInstalled") throw new TrailblazeError(broken, { missingPack });
     if (broken !== undefined) throw new TrailblazeError(broken);
     const [repeated] = members.repeatedBundles;
     if (repeated !== undefined) {
@@ -227,7 +229,7 @@ class ServerFinder {
       const findings = [{ item, problem: { ...error.problem, path } }];
       const [placed = error.problem] =
         owner === undefined ? [] : await placeInSources(owner.pack.name, owner.texts, findings);
-      throw new TrailblazeError(placed);
+      throw new TrailblazeError(placed, { missingPack: error.missingPack });
     }
   }
 

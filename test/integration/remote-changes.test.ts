@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, inject, test } from "vitest";
 import { addPacks, installMissing, type PackPreview, removePacks } from "../../src/api/add-packs.ts";
 import { searchPacks } from "../../src/api/search-packs.ts";
+import { type ServeOptions, startServer } from "../../src/api/serve.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
 import { startRegistryProxy } from "../remote/registry-proxy.ts";
@@ -416,4 +417,51 @@ test("what execution misses is installed, and what cannot be hides nothing", asy
   expect(namesOf(added)).toEqual(["@acme/jira"]);
   expect(previews).toEqual(["@acme/jira"]);
   expect(problems).toMatchObject([{ code: "InstallFailed", pack: "tb-nobody-has-this" }]);
+});
+
+test("a pack's server is served after the packs that it refers to were installed, where that is allowed", async () => {
+  const registry = inject("registry");
+  useManagers(registry);
+  const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
+  writeFileSync(
+    join(directory, "package.json"),
+    JSON.stringify({
+      ...readManifest(directory),
+      name: "desk",
+      version: "1.0.0",
+      trailblaze: { servers: ["all"], toolsets: ["sums"] },
+    }),
+  );
+  const bundle = {
+    kind: "Mcp.Tools",
+    metadata: { name: "sums" },
+    entries: [{ name: "sum", handler: "globex/text/slugify" }],
+  };
+  const files = {
+    "servers/all.json": { tools: ["hello-tools/greet", "acme/jira@^1.2/createIssue"], toolsets: ["sums"] },
+    "toolsets/sums.json": bundle,
+  };
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(directory, "trailblaze", path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(content));
+  }
+  const start = (options: ServeOptions) =>
+    startServer("desk/all", { cwd: directory, transport: { port: 0 }, ...options });
+  await expect(start({})).rejects.toMatchObject({
+    problem: { code: "PackNotInstalled", pack: "desk", file: "trailblaze/servers/all.json" },
+    missingPack: "@acme/jira@^1.2",
+  });
+  const others = start({ install: true, config: { packs: { deny: ["acme/jira"] } } });
+  await expect(others).rejects.toMatchObject({ code: "PackNotInstalled" });
+  const commands: string[] = [];
+  const config = { packs: { autoInstall: ["acme/*", "globex/*"] } };
+  const running = await start({ config, onInstall: (command) => commands.push(command) });
+  await running.close();
+  expect(commands).toEqual([expect.stringContaining("@acme/jira"), expect.stringContaining("@globex/text")]);
+  expect(Object.keys(readManifest(directory).dependencies)).toEqual([
+    "@acme/jira",
+    "@globex/text",
+    "hello-tools",
+  ]);
 });
