@@ -20,7 +20,6 @@ export type { BuiltInDefinition } from "../session/config/session-config.ts";
  * `DuplicateBundleEntry`, `ServerStartFailed` (a port in use, a program that is not there).
  */
 export async function startServer(server: string, options: ServeOptions = {}): Promise<RunningServer> {
-  return withMissingPacks(options, () =>
-    startServerWith(createServeMeans(), server, options as CommandServeOptions),
-  );
+  const given: CommandServeOptions = options;
+  return withMissingPacks(given, () => startServerWith(createServeMeans(), server, given));
 }

@@ -50,6 +50,8 @@ export interface CommandServeOptions extends ServeOptions {
   http?: HttpTransport;
   /** This process is there for the server alone: what its code prints goes to stderr, over HTTP as well. */
   ownsStdout?: boolean;
+  /** Gives up what is not served yet: nothing is left running or half installed, and its reason is thrown. */
+  signal?: AbortSignal;
   /** An option that means something over HTTP only; refused where the server turns out to be served over stdio. */
   onlyHttp?: string;
 }

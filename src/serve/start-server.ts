@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
+import { untilAborted } from "../execution/until-aborted.ts";
 import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
 import { failure, printable } from "../problems/index.ts";
 import { findCollisions } from "../registry/advertised-names.ts";
@@ -68,12 +69,15 @@ async function serveComposed(
   transport: "stdio" | HttpTransport,
   config: SessionConfig,
   { builtIns, allTools }: Pick<Parameters<typeof createMembers>[3], "builtIns" | "allTools">,
+  signal: AbortSignal,
 ): Promise<RunningServer> {
   const runners = createRunners(means, config);
   try {
     // Before any code of a pack is loaded, which may print.
     if (transport === "stdio") await Promise.all([means.reserveStdout(), means.reserveStdin()]);
-    const members = await createMembers(means, server, runners, { config, builtIns, allTools });
+    const members = await untilAborted(signal, () =>
+      createMembers(means, server, runners, { config, builtIns, allTools }),
+    );
     const { createProtocolServer } = await import("./create-protocol-server.ts");
     const create: CreateProtocolServer = (connection) => createProtocolServer(members.served, connection);
     const running =
@@ -158,6 +162,8 @@ export async function startServerWith(
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
   checkNames(builtIns);
   const target = await findServer(reference, { means: means.inspection, config, builtIns, cwd });
+  const { signal = new AbortController().signal } = options;
+  signal.throwIfAborted();
   const own = target.type === "composed" ? target.server.transport : "stdio";
   const transport = options.transport ?? (own === "http" ? (options.http ?? {}) : "stdio");
   if (transport === "stdio" && options.onlyHttp !== undefined) {
@@ -167,5 +173,5 @@ export async function startServerWith(
   if (target.type === "subprocess") return serveSubprocess(means, target.plan, transport);
   if (options.ownsStdout) await means.reserveStdout();
   const allTools = options.allTools === true;
-  return serveComposed(means, target.server, transport, config, { builtIns, allTools });
+  return serveComposed(means, target.server, transport, config, { builtIns, allTools }, signal);
 }

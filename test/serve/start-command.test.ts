@@ -37,6 +37,7 @@ export const echo = (args, context) => {
   process.stdout.write("and again\\n");
   return { args, keys: Object.keys(context), options: context.options };
 };
+export const wait = () => { console.error("WAITING"); return new Promise((resolve) => setTimeout(resolve, 60_000)); };
 export const fail = () => { throw Object.assign(new Error("it broke"), { stack: "SECRET" }); };
 export const slow = async (args, { signal, progress, log }) => {
   progress(1, 2, "half");
@@ -87,7 +88,19 @@ const desk = toolPack(
         tools: ["echo", "fail", "slow", "outer", "typed", "often", "slashed", "hidden", "session"],
         toolsets: ["all", "inner", "thrown"],
         prompts: ["text", "list", "code"],
-        servers: ["desk", "quiet", "lost", "slashed", "many", "process", "brief", "broken", "bad", "web"],
+        servers: [
+          "desk",
+          "quiet",
+          "waiting",
+          "lost",
+          "slashed",
+          "many",
+          "process",
+          "brief",
+          "broken",
+          "bad",
+          "web",
+        ],
       },
     },
     "trailblaze/servers/desk.yaml":
@@ -96,6 +109,7 @@ const desk = toolPack(
     "trailblaze/servers/quiet.yaml": "tools: [often, typed]\ntoolsets: [thrown]\n",
     "trailblaze/toolsets/thrown.yaml":
       "kind: Mcp.Tools\nmetadata: { name: thrown }\nentries: [{ name: thrower, handler: ./handlers.js#thrower }]\n",
+    "trailblaze/servers/waiting.yaml": "tools: [echo]\ninitialize: ./handlers.js#wait\n",
     "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
     "trailblaze/servers/many.yaml": "toolsets: [all, inner]\n",
@@ -322,6 +336,23 @@ describe("a composed server over stdio", () => {
       child.kill(signal);
       expect(await exit).toBe(0);
     }
+  });
+
+  test.each([
+    ["", "SIGTERM"],
+    ["isolation: process\n", "SIGINT"],
+  ] as const)("ends with a signal while it is initialised, too (%j, %s)", async (config, signal) => {
+    const cwd = makeDesk({ "trailblaze.config.yaml": config });
+    const child = spawn(process.execPath, [script, "start", "acme/desk/waiting"], { cwd, stdio: "pipe" });
+    const exit = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+    let said = "";
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+    });
+    await until(() => said.includes("WAITING"));
+    child.kill(signal);
+    expect(await exit).toBe(0);
+    expect(said).toBe("printed while loading\nWAITING\n");
   });
 });
 

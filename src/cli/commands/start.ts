@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import { failure, printable } from "../../problems/index.ts";
-import type { CommandServeOptions, HttpTransport } from "../../serve/serve-options.ts";
+import type { CommandServeOptions, HttpTransport, RunningServer } from "../../serve/serve-options.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 
@@ -54,6 +54,9 @@ function whenInputEnds(stop: () => void): void {
   process.stdin.once("end", stop).resume();
 }
 
+/** Whatever there was to say was said to the client. */
+const served: CommandAnswer = { json: null, formatText: () => "", problems: [], isSilent: true };
+
 /** Serves until the client is done, or a signal says so. */
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [reference = ""] = positionals;
@@ -63,6 +66,10 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
   const http = readHttp(options);
   const { startServer } = await import("../../api/serve.ts");
+  const beginning = new AbortController();
+  let stop = () => beginning.abort();
+  const onSignal = () => stop();
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   const serving: CommandServeOptions = {
     cwd,
     ...(options.config === undefined ? {} : { config: String(options.config) }),
@@ -74,15 +81,23 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     ...(options.install === true ? { install: true } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"] === true,
+    signal: beginning.signal,
   };
-  const running = await startServer(reference, serving);
-  const stop = () => void running.close();
-  process.once("SIGINT", stop).once("SIGTERM", stop);
+  let running: RunningServer;
+  try {
+    running = await startServer(reference, serving);
+  } catch (error) {
+    const { aborted, reason } = beginning.signal;
+    if (aborted && error === reason) return served;
+    throw error;
+  }
+  stop = () => void running.close();
+  if (beginning.signal.aborted) stop();
   const { url } = running;
   if (url !== undefined) output.note(`Serving ${printable(reference)} on ${url}`);
   if (url !== undefined && options.json) output.json({ server: reference, url });
-  if (url !== undefined) whenInputEnds(stop);
+  if (url !== undefined) whenInputEnds(onSignal);
   await running.ended;
-  process.off("SIGINT", stop).off("SIGTERM", stop);
-  return { json: null, formatText: () => "", problems: [], isSilent: true };
+  process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  return served;
 }
