@@ -78,10 +78,18 @@ export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
   readonly #packs: readonly DiscoveredPack[];
   readonly #builtIns: readonly string[];
+  readonly #isHostKnown: boolean;
   /** What references lead to and is not installed, as npm takes it, in their order. */
   readonly missingPacks: string[] = [];
 
-  constructor(library: DefinitionLibrary, packs: readonly DiscoveredPack[], builtIns: readonly string[]) {
+  /** `isHostKnown`: the host has these built-ins and no others, so that a short name can be none of another's. */
+  constructor(
+    library: DefinitionLibrary,
+    packs: readonly DiscoveredPack[],
+    builtIns: readonly string[],
+    { isHostKnown = false } = {},
+  ) {
+    this.#isHostKnown = isHostKnown;
     this.#library = library;
     this.#packs = packs;
     this.#builtIns = builtIns;
@@ -166,7 +174,10 @@ export class ServerContentsReader {
         if (error.missingPack !== undefined) this.missingPacks.push(error.missingPack);
         // A short name that is none of the pack's may be a tool of the host that starts the server.
         const canBeBuiltIn =
-          from !== "user" && kind === "tool" && whyInvalidItemName(reference) === undefined;
+          !this.#isHostKnown &&
+          from !== "user" &&
+          kind === "tool" &&
+          whyInvalidItemName(reference) === undefined;
         if (canBeBuiltIn) names.push(reference);
         problems.push(
           canBeBuiltIn

@@ -167,13 +167,10 @@ class ServerFinder {
 
   /** The members of a server, all of which must be there and usable. */
   async #readMembers(referrer: Referrer): Promise<ServerMembers> {
-    const reader = new ServerContentsReader(this.#library, this.#packs, this.#builtInNames);
+    const reader = new ServerContentsReader(this.#library, this.#packs, this.#builtInNames, {
+      isHostKnown: true,
+    });
     const members = await reader.readMembers(referrer);
-    for (const member of members.tools) {
-      if (member.type !== "builtIn" || this.#builtInNames.includes(member.name)) continue;
-      const nearest = findNearestNames(member.name, this.#builtInNames);
-      throw failure("ToolNotFound", { ...notFound(member.name), nearest });
-    }
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
     const [missingPack] = reader.missingPacks;
     if (broken?.code === "PackNotInstalled") throw new TrailblazeError(broken, { missingPack });

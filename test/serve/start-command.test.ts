@@ -92,6 +92,8 @@ const desk = toolPack(
           "desk",
           "quiet",
           "waiting",
+          "misspelt",
+          "mistaken",
           "lost",
           "slashed",
           "many",
@@ -110,6 +112,8 @@ const desk = toolPack(
     "trailblaze/toolsets/thrown.yaml":
       "kind: Mcp.Tools\nmetadata: { name: thrown }\nentries: [{ name: thrower, handler: ./handlers.js#thrower }]\n",
     "trailblaze/servers/waiting.yaml": "tools: [echo]\ninitialize: ./handlers.js#wait\n",
+    "trailblaze/servers/misspelt.yaml": "tools:\n  - ehco\n",
+    "trailblaze/servers/mistaken.yaml": "tools: [echo, thrown]\n",
     "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
     "trailblaze/servers/many.yaml": "toolsets: [all, inner]\n",
@@ -367,6 +371,20 @@ describe("a server that cannot be served", () => {
     const run = await runCli(["start", server, "--json"], { cwd: makeDesk() });
     expect(run.exitCode).toBe(1);
     expect(JSON.parse(run.stdout).error.code).toBe(code);
+  });
+
+  test("says where the reference stands that leads nowhere, and what is near", async () => {
+    const run = await runCli(["start", "acme/desk/misspelt", "--json"], { cwd: makeDesk() });
+    expect(JSON.parse(run.stdout).error).toMatchObject({
+      code: "ToolNotFound",
+      hint: "Did you mean echo?",
+      pack: "@acme/desk",
+      item: "misspelt",
+      file: "trailblaze/servers/misspelt.yaml",
+      line: 2,
+    });
+    const other = await runCli(["start", "acme/desk/mistaken"], { cwd: makeDesk() });
+    expect(other.stderr).toContain('There is no tool "thrown"; that is the name of a toolset.');
   });
 
   test("is refused with options for HTTP that it has no use for", async () => {
