@@ -127,7 +127,10 @@ function checkTransport(transport: unknown): void {
   if (transport === undefined || transport === "stdio") return;
   const wrong = (reason: string) => failure("InvalidArguments", { reason });
   if (!isRecord(transport)) throw wrong('The transport is "stdio" or an object with host and port');
-  const { port = 0, sessionTtl = 1, maxSessions = 1 } = transport;
+  const { host, token, port = 0, sessionTtl = 1, maxSessions = 1 } = transport;
+  for (const [name, value] of Object.entries({ host, token })) {
+    if (value !== undefined && typeof value !== "string") throw wrong(`${name} must be a text`);
+  }
   if (!Number.isInteger(port) || Number(port) < 0 || Number(port) > 65_535) {
     throw wrong(`The port must be from 0 to 65535, but is ${String(port)}`);
   }

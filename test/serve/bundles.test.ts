@@ -236,3 +236,10 @@ describe("a bundle", () => {
     ]);
   });
 });
+
+test("a transport whose host or token is no text is refused", async () => {
+  for (const transport of [{ host: 5 }, { token: 5 }]) {
+    const start = startServer("weather-tools/McpHttp", { cwd: weather, transport: transport as never });
+    await expect(start).rejects.toMatchObject({ code: "InvalidArguments" });
+  }
+});
