@@ -1,8 +1,9 @@
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
-import { runCli } from "../support/run-cli.ts";
+import { command, runCli } from "../support/run-cli.ts";
 
 const shop = toolPack(
   {
@@ -127,6 +128,27 @@ describe("trailblaze call", () => {
     expect(piped.answer.structuredContent).toEqual({ item: "milk" });
     const wrong = await json(["call", "shop_add", "--args", "[1"], cwd);
     expect(wrong).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
+  });
+
+  test("starts nothing for arguments that are none", async () => {
+    const cwd = makeShop();
+    for (const args of [["--args", "[1"], ["--args", "-"], ["item"]]) {
+      const { exitCode, stderr } = await runCli(["call", "shop_add", ...args], { cwd });
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 2,
+        stderr: expect.stringContaining("InvalidArguments"),
+      });
+      expect(stderr).not.toContain("Starting");
+    }
+  });
+
+  test("can be interrupted while it waits for stdin", async () => {
+    const child = spawn(process.execPath, [command, "call", "shop_add", "--args", "-"], { cwd: makeShop() });
+    const ended = new Promise((resolve) => child.on("exit", (_code, signal) => resolve(signal)));
+    // It has come to reading its input once this much of it is gone: no pipe holds that.
+    await new Promise<void>((resolve) => child.stdin.write(" ".repeat(1 << 20), () => resolve()));
+    child.kill("SIGINT");
+    expect(await ended).toBe("SIGINT");
   });
 
   test("exits with 1 unless it succeeds, and never lets a tool's bytes reach a terminal", async () => {

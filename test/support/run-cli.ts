@@ -8,7 +8,7 @@ const { bin } = JSON.parse(readFileSync(inRepository("package.json"), "utf8")) a
 };
 
 /** The built command, as package.json names it. */
-const script = join(inRepository("."), bin.trailblaze);
+export const command = join(inRepository("."), bin.trailblaze);
 
 export interface CliOptions {
   readonly cwd: string;
@@ -22,7 +22,7 @@ export function runCli(
   args: readonly string[],
   { cwd, env = {}, input = "" }: CliOptions,
 ): Promise<ProcessResult> {
-  return runProcess(process.execPath, [script, ...args], {
+  return runProcess(process.execPath, [command, ...args], {
     cwd,
     env: { ...process.env, ...env },
     timeoutMs: 30_000,

@@ -4,7 +4,7 @@ import type { ToolProgress } from "../../session/tool-calls.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
-import { readArguments } from "../session/read-arguments.ts";
+import { completeArguments, readGivenArguments } from "../session/read-arguments.ts";
 import { openRecordingFile } from "../session/recording-file.ts";
 import { withSession } from "../session/session-command.ts";
 
@@ -27,11 +27,12 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [name = "", ...words] = positionals;
   const timeoutMs = readTimeout(options.timeout);
+  const given = await readGivenArguments(options.args, words);
   const recordingFile =
     options.record === undefined ? undefined : openRecordingFile(resolve(cwd, String(options.record)));
   const answer = withSession(input, async (session, signal) => {
     const tool = session.findTool(name);
-    const args = readArguments(options.args, words, tool.inputSchema);
+    const args = completeArguments(given, tool.inputSchema);
     const begun = performance.now();
     const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
     const elapsedMs = Math.round(performance.now() - begun);

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { DataSyntaxError } from "../../data/decode.ts";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
@@ -45,25 +44,41 @@ function readValue(word: string, schema: unknown): unknown {
   }
 }
 
+/** The arguments of a call as they were given; what a word stands for depends on the tool. */
+export interface GivenArguments {
+  base: Readonly<Record<string, unknown>>;
+  words: readonly (readonly [key: string, word: string])[];
+}
+
+/** Everything up to the end of stdin. Not in one synchronous read, which nothing but that end could interrupt. */
+async function readStdin(): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
 /**
- * The arguments of a call: JSON from `--args` (`-` for stdin), with `key=value` words over it. A word is read as the
- * tool's schema says. Throws `TrailblazeError` `InvalidArguments`.
+ * Reads JSON from `--args` (`-` for stdin) and `key=value` words. Throws `TrailblazeError` `InvalidArguments`: before
+ * anything is started for a call that cannot be made.
  */
-export function readArguments(
-  args: unknown,
-  words: readonly string[],
+export async function readGivenArguments(args: unknown, words: readonly string[]): Promise<GivenArguments> {
+  const pairs = words.map((word) => splitPair(word, "An argument"));
+  if (args === undefined) return { base: {}, words: pairs };
+  const base =
+    args === "-"
+      ? parseText(await readStdin(), "What stdin holds")
+      : parseText(Buffer.from(String(args)), `--args ${quote(String(args))}`);
+  return { base, words: pairs };
+}
+
+/** The arguments for a tool: JSON with the words over it, each read as the tool's schema says. */
+export function completeArguments(
+  { base, words }: GivenArguments,
   { properties }: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const base =
-    args === undefined
-      ? {}
-      : args === "-"
-        ? parseText(readFileSync(0), "What stdin holds")
-        : parseText(Buffer.from(String(args)), `--args ${quote(String(args))}`);
-  const pairs = words.map((word) => {
-    const [key, value] = splitPair(word, "An argument");
+  const pairs = words.map(([key, word]) => {
     const schema = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
-    return [key, readValue(value, schema)] as const;
+    return [key, readValue(word, schema)] as const;
   });
   return Object.fromEntries([...Object.entries(base), ...pairs]);
 }
