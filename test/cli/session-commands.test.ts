@@ -151,6 +151,17 @@ describe("trailblaze call", () => {
     expect(await ended).toBe("SIGINT");
   });
 
+  test("is no success where the tool ends the process", async () => {
+    const cwd = makeProject({
+      quitter: toolPack({ quit: {} }, "export const quit = () => process.exit(0);"),
+    });
+    const quit = await json(["call", "quit"], cwd);
+    expect(quit).toMatchObject({ exitCode: 1, answer: { error: { code: "SessionClosed" } } });
+    const shown = await runCli(["call", "quit"], { cwd });
+    expect(shown).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(shown.stderr).toContain("ended the process");
+  });
+
   test("exits with 1 unless it succeeds, and never lets a tool's bytes reach a terminal", async () => {
     const cwd = makeShop();
     const failed = await runCli(["call", "shop_fail"], { cwd });

@@ -1,5 +1,5 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
-import { failure, printable } from "../../problems/index.ts";
+import { failure, formatProblem, printable } from "../../problems/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
@@ -53,6 +53,15 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
   };
 }
 
+/** Says of a process that ends before its command has an answer that this was no success, whatever code it ends with. */
+function reportEarlyExit(asJson: boolean): void {
+  process.exitCode = 1;
+  const { problem } = failure("SessionClosed", { reason: "code of a tool ended the process" });
+  const { severity: _, ...error } = problem;
+  if (asJson) output.json({ error });
+  else output.note(formatProblem(problem, output.stderrStyle()));
+}
+
 /**
  * Opens a session for a command, and closes it whatever happens; Ctrl-C ends it as well. What packs' code prints
  * reaches stderr only.
@@ -65,14 +74,17 @@ export async function withSession<Answer>(
   const interruption = new AbortController();
   const interrupt = (signal: NodeJS.Signals) =>
     interruption.abort(failure("SessionClosed", { reason: `it was interrupted by ${signal}` }));
+  const onExit = () => reportEarlyExit(input.options.json === true);
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   try {
     await output.reserve();
     const { openSession } = await import("../../api/session.ts");
     const session = await openSession({ ...options, signal: interruption.signal });
+    process.once("exit", onExit);
     try {
       return await use(session, interruption.signal);
     } finally {
+      process.off("exit", onExit);
       await session.close();
     }
   } finally {
