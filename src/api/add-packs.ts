@@ -74,7 +74,9 @@ async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMean
     saveFiles,
     async lock(project) {
       try {
-        const locks = join(findStateDirectory(), "trailblaze", "locks");
+        const state = findStateDirectory();
+        if (state === undefined) return () => {};
+        const locks = join(state, "trailblaze", "locks");
         return await lockProject(locks, project, { waitMs: lockMs, signal });
       } catch {
         // Without a home, or one that cannot be written, there is nobody else to keep out.

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findHome, type Surroundings } from "../install/clients/locations.ts";
 import type { ResolveServer } from "../install/install-request.ts";
 import type { ChangeStep } from "../io/config-files.ts";
+import { findHome as findOwnHome } from "../io/home.ts";
 import { findStateDirectory } from "../io/log-folder.ts";
 
 /** What installing needs of this machine. */
@@ -46,14 +46,8 @@ function findScript(project: string): string {
   }
 }
 
-/** A home only for our own notes, so that naming a file works without the environment's. */
-function findNotesHome(): string {
-  try {
-    return homedir();
-  } catch {
-    return "/nonexistent";
-  }
-}
+/** Where our own notes lie, if nowhere else: nobody's, so that naming a file works without a home. */
+const noPlace = "/nonexistent";
 
 /** The means of installing on this machine. */
 export function createInstallMeans(): InstallMeans {
@@ -67,6 +61,6 @@ export function createInstallMeans(): InstallMeans {
     },
     node: execPath,
     findScript,
-    stateFolder: join(findStateDirectory(platform, env, home ?? findNotesHome()), "trailblaze"),
+    stateFolder: join(findStateDirectory(platform, env, home ?? findOwnHome()) ?? noPlace, "trailblaze"),
   };
 }

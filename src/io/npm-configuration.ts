@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { posix, win32 } from "node:path";
 import { parse } from "ini";
+import { findHome } from "./home.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,15 +16,6 @@ export interface NpmConfigurationSources {
   execPath?: string;
   /** The user's home; `undefined` where there is none. */
   home?: string | undefined;
-}
-
-/** The user's home, which a process without HOME and without an entry in the system's table has not. */
-export function findHome(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
 }
 
 /** `${NAME}`, as npm expands it: `${NAME?}` is empty where there is no such variable, the plain one stays. */

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "../data/parse-json.ts";
-import { type Environment, findHome } from "./npm-configuration.ts";
+import { findHome } from "./home.ts";
+import type { Environment } from "./npm-configuration.ts";
 
 /** An answer of a registry, kept. */
 export interface CachedResponse {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { openLogFolder } from "../../src/io/log-folder.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { findStateDirectory, openLogFolder } from "../../src/io/log-folder.ts";
 import { makeTree } from "../support/packs.ts";
 
 /** No system has a process of this number. */
@@ -41,4 +42,21 @@ test("a folder of the user's own is only made", () => {
   const own = join(makeTree({}), "a", "b");
   expect(openLogFolder("any", own)).toBe(own);
   expect(readdirSync(own)).toEqual([]);
+});
+
+test("where ours cannot be made, the logs lie in a temporary folder for this user alone", () => {
+  const file = join(makeTree({ file: "" }), "file");
+  const folder = openLogFolder("new", undefined, join(file, "logs"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  expect(folder.startsWith(join(tmpdir(), "trailblaze-logs-"))).toBe(true);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test("a place that depends on the current folder is none", () => {
+  expect(findStateDirectory("linux", { XDG_STATE_HOME: "state" }, "/home/ada")).toBe(
+    "/home/ada/.local/state",
+  );
+  expect(findStateDirectory("linux", { XDG_STATE_HOME: "/state" }, "")).toBe("/state");
+  expect(findStateDirectory("linux", {}, "")).toBeUndefined();
+  expect(findStateDirectory("darwin", {}, "")).toBeUndefined();
 });
