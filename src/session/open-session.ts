@@ -18,6 +18,7 @@ import { readConfig } from "./config/read-config.ts";
 import type { SessionConfig } from "./config/session-config.ts";
 import { gatherToolsets } from "./gather-toolsets.ts";
 import { describeLeftOut, findShownToolsets, gatherUnusableServers, isCallable } from "./left-out.ts";
+import { LogFiles } from "./log-files.ts";
 import type { RecordedCall } from "./recording.ts";
 import { registerTools } from "./register-tools.ts";
 import { createPackEnvironment } from "./server-environment.ts";
@@ -42,8 +43,6 @@ import {
 } from "./tool-candidates.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
-const logFileOf = (label: string) => `${label.replace(/[^A-Za-z0-9._-]+/g, "-")}.log`;
-
 /** Whether a session can do without a server of the user's own; who looks for faults wants to see them all. */
 export interface OpeningRules {
   userServers: "needed" | "reported";
@@ -61,6 +60,7 @@ class Opening {
   readonly #recording: RecordedCall[] = [];
   readonly #memory: SessionMemory;
   readonly #logDir: string;
+  readonly #logFiles = new LogFiles();
   readonly #runners: CodeRunners;
   #callback: CallbackEndpoint | undefined;
   #calls: ToolCalls | undefined;
@@ -71,7 +71,7 @@ class Opening {
     this.#options = options;
     this.#config = config;
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
-    this.#logDir = means.openLogFolder(this.#id, config.logDir);
+    this.#logDir = openLogs(means, this.#id, config);
     this.#runners = new CodeRunners((owner) => this.#createRunner(owner));
     this.#resources.add(() => this.#runners.close());
   }
@@ -193,7 +193,7 @@ class Opening {
       start: (_plan, token, events) => {
         this.#options.onCommand?.({ label, command, args, cwd });
         const env = plan.createEnvironment(this.#environmentFacts(token));
-        const logFile = join(this.#logDir, logFileOf(label));
+        const logFile = join(this.#logDir, this.#logFiles.nameFor(plan.key, label));
         const secrets = () => [...(token === undefined ? [] : [token]), ...this.#memory.secrets()];
         return this.#means.startServer(
           { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts },
@@ -315,7 +315,7 @@ class Opening {
       return this.#means.createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
-    const log = this.#means.openLog(join(this.#logDir, logFileOf(label)));
+    const log = this.#means.openLog(join(this.#logDir, this.#logFiles.nameFor(`code ${label}`, label)));
     const clean = createStreamRedactor(this.#memory.createTextRedactor());
     this.#resources.add(() => {
       log.write(clean.end());
@@ -335,6 +335,20 @@ class Opening {
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
     this.#problems.push(createProblem("ServerDied", { label, why: death.message, isRelaunched }, place));
     if (!isRelaunched) this.#onDeath(death.message);
+  }
+}
+
+function openLogs(
+  { openLogFolder }: SessionMeans,
+  sessionId: string,
+  { file, logDir }: SessionConfig,
+): string {
+  try {
+    return openLogFolder(sessionId, logDir);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = `the folder of \`logDir\` cannot be made: ${code ?? message}`;
+    throw failure("InvalidConfig", { reason }, { ...(file === undefined ? {} : { file }), path: ["logDir"] });
   }
 }
 

@@ -313,6 +313,28 @@ describe("the end of a session", () => {
   });
 });
 
+describe("logs", () => {
+  test("are a file a server, whatever their names have in common", async () => {
+    const names = ["a b", "A-b", "日本", "中国"];
+    const servers = names.map((name, index) => probe(name, { PROBE_PREFIX: `probe${index}` }));
+    const session = await openForTest(makeProject({}), {
+      config: { trailblazeSubprocessToolsets: servers },
+    });
+    for (const [index] of names.entries()) await session.callTool(`probe${index}_tell`);
+    await session.close();
+    const logs = readdirSync(session.logDir).map((file) => readFileSync(join(session.logDir, file), "utf8"));
+    expect(logs).toEqual(names.map(() => "my token is [redacted]\n"));
+  });
+
+  test("that have no place are a fault of the config where it names one", async () => {
+    const opening = openForTest(makeProject({}, { file: "" }), { config: { logDir: "file/logs" } });
+    await expect(opening).rejects.toMatchObject({
+      code: "InvalidConfig",
+      problem: { path: ["logDir"], message: expect.stringContaining("ENOTDIR") },
+    });
+  });
+});
+
 describe("a start that is given up", () => {
   test("leaves nothing running, however far it came", async () => {
     const code = {
