@@ -17,10 +17,18 @@ export interface ToolsetSources {
   registry: Registry;
 }
 
+export interface GatheredToolsets {
+  toolsets: SessionToolset[];
+  problems: Problem[];
+  /** Of the config's own toolsets, with paths from its top. */
+  configProblems: Problem[];
+}
+
 /** Finds the members of every toolset: of the config, of packs, and of tools that name one themselves. */
-export function gatherToolsets(sources: ToolsetSources): { toolsets: SessionToolset[]; problems: Problem[] } {
+export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
   const { config, packs, registered } = sources;
   const problems: Problem[] = [];
+  const configProblems: Problem[] = [];
   const names = new Map<string, string>();
   for (const { tool } of registered) {
     names.set(tool.name, tool.name);
@@ -58,8 +66,7 @@ export function gatherToolsets(sources: ToolsetSources): { toolsets: SessionTool
         return findTool(reference, "user");
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
-        const place = { ...(config.file === undefined ? {} : { file: config.file }) };
-        problems.push({ ...error.problem, ...place, path: ["toolsets", name, index] });
+        configProblems.push({ ...error.problem, path: ["toolsets", name, index] });
         return [];
       }
     });
@@ -106,5 +113,5 @@ export function gatherToolsets(sources: ToolsetSources): { toolsets: SessionTool
   for (const { tool, meta } of registered) {
     if (meta.toolset !== undefined) contributions.push({ name: meta.toolset, tools: [tool.name] });
   }
-  return { toolsets: mergeToolsets(contributions), problems };
+  return { toolsets: mergeToolsets(contributions), problems, configProblems };
 }

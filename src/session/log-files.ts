@@ -1,3 +1,7 @@
+import { failure } from "../problems/index.ts";
+import type { SessionConfig } from "./config/session-config.ts";
+import type { SessionMeans } from "./session-means.ts";
+
 /** Whatever file systems take; labels may be three times as long. */
 const longestName = 200;
 
@@ -17,5 +21,24 @@ export class LogFiles {
     this.#taken.add(name.toLowerCase());
     this.#names.set(key, name);
     return name;
+  }
+}
+
+/** The folder of a session's logs. Throws `TrailblazeError` `InvalidConfig` where the config's cannot be made. */
+export function openLogs(
+  { openLogFolder }: SessionMeans,
+  sessionId: string,
+  { text, logDir }: SessionConfig,
+): string {
+  try {
+    return openLogFolder(sessionId, logDir);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = `the folder of \`logDir\` cannot be made: ${code ?? message}`;
+    throw failure(
+      "InvalidConfig",
+      { reason },
+      { ...(text === undefined ? {} : { file: text.file }), path: ["logDir"] },
+    );
   }
 }

@@ -14,11 +14,13 @@ import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "./check-packs.ts";
 import { CodeRunners } from "./code-runners.ts";
 import { checkBuiltIns } from "./config/check-built-ins.ts";
+import { placeInConfig } from "./config/place-in-config.ts";
 import { readConfig } from "./config/read-config.ts";
 import type { SessionConfig } from "./config/session-config.ts";
+import { findStrayOptions } from "./config/stray-options.ts";
 import { gatherToolsets } from "./gather-toolsets.ts";
 import { describeLeftOut, findShownToolsets, gatherUnusableServers, isCallable } from "./left-out.ts";
-import { LogFiles } from "./log-files.ts";
+import { LogFiles, openLogs } from "./log-files.ts";
 import type { RecordedCall } from "./recording.ts";
 import { registerTools } from "./register-tools.ts";
 import { createPackEnvironment } from "./server-environment.ts";
@@ -35,11 +37,12 @@ import { takePacks } from "./take-packs.ts";
 import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
-  gatherBuiltIns,
   gatherBundles,
+  gatherOwnTools,
   gatherPackTools,
   gatherServerTools,
   indexCode,
+  type OwnTool,
 } from "./tool-candidates.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
@@ -106,9 +109,14 @@ class Opening {
       this.#callback = callback;
     }
     // The user's own servers boot while packs are looked for.
-    const own = config.subprocessServers.map((server) => this.#start(planUserServer(server, config)));
+    const own = config.subprocessServers.map((server, index) =>
+      this.#start(planUserServer(server, config, index)),
+    );
     const ownReady = Promise.all(
-      own.map(({ ready }) => (this.#rules.userServers === "needed" ? ready : ready.catch(() => undefined))),
+      own.map((server) => {
+        const ready = this.#whenReady(server);
+        return this.#rules.userServers === "needed" ? ready : ready.catch(() => undefined);
+      }),
     );
     ownReady.catch(() => {});
 
@@ -146,12 +154,16 @@ class Opening {
       Promise.all([ownReady, ...packServers.flat().map(({ ready }) => this.#unlessFatal(ready))]),
     );
 
-    const builtIns = [...config.builtIns, ...(await checkBuiltIns(this.#options.builtIns ?? []))];
+    const given = await checkBuiltIns(this.#options.builtIns ?? []);
+    const builtIns: OwnTool[] = [
+      ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
+      ...given.map((definition) => ({ definition, path: undefined })),
+    ];
     const registry = createRegistry(
       found.packs.map(({ pack }) => pack),
-      { builtIns: builtIns.map(({ name }) => String(name)) },
+      { builtIns: builtIns.map(({ definition }) => String(definition.name)) },
     );
-    const hostTools = gatherBuiltIns(builtIns, config);
+    const hostTools = gatherOwnTools(builtIns, config);
     const packTools = packs.map((pack) => gatherPackTools(pack, config));
     this.#failForErrors(packTools.flatMap(({ problems }) => problems));
     const code = indexCode([hostTools, ...packTools]);
@@ -234,6 +246,17 @@ class Opening {
       .map((item) => this.#start(planPackServer(inspected, item)));
   }
 
+  /** A server of the user's own that does not start is a fault of the line that names it. */
+  async #whenReady({ ready, plan }: SessionServer): Promise<unknown> {
+    try {
+      return await ready;
+    } catch (error) {
+      if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
+      const [problem] = await placeInConfig([{ ...error.problem, path: plan.configPath }], this.#config);
+      throw new TrailblazeError(problem ?? error.problem);
+    }
+  }
+
   /** A pack's server that does not start is left out, unless the config says that this fails the session. */
   async #unlessFatal(ready: Promise<unknown>): Promise<void> {
     await ready.catch((error: unknown) => {
@@ -246,26 +269,38 @@ class Opening {
       return gatherServerTools(server, (await server.ready).tools);
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      const { source } = server.plan;
+      const { source, configPath } = server.plan;
       const { pack, item } = source;
-      const place = pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
+      const own = configPath === undefined ? {} : { path: configPath };
+      const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
       const { message } = error.problem;
       const skipped: SkippedTool = { name: server.plan.label, source, reason: "ServerFailed", message };
       return { candidates: [], skipped: [skipped], problems: [{ ...error.problem, ...place }] };
     }
   }
 
-  #register(
+  async #register(
     contributions: readonly Contribution[],
     packs: readonly CheckedPack[],
     registry: Registry,
-  ): Session {
+  ): Promise<Session> {
     const config = this.#config;
-    this.#problems.push(...contributions.flatMap(({ problems }) => problems));
     const candidates = contributions.flatMap((one) => one.candidates);
     const { registered, skipped } = registerTools(candidates, config, config.nameCollisions);
     const gathered = gatherToolsets({ config, packs, registered, registry });
-    this.#problems.push(...gathered.problems);
+    const problems = contributions.flatMap((one) => one.problems);
+    // What is of no pack is of the config, or of what the host was handed.
+    const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
+    const ofConfig = [
+      ...problems.filter(isOfConfig),
+      ...findStrayOptions(config, registry),
+      ...gathered.configProblems,
+    ];
+    this.#problems.push(
+      ...problems.filter((problem) => !isOfConfig(problem)),
+      ...gathered.problems,
+      ...(await this.#resources.step(placeInConfig(ofConfig, config))),
+    );
     const { toolsets } = gathered;
     for (const { tool } of registered) {
       tool.toolsets = toolsets.filter(({ tools }) => tools.includes(tool.name)).map(({ name }) => name);
@@ -335,20 +370,6 @@ class Opening {
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
     this.#problems.push(createProblem("ServerDied", { label, why: death.message, isRelaunched }, place));
     if (!isRelaunched) this.#onDeath(death.message);
-  }
-}
-
-function openLogs(
-  { openLogFolder }: SessionMeans,
-  sessionId: string,
-  { file, logDir }: SessionConfig,
-): string {
-  try {
-    return openLogFolder(sessionId, logDir);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = `the folder of \`logDir\` cannot be made: ${code ?? message}`;
-    throw failure("InvalidConfig", { reason }, { ...(file === undefined ? {} : { file }), path: ["logDir"] });
   }
 }
 

@@ -18,6 +18,8 @@ export interface ServerPlan {
   /** Qualified name of the pack; `undefined` for the user's own. */
   pack: string | undefined;
   source: ToolSource;
+  /** Where the config has it, from its top; `undefined` for a pack's. */
+  configPath?: readonly (string | number)[];
   command: string;
   args: readonly string[];
   /** Absolute. */
@@ -72,8 +74,8 @@ function findScript({
   return script === undefined ? undefined : resolve(cwd, script);
 }
 
-/** A server of the user's own (seed 004). */
-export function planUserServer(server: UserServer, config: SessionConfig): ServerPlan {
+/** A server of the user's own (seed 004), the config's so-manieth. */
+export function planUserServer(server: UserServer, config: SessionConfig, index: number): ServerPlan {
   const { name, command, args, cwd, env, legacyContext } = server;
   const file = config.file ?? join(config.directory, "package.json");
   const toolsetFile = findScript(server) ?? file;
@@ -82,6 +84,7 @@ export function planUserServer(server: UserServer, config: SessionConfig): Serve
     key: `config ${name}`,
     pack: undefined,
     source: { type: "config", server: name, ...(config.file === undefined ? {} : { file: config.file }) },
+    configPath: ["trailblazeSubprocessToolsets", index],
     command: isPath(command) ? resolve(cwd, command) : command,
     args,
     cwd,

@@ -1,7 +1,19 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../definitions/types.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
-import { createProblem, type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
+import {
+  findReservedParameters,
+  reservedParameter,
+} from "../extension-schema/json-schema/reserved-parameters.ts";
+import { findSchemaFaults } from "../extension-schema/json-schema/schema-faults.ts";
+import {
+  createProblem,
+  type Problem,
+  type ProblemPlace,
+  printable,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
 import { createBundleTools, type EntryCode, entryNamesOf } from "./bundle-tools.ts";
 import type { CheckedPack } from "./check-packs.ts";
 import type { BuiltInDefinition, SessionConfig } from "./config/session-config.ts";
@@ -64,13 +76,12 @@ function findUnknownOptions(
   name: string,
   declared: unknown,
   given: Readonly<Record<string, unknown>> | undefined,
-  { file }: SessionConfig,
 ): Problem[] {
   return Object.keys(given ?? {})
     .filter((key) => !(isRecord(declared) && Object.hasOwn(declared, key)))
     .map((key) => {
-      const place = { ...(file === undefined ? {} : { file }), path: ["options", name, key] };
-      return createProblem("InvalidConfig", { reason: `the tool "${name}" has no option "${key}"` }, place);
+      const reason = `the tool "${name}" has no option "${key}"`;
+      return createProblem("InvalidConfig", { reason }, { path: ["options", name, key] });
     });
 }
 
@@ -90,22 +101,63 @@ export function placeOfCode(
   return { root, source: { from: "definition", file: item.file, path: [...item.base.map(String), key] } };
 }
 
-/** The host's own tools, whose modules lie in `root`. */
-export function gatherBuiltIns(
-  definitions: readonly BuiltInDefinition[],
-  config: SessionConfig,
-): Contribution {
+/** A tool of the host itself, and where it is defined. */
+export interface OwnTool {
+  definition: BuiltInDefinition;
+  /** From the config's top; `undefined` where it was handed over otherwise. */
+  path: readonly (string | number)[] | undefined;
+}
+
+/** What keeps a schema of a tool of the host's own from being used. */
+function findOwnSchemaFault({ inputSchema, outputSchema }: BuiltInDefinition): Problem | undefined {
+  for (const [key, schema] of Object.entries({ inputSchema, outputSchema })) {
+    if (!isRecord(schema)) continue;
+    const reserved = key === "inputSchema" ? refuseReserved(schema) : undefined;
+    if (reserved !== undefined) return { ...reserved, path: [key, ...(reserved.path ?? [])] };
+    const [fault] = findSchemaFaults(schema);
+    if (fault === undefined) continue;
+    const where = fault.path.join(".");
+    const reason = where === "" ? `it ${fault.what}` : `\`${printable(where)}\` ${fault.what}`;
+    return createProblem("InvalidInputSchema", { key, reason }, { path: [key, ...fault.path] });
+  }
+  return undefined;
+}
+
+/** The host's own tools, whose modules lie in the config's folder. */
+export function gatherOwnTools(tools: readonly OwnTool[], config: SessionConfig): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const owner: CodeOwner = { pack: undefined, root: config.directory };
-  for (const definition of definitions) {
+  for (const { definition, path } of tools) {
     const name = String(definition.name);
+    const isInFile = path !== undefined && config.file !== undefined;
+    const source: ToolSource = {
+      type: "builtIn",
+      item: name,
+      ...(isInFile ? { file: config.file as string } : {}),
+    };
+    // A place has no key for a tool of the host's own.
+    const report = ({ path: inside = [], ...problem }: Problem) => {
+      const message = `The tool ${quote(name)}: ${problem.message}`;
+      contribution.problems.push({
+        ...problem,
+        message,
+        ...(path === undefined ? {} : { path: [...path, ...inside] }),
+      });
+    };
+    const fault = findOwnSchemaFault(definition);
+    if (fault !== undefined) {
+      report(fault);
+      contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
+      continue;
+    }
     const { meta, problems } = readToolMeta(definition._meta);
     const given = config.options.get(name);
     const handler = placeOfCode(definition.handler, owner.root, "handler");
     if (handler === undefined) continue;
-    contribution.problems.push(...problems, ...findUnknownOptions(name, definition.options, given, config));
+    for (const problem of problems) report(problem);
+    contribution.problems.push(...findUnknownOptions(name, definition.options, given));
     contribution.candidates.push({
-      tool: describeTool(name, name, { type: "builtIn", item: name }, definition, meta),
+      tool: describeTool(name, name, source, definition, meta),
       meta,
       route: {
         by: "code",
@@ -137,7 +189,7 @@ export function gatherPackTools({ inspected, unusable }: CheckedPack, config: Se
       continue;
     }
     const given = config.options.get(qualifiedName);
-    contribution.problems.push(...findUnknownOptions(qualifiedName, definition.options, given, config));
+    contribution.problems.push(...findUnknownOptions(qualifiedName, definition.options, given));
     const { meta } = readToolMeta(definition._meta);
     contribution.candidates.push({
       tool: describeTool(name, qualifiedName, source, definition, meta),
@@ -213,6 +265,14 @@ export async function gatherBundles(
   return contribution;
 }
 
+/** What is wrong with a schema that asks models for what the host puts in. */
+function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | undefined {
+  const [path] = findReservedParameters(schema);
+  return path === undefined
+    ? undefined
+    : createProblem("ReservedParameter", { name: reservedParameter }, { path });
+}
+
 /** What MCP allows; `/` would make a name a qualified one. */
 const allowedName = /^[A-Za-z0-9_.-]{1,128}$/;
 
@@ -224,9 +284,9 @@ export function gatherServerTools(server: SessionServer, tools: readonly Adverti
   const place: ProblemPlace =
     pack !== undefined && item !== undefined
       ? { pack, kind: "server", item }
-      : source.file === undefined
+      : server.plan.configPath === undefined
         ? {}
-        : { file: source.file };
+        : { path: server.plan.configPath };
   // A place has no key for a tool of a server, nor for a server of the user's own.
   const owner = pack === undefined ? ` of the server ${quote(server.plan.label)}` : "";
   const report = (name: string, { file: _, path: __, ...problem }: Problem) => {
@@ -239,7 +299,7 @@ export function gatherServerTools(server: SessionServer, tools: readonly Adverti
   for (const advertised of tools) {
     const { name, inputSchema, _meta } = advertised;
     const fault = allowedName.test(name)
-      ? findReservedParameter(inputSchema)
+      ? refuseReserved(inputSchema)
       : createProblem("InvalidAdvertisedName", { name, byServer: true });
     if (fault !== undefined) {
       report(name, fault);
@@ -258,12 +318,4 @@ export function gatherServerTools(server: SessionServer, tools: readonly Adverti
     });
   }
   return contribution;
-}
-
-function findReservedParameter({ properties, required }: Record<string, unknown>): Problem | undefined {
-  const reserved = "_trailblazeContext";
-  const declares =
-    (isRecord(properties) && Object.hasOwn(properties, reserved)) ||
-    (Array.isArray(required) && required.includes(reserved));
-  return declares ? createProblem("ReservedParameter", { name: reserved }) : undefined;
 }

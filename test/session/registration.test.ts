@@ -320,6 +320,84 @@ const builtIn = (name: string) => ({
   handler: () => "built in",
 });
 
+/** Line and column, from 1, of a part of a text that is there once. */
+function positionOf(text: string, part: string) {
+  const lines = text.slice(0, text.indexOf(part)).split("\n");
+  return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
+}
+
+describe("what is wrong with the config's own items", () => {
+  const file = "trailblaze.config.json";
+  const handler = "./tools.js#run";
+  const inputSchema = { type: "object" };
+
+  test("is said at its line: tools, options, toolsets", async () => {
+    const config = {
+      logDir: "logs",
+      builtIns: [
+        { name: "fine", description: "F", inputSchema, handler },
+        { name: "marked", description: "M", inputSchema, handler, _meta: { "trailblaze/isForLlm": "no" } },
+        {
+          name: "taken",
+          description: "T",
+          handler,
+          inputSchema: { type: "object", anyOf: [{ required: ["_trailblazeContext"] }] },
+        },
+        { name: "odd", description: "O", handler, inputSchema: { type: "objekt" } },
+      ],
+      options: { fine: { speed: 1 }, "acme/shop/add": { size: 1 } },
+      toolsets: { group: ["fine", "lost"] },
+    };
+    const text = JSON.stringify(config, null, 1);
+    const cwd = makeProject({}, { [file]: text, "tools.js": "export const run = () => 'ran';" });
+    const session = await openForTest(cwd, { config: join(cwd, file) });
+    expect(namesOf(session.tools)).toEqual(["fine", "marked"]);
+    expect(session.skipped.map(({ name, reason, source }) => [name, reason, source])).toEqual([
+      ["taken", "Invalid", { type: "builtIn", item: "taken", file: join(cwd, file) }],
+      ["odd", "Invalid", { type: "builtIn", item: "odd", file: join(cwd, file) }],
+    ]);
+    expect(
+      session.problems.map(({ code, severity, file: where, line }) => [code, severity, where, line]),
+    ).toEqual(
+      [
+        ["InvalidConfig", "error", '"speed"'],
+        ["InvalidMetaValue", "error", '"trailblaze/isForLlm": "no"'],
+        ["ReservedParameter", "error", '"_trailblazeContext"'],
+        ["InvalidInputSchema", "error", '"type": "objekt"'],
+        ["PackNotInstalled", "warning", '"acme/shop/add"'],
+        ["ToolNotFound", "error", '"lost"'],
+      ].map(([code, severity, part = ""]) => [code, severity, file, positionOf(text, part).line]),
+    );
+    for (const [index, name] of [
+      [1, "marked"],
+      [2, "taken"],
+      [3, "odd"],
+    ] as const) {
+      expect(session.problems[index]?.message).toContain(`The tool "${name}": `);
+    }
+  });
+
+  test("is said at its line where a server does not start", async () => {
+    const text = `logDir: logs\ntrailblazeSubprocessToolsets:\n  - { name: lost, command: no-such-command }\n`;
+    const cwd = makeProject({}, { "trailblaze.config.yaml": text });
+    const opening = openForTest(cwd, { config: join(cwd, "trailblaze.config.yaml") });
+    await expect(opening).rejects.toMatchObject({
+      code: "ServerStartFailed",
+      problem: { file: "trailblaze.config.yaml", line: 3, column: 5 },
+    });
+  });
+
+  test("names the file of a tool that claims a name twice", async () => {
+    const tool = { name: "twice", description: "T", inputSchema, handler };
+    const cwd = makeProject({}, { [file]: { logDir: "logs", builtIns: [tool] } });
+    const opening = openForTest(cwd, { config: join(cwd, file), builtIns: [builtIn("twice")] });
+    await expect(opening).rejects.toMatchObject({
+      code: "NameCollision",
+      message: expect.stringContaining(`a built-in (${join(cwd, file)}) and a built-in`),
+    });
+  });
+});
+
 test("what is wrong with a server's tool names the tool, the server and where that is declared", async () => {
   const tools = JSON.stringify([
     { name: "fine.one", inputSchema: { type: "object" } },
@@ -339,16 +417,19 @@ test("what is wrong with a server's tool names the tool, the server and where th
   );
   const session = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
   expect(namesOf(session.tools)).toEqual(["fine.one", "strict", "marked"]);
-  const file = join(cwd, "trailblaze.config.json");
-  expect(session.problems.map(({ code, message, ...place }) => [code, message, place.file])).toEqual([
-    [
-      "InvalidAdvertisedName",
-      expect.stringMatching(/^The tool "a b" of the server "mine": .* 1 to 128 /),
-      file,
-    ],
-    ["LegacyContextRejected", expect.stringMatching(/^The tool "strict" of the server "mine": /), file],
-    ["ReservedParameter", expect.stringMatching(/^The tool "taken" of the server "mine": /), file],
-    ["InvalidMetaValue", expect.stringMatching(/^The tool "marked" of the server "mine": /), file],
+  const place = {
+    file: "trailblaze.config.json",
+    path: ["trailblazeSubprocessToolsets", 0],
+    line: 4,
+    column: 5,
+  };
+  const problem = (code: string, message: RegExp) =>
+    expect.objectContaining({ code, message: expect.stringMatching(message), ...place });
+  expect(session.problems).toEqual([
+    problem("InvalidAdvertisedName", /^The tool "a b" of the server "mine": .* 1 to 128 /),
+    problem("LegacyContextRejected", /^The tool "strict" of the server "mine": /),
+    problem("ReservedParameter", /^The tool "taken" of the server "mine": /),
+    problem("InvalidMetaValue", /^The tool "marked" of the server "mine": /),
   ]);
   expect(session.problems[0]?.hint).toBe('For example "a_b".');
 });

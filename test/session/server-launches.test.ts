@@ -9,7 +9,7 @@ const cwd = resolve("project");
 const config = { file: join(cwd, "trailblaze.config.yaml"), directory: cwd } as SessionConfig;
 const fileOf = (command: string, ...args: string[]) => {
   const server = { name: "mine", command, args, cwd, env: {}, legacyContext: true } as UserServer;
-  return planUserServer(server, config).toolsetFile;
+  return planUserServer(server, config, 0).toolsetFile;
 };
 const script = join(cwd, "server.js");
 

@@ -50,12 +50,13 @@ function buildServer(name: string, server: Partial<UserComposedServer>): UserCom
 /** The config that a session works with, from one in which nothing is wrong. */
 export function buildConfig(
   checked: Readonly<Record<string, unknown>>,
-  { file, directory }: Pick<SessionConfig, "file" | "directory">,
+  { file, text, directory }: Pick<SessionConfig, "file" | "text" | "directory">,
 ): SessionConfig {
   const config = checked as WrittenConfig;
   const { callback, timeouts } = config;
   return {
     file,
+    text,
     directory,
     device: buildDevice(config.device),
     preferHostAgent: config.preferHostAgent ?? true,

@@ -1,3 +1,4 @@
+import type { ConfigText } from "../../discovery/config-file.ts";
 import type { PacksPolicy } from "../../discovery/packs-policy.ts";
 
 /** The device that a session's tools work on. What is not known is `null`. */
@@ -50,6 +51,8 @@ export interface SessionPacksPolicy extends PacksPolicy {
 export interface SessionConfig {
   /** Absolute path of the file; `undefined` where there is none or the config was handed over as an object. */
   file: string | undefined;
+  /** To find where in the file something stands; `undefined` where there is none. */
+  text: ConfigText | undefined;
   /** Absolute. What relative paths in the config start from: the file's folder, else the project's. */
   directory: string;
   device: Device | undefined;

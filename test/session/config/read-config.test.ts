@@ -59,7 +59,12 @@ describe("a config that says nothing is that of the contract's defaults", () => 
     ["trailblaze.config.json", '\uFEFF{ "$schema": "node_modules/trailblaze/schema/config.schema.json" }'],
   ])("%s: %j", async (file, text) => {
     const root = makeProject({ [file]: text });
-    expect(await readFrom(root)).toEqual({ file: join(root, file), directory: root, ...defaults });
+    expect(await readFrom(root)).toEqual({
+      file: join(root, file),
+      text: expect.objectContaining({ file }),
+      directory: root,
+      ...defaults,
+    });
   });
 
   test("an object", async () => {
@@ -120,7 +125,12 @@ describe("every key is read", () => {
     ["trailblaze.config.json", completeConfig],
   ])("from %s", async (file, content) => {
     const root = makeProject({ [file]: content });
-    expect(await readFrom(root)).toEqual({ file: join(root, file), directory: root, ...complete(root) });
+    expect(await readFrom(root)).toEqual({
+      file: join(root, file),
+      text: expect.objectContaining({ file }),
+      directory: root,
+      ...complete(root),
+    });
   });
 
   test("from an object, which is left as it was", async () => {
