@@ -1,6 +1,6 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
-import { failure } from "../problems/index.ts";
+import { failure, quote } from "../problems/index.ts";
 import type { BuiltInDefinition, Device, SessionConfig } from "./config/session-config.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
@@ -55,18 +55,39 @@ function readDevice(given: SessionOptions["device"]): Device {
   if (known === undefined || (platform !== null && typeof platform !== "string")) {
     throw wrong(`The device's platform is none of ${platforms.join(", ")}`);
   }
+  if (driverType !== null && typeof driverType !== "string") {
+    throw wrong(`The device's driverType must be a text, but is ${describeType(driverType)}`);
+  }
+  for (const [key, pixels] of Object.entries({ widthPixels, heightPixels })) {
+    if (pixels === null || (Number.isInteger(pixels) && pixels > 0)) continue;
+    throw wrong(`The device's ${key} must be a whole number of at least 1`);
+  }
   return { platform: known, widthPixels, heightPixels, driverType };
 }
 
+const isIterable = (value: unknown): value is Iterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.iterator in value;
+
 function readMemory(given: NonNullable<SessionOptions["memory"]>): [string, string][] {
-  const isIterable = typeof given === "object" && given !== null && Symbol.iterator in given;
-  const entries = isIterable ? [...given] : Object.entries(given as Record<string, string>);
-  for (const [key, value] of entries) {
-    if (typeof key !== "string" || typeof value !== "string") {
-      throw wrong(`Memory holds texts, but ${JSON.stringify(String(key))} is ${describeType(value)}`);
-    }
+  if (!isIterable(given) && !isRecord(given)) {
+    throw wrong(`The memory must be a Map, a list of pairs or an object, but is ${describeType(given)}`);
   }
-  return entries.map(([key, value]) => [key, value]);
+  const entries: unknown[] = isIterable(given) ? [...given] : Object.entries(given);
+  return entries.map((entry) => {
+    const [key, value] = Array.isArray(entry) ? entry : [undefined, undefined];
+    if (typeof key === "string" && typeof value === "string") return [key, value];
+    throw wrong(
+      typeof key === "string"
+        ? `Memory holds texts, but ${quote(key)} is ${describeType(value)}`
+        : "Memory holds texts by keys that are texts",
+    );
+  });
+}
+
+function checkList(name: "toolsets" | "builtIns", list: unknown): void {
+  if (list !== undefined && !Array.isArray(list)) {
+    throw wrong(`\`${name}\` must be a list, but is ${describeType(list)}`);
+  }
 }
 
 function changeDevice(
@@ -84,6 +105,11 @@ function changeDevice(
 /** The config with what the caller says over it. */
 export function applyOptions(config: SessionConfig, options: SessionOptions): SessionConfig {
   const { device: given, deviceChanges, preferHostAgent, memory } = options;
+  checkList("toolsets", options.toolsets);
+  checkList("builtIns", options.builtIns);
+  if (preferHostAgent !== undefined && typeof preferHostAgent !== "boolean") {
+    throw wrong(`\`preferHostAgent\` must be true or false, but is ${describeType(preferHostAgent)}`);
+  }
   const device = given === undefined ? config.device : readDevice(given);
   return {
     ...config,

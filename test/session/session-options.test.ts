@@ -42,3 +42,34 @@ describe("the device of a session", () => {
     expect(() => deviceOf(phone, { deviceChanges: { platform: "toaster" } })).toThrow("platform");
   });
 });
+
+describe("an option of a wrong type is refused, by name", () => {
+  const wrong = (options: unknown) => () => {
+    applyOptions({ memory: new Map() } as unknown as SessionConfig, options as SessionOptions);
+  };
+
+  test.each([
+    ["device", null],
+    ["driverType", { driverType: 5 }, "device"],
+    ["widthPixels", { widthPixels: "1280" }, "device"],
+    ["heightPixels", { heightPixels: 0.5 }, "device"],
+    ["platform", { platform: 5 }, "device"],
+    ["preferHostAgent", "yes"],
+    ["memory", null],
+    ["memory", "ab"],
+    ['"userId"', { userId: 42 }, "memory"],
+    ['"userId"', [["userId", 42]], "memory"],
+    ["Memory", [5], "memory"],
+    ["toolsets", "auth"],
+    ["builtIns", {}],
+  ])("%s: %j", (name, value, option = name) => {
+    const refusal = { code: "InvalidArguments", message: expect.stringContaining(name) };
+    expect(wrong({ [option]: value })).toThrow(expect.objectContaining(refusal));
+  });
+
+  test("memory may come in every form that a Map takes, and as an object", () => {
+    for (const memory of [{ a: "1" }, [["a", "1"]], new Map([["a", "1"]]), Object.create(null, {})]) {
+      expect(wrong({ memory })).not.toThrow();
+    }
+  });
+});
