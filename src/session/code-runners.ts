@@ -4,6 +4,12 @@ import type { CodeOwner } from "./tool-source.ts";
 
 const keyOf = ({ pack }: CodeOwner) => pack?.location ?? "";
 
+/** What a death means in words, with the end of what the code wrote, as for a server. */
+export function describeCodeDeath({ message, stderrTail }: CodeDiedError): string {
+  const tail = stderrTail.trim();
+  return tail === "" ? message : `${message}\n${tail}`;
+}
+
 /** The runners of a session's code: one for each pack, one for the host's own tools; each made on first use. */
 export class CodeRunners {
   readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;

@@ -12,7 +12,7 @@ import type { Registry } from "../registry/create-registry.ts";
 import { createRegistry } from "../registry/create-registry.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "./check-packs.ts";
-import { CodeRunners } from "./code-runners.ts";
+import { CodeRunners, describeCodeDeath } from "./code-runners.ts";
 import { checkBuiltIns } from "./config/check-built-ins.ts";
 import { placeInConfig } from "./config/place-in-config.ts";
 import { readConfig } from "./config/read-config.ts";
@@ -368,8 +368,9 @@ class Opening {
     this.#runners.noteDeath(owner, death);
     const isRelaunched = this.#config.crash === "relaunch" && this.#runners.renew(owner);
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
-    this.#problems.push(createProblem("ServerDied", { label, why: death.message, isRelaunched }, place));
-    if (!isRelaunched) this.#onDeath(death.message);
+    const why = this.#memory.redact(describeCodeDeath(death));
+    this.#problems.push(createProblem("ServerDied", { label, why, isRelaunched }, place));
+    if (!isRelaunched) this.#onDeath(why);
   }
 }
 

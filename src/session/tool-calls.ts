@@ -11,7 +11,7 @@ import { untilAborted } from "../execution/until-aborted.ts";
 import { type BundleTool, runEntry } from "./bundle-tools.ts";
 import type { CallbackCall, CallbackOutcome } from "./callback/callback-call.ts";
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
-import type { CodeRunners } from "./code-runners.ts";
+import { type CodeRunners, describeCodeDeath } from "./code-runners.ts";
 import type { SessionConfig } from "./config/session-config.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "./envelope.ts";
 import { ServerCallError } from "./servers/connected-server.ts";
@@ -283,8 +283,13 @@ export class ToolCalls {
             ? undefined
             : this.#means.runners.deathOf(route.owner);
       if (death !== undefined) {
-        const { exitCode, signal: by, stderrTail } = death;
-        return failedResult(death.message, "FatalError", { exitCode, signal: by, stderr: stderrTail });
+        const { exitCode, signal: by } = death;
+        const stderr = memory.redact(death.stderrTail);
+        return failedResult(memory.redact(describeCodeDeath(death)), "FatalError", {
+          exitCode,
+          signal: by,
+          stderr,
+        });
       }
       if (limit.isOver) return failedResult(describeDelay(timeoutMs));
       if (stop.signal.aborted) throw stop.signal.reason;

@@ -215,6 +215,22 @@ describe("a tool that the host runs", () => {
   });
 });
 
+test("whose child process ends says so, with the end of what it wrote and without what is sensitive", async () => {
+  const module = `export const quit = () => { console.error("last words, hidden-value"); process.exit(7); };`;
+  const session = await openForTest(makeProject({ quitter: toolPack({ quit: {} }, module) }), {
+    memory: { token: "hidden-value" },
+    config: { isolation: "process", crash: "isolate", sensitiveMemory: ["token"] },
+  });
+  const result = await session.callTool("quit");
+  expect(result.variant).toBe("FatalError");
+  expect(result.message).toMatch(/exit code 7\.\nlast words, \[redacted\]$/);
+  expect(result.details).toMatchObject({ exitCode: 7, stderr: "last words, [redacted]\n" });
+  expect(session.problems).toMatchObject([
+    { code: "ServerDied", message: expect.stringContaining("last words") },
+  ]);
+  expect(JSON.stringify(session.problems)).not.toContain("hidden-value");
+});
+
 describe("an unknown tool", () => {
   test("rejects with near names, whoever asks", async () => {
     const session = await openForTest(project());
