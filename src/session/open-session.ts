@@ -34,6 +34,7 @@ import { SessionResources } from "./session-resources.ts";
 import { SessionServer } from "./session-servers.ts";
 import type { SkippedTool } from "./session-tool.ts";
 import { takePacks } from "./take-packs.ts";
+import { tellHost } from "./tell-host.ts";
 import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
@@ -338,7 +339,7 @@ class Opening {
   }
 
   #log(entry: ToolLog): void {
-    this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) });
+    tellHost(() => this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) }));
   }
 
   async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {

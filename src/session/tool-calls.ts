@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { describeType, isRecord } from "../data/parse-json.ts";
 import { whenAborted } from "../execution/abort-listeners.ts";
 import type { CallToolResult } from "../execution/call-tool-result.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
@@ -13,11 +12,13 @@ import type { CallbackCall, CallbackOutcome } from "./callback/callback-call.ts"
 import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import { type CodeRunners, describeCodeDeath } from "./code-runners.ts";
 import type { SessionConfig } from "./config/session-config.ts";
+import { copyArguments } from "./copy-arguments.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "./envelope.ts";
 import { ServerCallError } from "./servers/connected-server.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeDeath } from "./session-servers.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
+import { tellHost } from "./tell-host.ts";
 import { failedResult, readToolResult, type ToolResult } from "./tool-result.ts";
 
 /** A message of a tool while it runs. */
@@ -120,17 +121,9 @@ export class ToolCalls {
     const timeoutMs = boundDelay(given.timeoutMs ?? config.timeouts.callMs);
     closing.throwIfAborted();
     signal?.throwIfAborted();
-    if (args !== undefined && !isRecord(args)) {
-      return failedResult(`The arguments must be an object, but are ${describeType(args)}.`);
-    }
-    let json: string;
-    try {
-      // What JSON cannot hold reaches no tool, wherever it runs; and nobody changes the caller's object.
-      const { [legacyContextKey]: _, ...written } = args ?? {};
-      json = JSON.stringify(written);
-    } catch (error) {
-      return failedResult(`The arguments cannot be written as JSON: ${(error as Error).message}`);
-    }
+    const copied = copyArguments(args);
+    if ("fault" in copied) return failedResult(copied.fault);
+    const { json } = copied;
 
     const stop = new AbortController();
     const forget = [
@@ -148,7 +141,7 @@ export class ToolCalls {
     try {
       const { route } = candidate;
       const onProgress = this.#cleanProgress(given.onProgress);
-      const call = { args: JSON.parse(json), timeoutMs, onProgress, stop };
+      const call = { args: copied.args, timeoutMs, onProgress, stop };
       const result =
         route.by === "server"
           ? await this.#callServer(invocation, route, call)
@@ -167,8 +160,10 @@ export class ToolCalls {
   /** What a tool says on the way is a text like any other: without what is sensitive. */
   #cleanProgress(onProgress: CallOptions["onProgress"]): CallOptions["onProgress"] {
     if (onProgress === undefined) return undefined;
-    return ({ message, ...step }) =>
-      onProgress(message === undefined ? step : { ...step, message: this.#means.memory.redact(message) });
+    return ({ message, ...step }) => {
+      const clean = message === undefined ? step : { ...step, message: this.#means.memory.redact(message) };
+      tellHost(() => onProgress(clean));
+    };
   }
 
   /** The keys of the memory that a tool's pack may see; `undefined` for all. */

@@ -215,6 +215,33 @@ describe("a tool that the host runs", () => {
   });
 });
 
+test("a host that fails when it is told what a tool logs, or how far it is, does not fail the tool", async () => {
+  const fail = () => {
+    throw new Error("no disk");
+  };
+  const module = `export const tell = async (args, { log, progress }) => {
+    log("info", "began");
+    await progress(1);
+    return "told";
+  };`;
+  for (const isolation of ["in-process", "process"]) {
+    const cwd = makeProject({ teller: toolPack({ tell: {} }, module) });
+    const session = await openForTest(cwd, { config: { isolation }, onLog: fail });
+    const result = await session.callTool("tell", {}, { onProgress: fail });
+    expect(result).toMatchObject({ variant: "Success", message: "told" });
+  }
+});
+
+test("arguments whose toJSON makes no object of them are a failure like other arguments", async () => {
+  const session = await openForTest(project());
+  for (const made of ["text", undefined, []]) {
+    expect(await session.callTool("shop_add", { toJSON: () => made })).toMatchObject({
+      variant: "ExceptionThrown",
+      message: expect.stringContaining("must be an object"),
+    });
+  }
+});
+
 test("whose child process ends says so, with the end of what it wrote and without what is sensitive", async () => {
   const module = `export const quit = () => { console.error("last words, hidden-value"); process.exit(7); };`;
   const session = await openForTest(makeProject({ quitter: toolPack({ quit: {} }, module) }), {

@@ -1,6 +1,7 @@
 import { whenAborted } from "../../execution/abort-listeners.ts";
 import type { EndDurations, ProcessEnd, ProcessPort } from "../../io/process-port.ts";
 import { failure } from "../../problems/index.ts";
+import { tellHost } from "../tell-host.ts";
 import {
   type AdvertisedTool,
   type ConnectedServer,
@@ -65,15 +66,6 @@ const describeEnd = ({ exitCode, signal }: ProcessEnd) =>
 
 const errorText = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** What the host does in an event must not come back to us. */
-function safely(run: () => void): void {
-  try {
-    run();
-  } catch {
-    // Nothing here depends on it.
-  }
-}
-
 /** Starts the process at once, and says when its tools are known. */
 export function startServer(launch: ServerLaunch, events: ServerEvents, means: ServerMeans): StartingServer {
   const { label } = launch;
@@ -108,12 +100,12 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
   const onNotification = ({ method, params }: Extract<Incoming, { kind: "notification" }>) => {
     switch (method) {
       case "notifications/progress":
-        return safely(() => calls?.onProgress(params));
+        return tellHost(() => calls?.onProgress(params));
       case "notifications/tools/list_changed":
         hasChanged = true;
         if (!isReady || wasChangeReported) return;
         wasChangeReported = true;
-        return safely(() => events.onToolListChanged());
+        return tellHost(() => events.onToolListChanged());
       case "notifications/message": {
         const level = own(params, "level");
         const logger = own(params, "logger");
@@ -122,7 +114,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
           ...(typeof logger === "string" ? { logger: redactor.redact(logger) } : {}),
           data: redactor.redactValue(own(params, "data") ?? null),
         };
-        return safely(() => events.onLog?.(entry));
+        return tellHost(() => events.onLog?.(entry));
       }
     }
   };
@@ -136,7 +128,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
     onNotification,
     onNoise(line) {
       const start = [...redactor.redactCut(line)].slice(0, noiseCharacters).join("");
-      safely(() => events.onStdoutNoise(start));
+      tellHost(() => events.onStdoutNoise(start));
     },
     onFault: breakOff,
   });
@@ -201,7 +193,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
           limits.list,
         );
         if (hasChanged && listing < mostListings) continue;
-        for (const [name, reason] of invalid) safely(() => events.onInvalidTool(name, reason));
+        for (const [name, reason] of invalid) tellHost(() => events.onInvalidTool(name, reason));
         return tools;
       }
     });
