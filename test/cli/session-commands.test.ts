@@ -247,6 +247,11 @@ describe("trailblaze call", () => {
     expect(unwritable).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
     expect(unwritable.stderr).not.toContain("Starting");
     expect((await json(["call", "shop_add", "item=x", "--record", "."], cwd)).exitCode).toBe(2);
+    const config = readFileSync(join(cwd, "trailblaze.config.json"), "utf8");
+    const other = await json(["call", "shop_add", "item=x", "--record", "trailblaze.config.json"], cwd);
+    expect(other).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
+    expect(other.stderr).not.toContain("Starting");
+    expect(readFileSync(join(cwd, "trailblaze.config.json"), "utf8")).toBe(config);
   });
 
   test("is not failed by another pack that is broken", async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { DataSyntaxError, positionAt } from "../../data/decode.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { parseYaml } from "../../data/parse-yaml.ts";
-import { failure, quote } from "../../problems/index.ts";
+import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 
 /** One call of a trail. */
 export interface TrailStep {
@@ -14,13 +14,17 @@ const hint = "A trail is a YAML list of calls: `- tool_name: { argument: value }
 
 /** Reads a recording. Throws `TrailblazeError` `InvalidArguments` with line and column. */
 export function readTrail(file: string): TrailStep[] {
-  let bytes: Buffer;
   try {
-    bytes = readFileSync(file);
+    return parseTrail(readFileSync(file), file);
   } catch (error) {
+    if (error instanceof TrailblazeError) throw error;
     const reason = `The trail ${quote(file, 400)} cannot be read: ${(error as NodeJS.ErrnoException).code}`;
     throw failure("InvalidArguments", { reason });
   }
+}
+
+/** The calls of a recording. Throws `TrailblazeError` `InvalidArguments` with line and column. */
+export function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
   let data: ReturnType<typeof parseYaml>;
   try {
     data = parseYaml(bytes);

@@ -1,6 +1,16 @@
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { failure, quote } from "../../problems/index.ts";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { formatRecording, type RecordedCall } from "../../session/recording.ts";
+import { parseTrail } from "./read-trail.ts";
 
 /** A file that calls are appended to; what it holds stays as it is. */
 export interface RecordingFile {
@@ -25,12 +35,27 @@ function open(file: string): { descriptor: number; isNew: boolean } {
   }
 }
 
+/** Throws where what the file holds is no trail that can go on: another file may be meant. */
+function checkTrail(descriptor: number, file: string): void {
+  if (!fstatSync(descriptor).isFile()) return;
+  const next = Buffer.from("\n- next: {}\n");
+  try {
+    parseTrail(Buffer.concat([readFileSync(descriptor), next]), file);
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    const hint = "Name a new file, or one that holds a list of calls: `- tool_name: { argument: value }`.";
+    const reason = `--record cannot add a call to ${quote(file, 400)}, which is no trail`;
+    throw failure("InvalidArguments", { reason, hint });
+  }
+}
+
 /** Opens the file before anything is called. All that fails is `TrailblazeError` `InvalidArguments`. */
 export function openRecordingFile(file: string): RecordingFile {
   const attempt = <Value>(run: () => Value): Value => {
     try {
       return run();
     } catch (error) {
+      if (error instanceof TrailblazeError) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
       throw failure("InvalidArguments", {
         reason: `--record cannot write ${quote(file, 400)}: ${code ?? message}`,
@@ -38,6 +63,12 @@ export function openRecordingFile(file: string): RecordingFile {
     }
   };
   const { descriptor, isNew } = attempt(() => open(file));
+  try {
+    if (!isNew) attempt(() => checkTrail(descriptor, file));
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
   let isEmpty = isNew;
   let isOpen = true;
   return {
