@@ -28,8 +28,14 @@ export interface InitResult {
   files: string[];
 }
 
-/** The folder for a new pack, absolute. Throws `InvalidArguments` for one that is not empty, or no folder. */
+/**
+ * The folder for a new pack, absolute. Throws `InvalidArguments` for one that is not empty, or no folder, and
+ * `ProjectNotFound` where there is no `cwd`.
+ */
 export function findNewFolder(directory: string, cwd: string = process.cwd()): string {
+  const start = resolve(cwd);
+  if (!["empty", "filled"].includes(describeFolder(start)))
+    throw failure("ProjectNotFound", { directory: start, exists: false });
   const folder = resolve(cwd, directory);
   const state = describeFolder(folder);
   if (state === "absent" || state === "empty") return folder;

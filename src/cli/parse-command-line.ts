@@ -55,6 +55,7 @@ export async function parseCommandLine(name: string, args: readonly string[]): P
   }
   const surplus = positionals[maximum];
   if (surplus !== undefined) return await fail(`"${surplus}" is one argument too many`, help);
+  if (values.cwd === "") return await fail("--cwd names no folder", help);
   const cwd = typeof values.cwd === "string" ? values.cwd : await findCwd();
   return { command, input: { positionals, options: values, cwd } };
 }

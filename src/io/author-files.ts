@@ -3,7 +3,6 @@ import {
   closeSync,
   fchmodSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -17,6 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { failure, quote } from "../problems/index.ts";
 import { errorCode } from "./file-facts.ts";
+import { makeFolders } from "./make-folders.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -55,15 +55,6 @@ export function describeFolder(path: string): "absent" | "empty" | "filled" | "n
   }
 }
 
-/** Makes the missing folders down to a path; gives those that were made, outermost first. */
-function makeFolders(folder: string): string[] {
-  const first = mkdirSync(folder, { recursive: true });
-  const made: string[] = [];
-  if (first === undefined) return made;
-  for (let path = folder; path !== dirname(first); path = dirname(path)) made.unshift(path);
-  return made;
-}
-
 /**
  * Writes new files into a folder, all of them or none: where one cannot be written, or is there already, everything that
  * was made is taken away and `InvalidArguments` thrown. Paths have `/`; `folder` is absolute.
@@ -72,7 +63,7 @@ export function createFiles(folder: string, files: readonly { path: string; text
   const undo: (() => void)[] = [];
   let current = folder;
   const makeFor = (path: string) => {
-    for (const made of makeFolders(path)) undo.unshift(() => rmdirSync(made));
+    for (const made of makeFolders(path).toReversed()) undo.unshift(() => rmdirSync(made));
   };
   try {
     makeFor(folder);

@@ -3,12 +3,10 @@ import {
   accessSync,
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -24,6 +22,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { failure } from "../problems/index.ts";
 import { describeFileType, errorCode } from "./file-facts.ts";
 import { type FileLock, LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
+import { makeFolders } from "./make-folders.ts";
 
 /** Larger than any config that people or clients keep. */
 const maximumBytes = 64 << 20;
@@ -127,24 +126,7 @@ export class ConfigFiles {
 
   /** Makes the folder of a file; gives those that were made, innermost first. */
   makeFolders(file: string, mode: number): string[] {
-    return refuse(file, () => {
-      const folder = dirname(file);
-      const missing: string[] = [];
-      for (let path = folder; !existsSync(path) && path !== dirname(path); path = dirname(path))
-        missing.push(path);
-      // One at a time: Node's own way never ends where a system says "no such folder" of one that is there, as /proc.
-      const made: string[] = [];
-      for (const path of missing.toReversed()) {
-        try {
-          mkdirSync(path, { mode });
-          made.unshift(path);
-        } catch (error) {
-          // Another process may have made it meanwhile.
-          if (errorCode(error) !== "EEXIST") throw error;
-        }
-      }
-      return made;
-    });
+    return refuse(file, () => makeFolders(dirname(file), mode));
   }
 
   /** Removes folders that are empty. */
@@ -173,7 +155,7 @@ export class ConfigFiles {
   backUp(file: string): string {
     return refuse(file, () => {
       const { backups } = this.#options;
-      mkdirSync(backups, { recursive: true, mode: 0o700 });
+      makeFolders(backups, 0o700);
       const prefix = `${createHash("sha256").update(file).digest("hex").slice(0, 8)}-`;
       const time = new Date().toISOString().replaceAll(":", "-");
       const name = `${prefix}${time}-${randomBytes(2).toString("hex")}-${basename(file)}`;

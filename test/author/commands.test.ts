@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
 import { runProcess } from "../support/run-process.ts";
 import { makeProbePack } from "./probe-pack.ts";
 
@@ -52,6 +53,26 @@ Next:
         ".gitignore",
       ],
     });
+  });
+
+  test("says a folder's name as a shell wants it", async () => {
+    const { stdout } = await runCommand(makeTree({}), "init", "My Tools", "--yes");
+    expect(stdout).toContain('  cd "My Tools"\n');
+  });
+
+  test("makes nothing where --cwd has no folder", async () => {
+    const cwd = makeTree({});
+    const args = ["init", "new", "--cwd", "nowhere", "--yes", "--json"];
+    const { stdout, exitCode } = await runCli(args, { cwd });
+    expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
+    expect(exitCode).toBe(2);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test.runIf(existsSync("/proc/self"))("ends where the system takes no new folder", async () => {
+    const { stdout, exitCode } = await runCommand("/proc", "init", "new/tools", "--yes", "--json");
+    expect(JSON.parse(stdout).error.message).toContain("cannot be written");
+    expect(exitCode).toBe(2);
   });
 
   test.each([

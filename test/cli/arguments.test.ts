@@ -174,6 +174,7 @@ describe("a command line that cannot be understood", () => {
     ["list", "--no-global"],
     ["list", "--global=yes"],
     ["list", "--cwd"],
+    ["list", "--cwd="],
     ["--cwd"],
     ["list", "widgets"],
     ["list", "Tools"],

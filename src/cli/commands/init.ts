@@ -69,6 +69,9 @@ async function askOnTerminal(folder: string, given: Wishes): Promise<Wishes> {
   }
 }
 
+/** A path as a word of a command: in quotation marks where a shell would read it as something else. */
+const quoteForShell = (path: string): string => (/^[\p{L}\p{N}_./@:\\-]+$/u.test(path) ? path : `"${path}"`);
+
 /** Makes a new pack, all of it or nothing. */
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [target = "."] = positionals;
@@ -90,7 +93,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const plan = planNewPack(target, { cwd, ...wishes });
   const made = createPlannedPack(plan);
   const way = relative(cwd, made.directory);
-  const steps = [...(way === "" ? [] : [`cd ${printable(way)}`]), ...plan.nextSteps];
+  const steps = [...(way === "" ? [] : [`cd ${quoteForShell(printable(way))}`]), ...plan.nextSteps];
   return {
     json: made,
     formatText: () =>
