@@ -17,10 +17,16 @@ function nameLost(value) {
 
 class Refusal extends Error {}
 
-function refuseWhatJsonLoses(_key, value) {
+/** A Buffer says itself how it is written, as a list of numbers, before anybody sees it. */
+function isWrittenBuffer(holder, key, value) {
+  const isLikeOne = Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer";
+  return isLikeOne && ArrayBuffer.isView(holder[key]);
+}
+
+function refuseWhatJsonLoses(key, value) {
   if (typeof value === "bigint") throw new Refusal("a BigInt");
   if (typeof value !== "object" || value === null) return value;
-  const name = nameLost(value);
+  const name = isWrittenBuffer(this, key, value) ? "binary data" : nameLost(value);
   if (name !== undefined) throw new Refusal(name);
   return value;
 }

@@ -43,6 +43,9 @@ test.each<[string, unknown]>([
   ["a WeakMap", new WeakMap()],
   ["bytes", new Uint8Array(2)],
   ["a buffer", new ArrayBuffer(2)],
+  ["Node's own buffer", Buffer.from("x")],
+  ["Node's own buffer inside", { a: [Buffer.from("x")] }],
+  ["what looks like one", { type: "Buffer", data: [1] }],
   ["itself", circular],
   ["deep", deep],
   ["own JSON", { toJSON: () => ({ a: 1 }) }],
@@ -59,6 +62,14 @@ test.each<[string, unknown]>([
   expect(convertResult(value)).toEqual(toCallToolResult(value));
 });
 
+test("binary data is refused, Node's own buffers too, which would write themselves as numbers", () => {
+  for (const value of [Buffer.from("x"), { a: [Buffer.from("x")] }, new Uint8Array(1)])
+    expect(convertResult(value)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("it holds binary data") }],
+    });
+});
+
 test.each<[string, unknown]>([
   ["an error", new Error("It broke.")],
   ["an error without words", new RangeError()],
@@ -67,6 +78,14 @@ test.each<[string, unknown]>([
   ["null", null],
   ["an object", {}],
   ["an object with a message", { message: "It broke." }],
+  [
+    "an object that throws when it is read",
+    {
+      get message() {
+        throw new Error("x");
+      },
+    },
+  ],
 ])("thrown: %s", (_, thrown) => {
   const { message } = describeThrown(thrown);
   expect(convertThrown(thrown)).toEqual({ content: [{ type: "text", text: message }], isError: true });

@@ -24,11 +24,17 @@ const lost: ReadonlyMap<string, string> = new Map([
 
 class Refusal extends Error {}
 
-function refuseWhatJsonLoses(_key: string, value: unknown): unknown {
+/** A Buffer says itself how it is written, as a list of numbers, before anybody sees it. */
+function isWrittenBuffer(holder: unknown, key: string, value: object): boolean {
+  const isLikeOne = Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer";
+  return isLikeOne && ArrayBuffer.isView((holder as Record<string, unknown>)[key]);
+}
+
+function refuseWhatJsonLoses(this: unknown, key: string, value: unknown): unknown {
   if (typeof value === "bigint") throw new Refusal("a BigInt");
   if (typeof value !== "object" || value === null) return value;
   const tag = Object.prototype.toString.call(value).slice(8, -1);
-  const name = ArrayBuffer.isView(value) ? "binary data" : lost.get(tag);
+  const name = ArrayBuffer.isView(value) || isWrittenBuffer(this, key, value) ? "binary data" : lost.get(tag);
   if (name !== undefined) throw new Refusal(name);
   return value;
 }
@@ -94,12 +100,21 @@ export function convertResult(returned: unknown): CallToolResult {
   return failed(`The handler returned a result that MCP does not allow: ${fault}.`);
 }
 
-/** What a handler threw, as a result: the message, never a stack. */
+/** A text of something that was thrown; empty where there is none, or reading it throws. */
+function readText(thrown: unknown, key: "message" | "name"): string {
+  try {
+    const value = (thrown as Partial<Record<string, unknown>>)[key];
+    return typeof value === "string" ? value : "";
+  } catch {
+    return "";
+  }
+}
+
+/** What a handler threw, as a result: the message, never a stack. Never throws. */
 export function convertThrown(thrown: unknown): CallToolResult {
   if (typeof thrown === "string") return failed(thrown);
-  const message = isObject(thrown) && typeof thrown.message === "string" ? thrown.message : "";
-  const name = isObject(thrown) && typeof thrown.name === "string" ? thrown.name : "";
-  if (message !== "" || name !== "") return failed(message || name);
+  const words = isObject(thrown) ? readText(thrown, "message") || readText(thrown, "name") : "";
+  if (words !== "") return failed(words);
   return failed(
     isObject(thrown)
       ? "The handler failed."
