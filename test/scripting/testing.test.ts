@@ -1,7 +1,7 @@
 // What authors test their packs with: no host, no process.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { contextFrom, defineTool } from "../../packages/scripting/src/index.ts";
+import { contextFrom, defineTool, OutsideSessionError } from "../../packages/scripting/src/index.ts";
 import { createMockClient, createMockContext, invoke } from "../../packages/scripting/src/testing.ts";
 
 const greet = defineTool({
@@ -66,6 +66,38 @@ describe("invoke", () => {
     });
     const elsewhere = defineTool({ name: "a_b", parameters: {}, handler: "./lib/a.js" });
     await expect(invoke(elsewhere, {})).rejects.toThrow("must be the function itself");
+    const missing = undefined as unknown as typeof broken;
+    await expect(invoke(missing, {})).rejects.toThrow(
+      "A tool is a definition, not a value of type undefined.",
+    );
+  });
+
+  test("takes no arguments for none", async () => {
+    const tool = defineTool({
+      name: "a_b",
+      parameters: { n: { default: 4 } },
+      handler: ({ n }) => String(n),
+    });
+    for (const none of [undefined, null])
+      expect(await invoke(tool, none as never)).toEqual({ content: [{ type: "text", text: "4" }] });
+  });
+
+  test("keeps in memory what a handler that succeeds writes", async () => {
+    const tool = defineTool({
+      name: "a_b",
+      parameters: { fail: { type: "boolean", default: false } },
+      handler({ fail }, { memory }) {
+        memory?.set("user", "Ada");
+        memory?.set("new", "1");
+        memory?.delete("old");
+        if (fail) throw new Error("It broke.");
+      },
+    });
+    const context = createMockContext({ memory: { user: "Bob", old: "0" } });
+    await invoke(tool, { fail: true }, { context });
+    expect(context.remembered()).toEqual({ user: "Bob", old: "0" });
+    await invoke(tool, {}, { context });
+    expect(context.remembered()).toEqual({ user: "Ada", new: "1" });
   });
 
   test("initialises once, and each call fails that it fails for", async () => {
@@ -117,6 +149,18 @@ describe("a mock client", () => {
       await callTool(tool, { x: 1 });
       return await client.callTool(tool);
     },
+  });
+
+  test("is what there is to call outside a session, where without one a call rejects as it would there", async () => {
+    const context = createMockContext({ inSession: false });
+    await expect(context.client.callTool("given", {})).rejects.toThrow(OutsideSessionError);
+    const result = await invoke(caller, { tool: "given" }, { context });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("no Trailblaze session") }],
+    });
+    const client = createMockClient({ given: "hello" });
+    expect(await invoke(caller, { tool: "given" }, { context, client })).not.toHaveProperty("isError");
   });
 
   test("answers from stubs and remembers", async () => {

@@ -7,7 +7,14 @@ import type { AnyTool } from "./tool-schema.ts";
 type Run = (args: Record<string, unknown>, context: HandlerContext) => unknown;
 
 /** The function behind a tool. Throws a `TypeError` where there is none: only a host can look for a module. */
-export function handlerOf({ name, handler }: AnyTool): Run {
+export function handlerOf(tool: AnyTool): Run {
+  // An import that does not exist yet, or by another name.
+  if (typeof tool !== "object" || tool === null) {
+    throw new TypeError(
+      `A tool is a definition, not ${tool === null ? "null" : `a value of type ${typeof tool}`}.`,
+    );
+  }
+  const { name, handler } = tool;
   if (typeof handler === "function") return handler as Run;
   throw new TypeError(
     typeof handler === "string"

@@ -33,10 +33,19 @@ function envelopeOf({ device, ...context }: HandlerContext) {
   return { memory, device };
 }
 
+/** Takes back what a handler wrote to the memory of a mock: it counts only if the call succeeds. */
+function forgetWrites(
+  { memory, remembered }: Partial<MockContext>,
+  before: Readonly<Record<string, string>>,
+) {
+  for (const name of Object.keys(remembered?.() ?? {})) memory?.delete(name);
+  for (const [name, value] of Object.entries(before)) memory?.set(name, value);
+}
+
 /**
  * Runs a tool as a host does, without one: fills in defaults, calls its handler, and makes a result of what it returns
  * or throws. Arguments are checked by a library's schema if the tool has one; of JSON Schema only `required` is looked
- * at, the rest is the host's. Never rejects for what the handler does; a definition whose handler is a reference is a
+ * at, the rest is the host's. What the handler wrote to a mock's memory is taken back if it fails. Never rejects for what the handler does; a definition whose handler is a reference is a
  * `TypeError`.
  */
 export async function invoke<Tool extends AnyTool>(
@@ -46,10 +55,13 @@ export async function invoke<Tool extends AnyTool>(
 ): Promise<CallToolResult> {
   handlerOf(tool);
   const schema = inputSchemaOf(tool);
-  const given = structuredClone(withoutContext(args as Record<string, unknown>));
+  const given = structuredClone(withoutContext((args ?? {}) as Record<string, unknown>));
   const filled = fillDefaults(schema, given) as Record<string, unknown>;
   const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(filled, name));
   if (missing.length > 0) return failed(missing.map((name) => `/${name} is required`).join("; "));
   const context = prepareContext(tool, options);
-  return await runHandler(tool, filled, { context, envelope: envelopeOf(context) });
+  const before = (context as Partial<MockContext>).remembered?.();
+  const result = await runHandler(tool, filled, { context, envelope: envelopeOf(context) });
+  if (result.isError === true && before !== undefined) forgetWrites(context as Partial<MockContext>, before);
+  return result;
 }

@@ -1,11 +1,14 @@
-import type { TrailblazeClient } from "../client.ts";
+import { createOutsideClient, type TrailblazeClient } from "../client.ts";
 import type { TrailblazeDevice } from "../context.ts";
 import type { HandlerContext, LogLevel, SessionMemory, ToolContext } from "../handlers.ts";
 import { createMockClient } from "./mock-client.ts";
 
 /** What is to differ from a session with a web browser, empty memory, no options and no other tools. */
 export interface MockContextOverrides {
-  /** `false`: as outside a session, under another MCP client. Then there is no device, memory or id. */
+  /**
+   * `false`: as outside a session, under another MCP client. Then there is no device, memory or id, and calls of other
+   * tools reject unless a `client` is given.
+   */
   inSession?: boolean;
   /** Parts of the device; `null` for a session without one. */
   device?: Partial<TrailblazeDevice> | null;
@@ -52,7 +55,8 @@ function createMemory(entries: Map<string, string>): SessionMemory {
 /** A context as a handler gets it in a session, without a session. */
 export function createMockContext(overrides: MockContextOverrides = {}): MockContext {
   const { inSession = true, device = {}, memory = {}, options = {} } = overrides;
-  const { client = createMockClient(), signal = new AbortController().signal } = overrides;
+  const { client = inSession ? createMockClient() : createOutsideClient() } = overrides;
+  const { signal = new AbortController().signal } = overrides;
   const entries = new Map(Object.entries(inSession ? memory : {}));
   const logs: { level: LogLevel; data: unknown }[] = [];
   const steps: MockContext["steps"][number][] = [];
