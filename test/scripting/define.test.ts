@@ -9,6 +9,7 @@ import {
   type StandardSchema,
   type ToolContext,
 } from "../../packages/scripting/src/index.ts";
+import { invoke } from "../../packages/scripting/src/testing.ts";
 import { checkDefinition } from "../../src/extension-schema/index.ts";
 import { inspectItem, inspectPack } from "../../src/index.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
@@ -51,6 +52,12 @@ describe("defineTool", () => {
     });
     expect(Reflect.ownKeys(tool.inputSchema ?? {})).not.toContain("~standard");
     expect(tool.outputSchema).toMatchObject({ type: "object", required: ["length"] });
+  });
+
+  test("gives the handler a frozen context, as a host does", async () => {
+    const handler = (_args: object, context: ToolContext) => Object.isFrozen(context);
+    const result = await invoke(defineTool({ name: "a_b", parameters: {}, handler }), {});
+    expect(result.content).toEqual([{ type: "text", text: "true" }]);
   });
 
   test("lets the library check and change the arguments, the context aside", async () => {

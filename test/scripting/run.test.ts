@@ -66,6 +66,15 @@ describe("in a session", () => {
     expect([...session.memory]).toEqual([["name", "Ada"]]);
   });
 
+  test("metadata of the wrong type takes no write from a handler", async () => {
+    const session = await openForTest(makeServerProject(), { config });
+    for (const said of [null, "text", [], { memoryDelta: null, memoryDeletions: 5 }]) {
+      session.memory.delete("odd");
+      expect(await session.callTool("probe_odd", { said })).toMatchObject({ variant: "Success" });
+      expect(session.memory.get("odd")).toBe("1");
+    }
+  });
+
   test("a handler calls other tools of the session back", async () => {
     const greet = {
       name: "greeter_greet",
@@ -207,9 +216,12 @@ describe("under another MCP client", () => {
   test("progress and logs arrive", async () => {
     const { client, logged } = await connect(makeServerProject());
     const steps: unknown[] = [];
-    await client.callTool({ name: "probe_steps" }, undefined, {
+    const result = await client.callTool({ name: "probe_steps" }, undefined, {
       onprogress: (step) => void steps.push(step),
     });
+    expect(result.content).toEqual([
+      { type: "text", text: "TypeError: Progress is told as progress(number, number?, string?)." },
+    ]);
     expect(steps).toEqual([
       { progress: 1, total: 2, message: "half" },
       { progress: 2, total: 2 },
@@ -217,7 +229,16 @@ describe("under another MCP client", () => {
     expect(logged).toEqual([
       { level: "warning", logger: "probe", data: { careful: true } },
       { level: "info", logger: "probe", data: "(something that JSON cannot hold)" },
+      { level: "info", logger: "probe", data: "a level that MCP does not have" },
     ]);
+  });
+
+  test("what is thrown late ends neither the call nor the server", async () => {
+    const { client, stderr } = await connect(makeServerProject());
+    const text = (name: string) => client.callTool({ name }).then(({ content }) => content);
+    expect(await text("probe_late")).toEqual([{ type: "text", text: "early" }]);
+    await until(() => stderr().includes("It broke late.") && stderr().includes("Nobody waits."));
+    expect(await text("probe_first")).toEqual([{ type: "text", text: "1" }]);
   });
 
   test("a cancelled call aborts its signal, and the process ends with its client", async () => {

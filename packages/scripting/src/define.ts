@@ -81,7 +81,8 @@ export type ArgumentsOfTool<Tool> = typeof callerArguments extends keyof Tool
     ? Args
     : Record<string, unknown>;
 
-const addClient = (context: HandlerContext): ToolContext => ({ client: clientFrom(context), ...context });
+const addClient = (context: HandlerContext): ToolContext =>
+  Object.freeze({ client: clientFrom(context), ...context });
 
 type AnyHandler = (args: unknown, context: HandlerContext) => unknown;
 

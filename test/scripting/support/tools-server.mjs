@@ -59,11 +59,13 @@ const tools = [
   tool("steps", async (_args, { progress, log }) => {
     log("warning", { careful: true });
     log("info", 1n);
+    log("warn", "a level that MCP does not have");
+    const refused = await progress("half").catch(({ name, message }) => `${name}: ${message}`);
     await progress(1, 2, "half");
     await progress(2, 2);
     // The SDK's client forgets progress that comes together with the result.
     await wait(100);
-    return "done";
+    return refused;
   }),
   tool("slow", async (_args, { signal }) => {
     await wait(60_000, undefined, { signal }).catch(() => {});
@@ -78,6 +80,17 @@ const tools = [
   tool("first", () => connections, { initialize: () => void connections++ }),
   tool("throws", () => {
     throw new Error("It broke.");
+  }),
+  tool("late", () => {
+    setTimeout(() => {
+      throw new Error("It broke late.");
+    });
+    Promise.reject(new Error("Nobody waits."));
+    return "early";
+  }),
+  tool("odd", (args, { memory }) => {
+    memory?.set("odd", "1");
+    return { content: [], _meta: { trailblaze: args.said } };
   }),
   tool("hidden", (args) => contextFrom(args)?.device?.platform ?? "no session", {
     _meta: { "trailblaze/requiresContext": true, "trailblaze/toolset": "auth" },

@@ -1,5 +1,8 @@
 import type { SessionMemory } from "../handlers.ts";
-import type { CallToolResult, TrailblazeResultMeta } from "../results.ts";
+import type { CallToolResult } from "../results.ts";
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A call's view of the session's memory: what the call was told, and over it what it writes. */
 export class CallMemory implements SessionMemory {
@@ -27,19 +30,22 @@ export class CallMemory implements SessionMemory {
     return had;
   }
 
-  /** The result with the writes in its metadata, if it is a success. What it says there itself counts more. */
+  /**
+   * The result with the writes in its metadata, if it is a success. What it says there itself counts more, so far as it is
+   * of the right type: handlers write it, too.
+   */
   writeBack(result: CallToolResult): CallToolResult {
     if (result.isError === true || this.#written.size === 0) return result;
-    const said = result._meta?.trailblaze;
-    const { memoryDelta = {}, memoryDeletions = [] } = typeof said === "object" ? said : {};
-    const delta = new Map(Object.entries(memoryDelta));
-    const deletions = new Set(memoryDeletions);
+    const said: unknown = result._meta?.trailblaze;
+    const kept = isObject(said) ? said : {};
+    const delta = new Map(Object.entries(isObject(kept.memoryDelta) ? kept.memoryDelta : {}));
+    const deletions = new Set<unknown>(Array.isArray(kept.memoryDeletions) ? kept.memoryDeletions : []);
     for (const [name, value] of this.#written) {
       if (delta.has(name) || deletions.has(name)) continue;
       if (value === undefined) deletions.add(name);
       else delta.set(name, value);
     }
-    const trailblaze: TrailblazeResultMeta = { ...said };
+    const trailblaze: { [detail: string]: unknown } = { ...kept };
     if (delta.size > 0) trailblaze.memoryDelta = Object.fromEntries(delta);
     if (deletions.size > 0) trailblaze.memoryDeletions = [...deletions];
     return { ...result, _meta: { ...result._meta, trailblaze } };

@@ -32,6 +32,26 @@ function toLogData(data: unknown): unknown {
   }
 }
 
+const levels: ReadonlySet<string> = new Set<LogLevel>([
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+]);
+
+/** Throws what a handler then sees if it tells its progress in something else than numbers, as it does under a host. */
+function checkProgress(done: unknown, total: unknown, message: unknown): void {
+  const isRight =
+    Number.isFinite(done) &&
+    (total === undefined || Number.isFinite(total)) &&
+    ["undefined", "string"].includes(typeof message);
+  if (!isRight) throw new TypeError("Progress is told as progress(number, number?, string?).");
+}
+
 /** The context of a handler. `isOver` ends it: nothing that is done with it afterwards reaches the host. */
 function createContext(
   tool: AnyTool,
@@ -44,9 +64,11 @@ function createContext(
     signal,
     options: defaultOptionsOf(tool),
     log: (level: LogLevel, data: unknown) => {
-      if (!isOver()) log(level, toLogData(data)).catch(ignore);
+      // No client takes a level that MCP does not have.
+      if (!isOver()) log(levels.has(level) ? level : "info", toLogData(data)).catch(ignore);
     },
     progress: async (done: number, total?: number, message?: string) => {
+      checkProgress(done, total, message);
       const step = { progress: done, ...(total === undefined ? {} : { total }) };
       if (!isOver()) await progress({ ...step, ...(message === undefined ? {} : { message }) }).catch(ignore);
     },

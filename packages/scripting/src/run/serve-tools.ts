@@ -1,4 +1,5 @@
 import { Writable } from "node:stream";
+import { inspect } from "node:util";
 import { handlerOf } from "../run-handler.ts";
 import { type AnyTool, inputSchemaOf } from "../tool-schema.ts";
 import { callTool } from "./call-tool.ts";
@@ -21,8 +22,8 @@ const graceMs = 1000;
 function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
   const byName = new Map<string, AnyTool>();
   for (const tool of tools) {
-    if (byName.has(tool.name)) throw new Error(`Two tools are called ${JSON.stringify(tool.name)}.`);
     handlerOf(tool);
+    if (byName.has(tool.name)) throw new Error(`Two tools are called ${JSON.stringify(tool.name)}.`);
     byName.set(tool.name, tool);
   }
   return byName;
@@ -84,11 +85,23 @@ export async function serveTools({ name, version, tools }: ServerOfTools, write:
     server.onclose = resolve;
   });
   await server.connect(new StdioServerTransport(process.stdin, stdout));
+  outliveLateErrors();
   await isOver;
   await Promise.race([Promise.allSettled(underWay), waitAtMost(graceMs)]);
   await server.close();
   // What a handler left running must not keep the process from ending.
   setTimeout(() => process.exit(), graceMs).unref();
+}
+
+/**
+ * What a handler throws late, from a timer or as a rejection that nobody handles, is told on stderr: under a host it ends
+ * nothing, and here it would end every call that is under way. Who handles such errors already goes on doing so.
+ */
+function outliveLateErrors(): void {
+  if (process.listenerCount("uncaughtException") > 0) return;
+  process.on("uncaughtException", (thrown) => {
+    process.stderr.write(`Thrown late, and handled by nobody: ${inspect(thrown)}\n`);
+  });
 }
 
 const waitAtMost = (milliseconds: number) =>
