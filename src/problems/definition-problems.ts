@@ -88,7 +88,11 @@ const fileProblems = {
     title: "A definition file's format cannot be read here",
     severity: "error",
     message: ({ file, reason }) => `${quote(file)} cannot be read: ${reason}.`,
-    hint: () => "Definitions are .json, .yaml or .yml files, or .mjs, .js or .cjs modules.",
+    // TypeScript that is refused as code would be refused as JavaScript, too.
+    hint: ({ file, reason }) =>
+      /\.[mc]?ts$/.test(file) && !reason.includes("code")
+        ? "Build it into a .js or .mjs file beside it, which is then read in its place."
+        : "Definitions are .json, .yaml or .yml files, or .mjs, .js or .cjs modules.",
   }),
   InvalidDefinitionContents: entry<{ reason: string }>({
     title: "A definition file cannot be read as data",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { validateExtension } from "../../src/api/validate-extension.ts";
 import { inspectPack } from "../../src/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
 import { makePack, prompt, validateTree } from "../validate/validate-tree.ts";
 
 /** The root as it is written, and what the paths of definitions begin with then. */
@@ -63,4 +64,19 @@ describe.each(roots)("below the root %j", (root, folder) => {
     const { problems } = await validateExtension(makeFolder());
     expect(problems.map(({ code }) => code)).toEqual(["MissingDefinitionFile"]);
   });
+});
+
+test("TypeScript in an installed pack is to be built", async () => {
+  const project = makeTree({
+    "package.json": packManifest("app", { dependencies: { "@acme/sample": "1" } }),
+    "node_modules/@acme/sample/package.json": packManifest("@acme/sample", {
+      trailblaze: { prompts: ["hello"] },
+    }),
+    "node_modules/@acme/sample/trailblaze/prompts/hello.ts": "export default {};\n",
+  });
+
+  const { problems } = await inspectPack("@acme/sample", { cwd: project });
+  expect(problems).toMatchObject([
+    { code: "UnsupportedDefinitionFormat", hint: expect.stringContaining("Build it into") },
+  ]);
 });
