@@ -41,6 +41,15 @@ const itemNotFound = (kind: Kind) =>
               : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
   });
 
+/** The end of what a program wrote, without the stack of an error, which would push out what the error says. */
+const lastWords = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !/^\s+at /.test(line))
+    .join("\n")
+    .trim()
+    .slice(-300);
+
 /** Faults met while a command or a library function does its work. */
 export const operationProblems = {
   InvalidQualifiedName: entry<{ name: string; reason: string }>({
@@ -228,7 +237,7 @@ export const operationProblems = {
     hint: ({ stderrTail, hint }) =>
       stderrTail === undefined
         ? (hint ?? "Run its command by hand to see what it says.")
-        : `The last it wrote to stderr: ${quote(stderrTail.trim().slice(-300), 300)}`,
+        : `The last it wrote to stderr: ${quote(lastWords(stderrTail), 300)}`,
   }),
   NodeUnsupported: entry<{ version: string; range: string }>({
     title: "This version of Node is not supported",

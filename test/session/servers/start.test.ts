@@ -63,6 +63,16 @@ describe("a program that cannot be started", () => {
 });
 
 describe("a server that does not get as far as its tools", () => {
+  test("is quoted with its error, whatever stack comes after it", async () => {
+    const args = [
+      "-e",
+      "const f = (n) => { if (n > 0) f(n - 1); else throw new Error('No port is free.'); }; f(9);",
+    ];
+    const problem = await problemOf({}, { launch: { command: process.execPath, args } });
+    expect(problem.hint).toContain("Error: No port is free.");
+    expect(problem.hint).not.toMatch(/ at /);
+  });
+
   test("has its time for `initialize`", async () => {
     const problem = await problemOf({ silent: ["initialize"] }, times(300, 20_000));
     expect(problem.message).toContain("it did not answer `initialize` within 300 ms");
