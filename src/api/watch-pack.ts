@@ -63,6 +63,8 @@ export async function watchPack(directory: string, options: WatchPackOptions = {
     } else if (event.type === "opened") {
       result.tools = event.tools;
       result.problems.push(...newProblems(result.problems, event.problems));
+    } else if (event.type === "reported") {
+      result.problems.push(event.problem);
     } else if (event.type === "notOpened") {
       result.ok = false;
       result.tools = [];
@@ -75,7 +77,13 @@ export async function watchPack(directory: string, options: WatchPackOptions = {
       validate: () => validateExtensionInDetail(root, { cwd: root, strict }),
       isUsable: ({ report }) => !hasErrors(report.problems),
       isSource: ({ texts }, path) => texts.has(path),
-      openSession: (aborting) => openSession({ ...rest, cwd: root, signal: aborting }),
+      openSession: (aborting, onProblem) => {
+        const tell = (problem: Problem) => {
+          rest.onProblem?.(problem);
+          onProblem(problem);
+        };
+        return openSession({ ...rest, cwd: root, signal: aborting, onProblem: tell });
+      },
       watch: once
         ? undefined
         : (onChange) => watchFolder(root, quietMs === undefined ? {} : { quietMs }, onChange),

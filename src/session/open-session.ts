@@ -213,11 +213,19 @@ class Opening {
           { ...events, onLog: (entry) => this.#log({ tool: label, level: entry.level, data: entry.data }) },
         );
       },
-      report: (problem) => this.#problems.push(problem),
+      report: (problem) => this.#reportLater(problem),
       onDeath: (_server, why) => this.#onDeath(why),
     });
     this.#resources.add(() => server.close());
     return server;
+  }
+
+  /** A problem of a server or of code that runs, which may come up at any time. */
+  #reportLater(problem: Problem): void {
+    this.#problems.push(problem);
+    // Before there are calls there is no session, and whoever opens it finds the problem in its list.
+    const { onProblem } = this.#options;
+    if (this.#calls !== undefined && onProblem !== undefined) tellHost(() => onProblem(problem));
   }
 
   /** A death that nothing was started for again. */
@@ -370,7 +378,7 @@ class Opening {
     const isRelaunched = this.#config.crash === "relaunch" && this.#runners.renew(owner);
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
     const why = this.#memory.redact(describeCodeDeath(death));
-    this.#problems.push(createProblem("ServerDied", { label, why, isRelaunched }, place));
+    this.#reportLater(createProblem("ServerDied", { label, why, isRelaunched }, place));
     if (!isRelaunched) this.#onDeath(why);
   }
 }

@@ -1,6 +1,6 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
-import { failure, quote } from "../problems/index.ts";
+import { failure, type Problem, quote } from "../problems/index.ts";
 import type { BuiltInDefinition, Device, SessionConfig } from "./config/session-config.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
@@ -41,6 +41,8 @@ export interface SessionOptions {
   signal?: AbortSignal;
   /** Told of each command before it is started. */
   onCommand?: (command: StartedCommand) => void;
+  /** Told of each problem that comes up once the session is open, as it joins `session.problems`. */
+  onProblem?: (problem: Problem) => void;
   /** Told what tools log while they run. */
   onLog?: (entry: ToolLog) => void;
 }

@@ -119,6 +119,19 @@ describe("a pack that is watched", () => {
     expect(running()).toEqual([]);
   });
 
+  test("tells that its server has died, and starts it with the next change", async () => {
+    const { directory, running } = makeProbePack();
+    const { next, stop } = startWatching(directory);
+    await next("opened");
+    const [pid = 0] = running();
+    process.kill(pid, "SIGKILL");
+    expect((await next("reported")).problem).toMatchObject({ code: "ServerDied", severity: "error" });
+    writeFileSync(join(directory, "lib/hello.js"), "export default () => 'hello again';\n");
+    expect(await next("opened")).toMatchObject({ tools: ["probe_hello", "probe_one"] });
+    await stop();
+    expect(running()).toEqual([]);
+  });
+
   test("is opened anew at once when it changes while a server hangs at its start", async () => {
     const { directory, running } = makeProbePack();
     const program = join(directory, "server/main.mjs");

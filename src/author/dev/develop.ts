@@ -16,6 +16,8 @@ export type DevEvent<Report> =
   /** Names of tools are sorted; those of the first session are not added. */
   | { type: "opened"; tools: string[]; added: string[]; removed: string[]; problems: readonly Problem[] }
   | { type: "notOpened"; problem: Problem }
+  /** Something went wrong in the open session. */
+  | { type: "reported"; problem: Problem }
   /** A file changes whenever the session starts, and counts no more. */
   | { type: "ignored"; path: string };
 
@@ -25,7 +27,8 @@ export interface DevMeans<Report> {
   isUsable(report: Report): boolean;
   /** Whether a file is one of those that the report is about. */
   isSource(report: Report, path: string): boolean;
-  openSession(signal: AbortSignal): Promise<OpenedSession>;
+  /** `onProblem` is told what goes wrong in the session once it is open. */
+  openSession(signal: AbortSignal, onProblem: (problem: Problem) => void): Promise<OpenedSession>;
   /** Not there: everything happens once. */
   watch: ((onChange: (paths: readonly string[]) => void) => { close(): void }) | undefined;
   onEvent(event: DevEvent<Report>): void;
@@ -71,15 +74,20 @@ class CurrentSession<Report> {
   async reopen(signal: AbortSignal): Promise<void> {
     const { openSession, onEvent } = this.#means;
     await this.close();
+    let opened: OpenedSession | undefined;
     try {
-      this.#session = await openSession(signal);
+      opened = await openSession(signal, (problem) => {
+        // Until it is told of itself, the session's list has them.
+        if (opened !== undefined && this.#session === opened) onEvent({ type: "reported", problem });
+      });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TrailblazeError)) throw error;
       onEvent({ type: "notOpened", problem: error.problem });
       return;
     }
-    const tools = this.#session.tools.map(({ name }) => name).sort();
+    this.#session = opened;
+    const tools = opened.tools.map(({ name }) => name).sort();
     const known = this.#known ?? tools;
     this.#known = tools;
     onEvent({
@@ -87,7 +95,7 @@ class CurrentSession<Report> {
       tools,
       added: tools.filter((name) => !known.includes(name)),
       removed: known.filter((name) => !tools.includes(name)),
-      problems: this.#session.problems,
+      problems: opened.problems,
     });
   }
 

@@ -15,6 +15,7 @@ export function formatEvent(event: WatchEvent, told: readonly Problem[], style: 
     case "validated":
       return `${event.run === 1 ? "" : "\n"}${formatPretty(event.report, style)}`;
     case "failed":
+    case "reported":
       return `\n${formatProblem(event.problem, style)}`;
     case "notOpened":
       return `${formatProblem(event.problem, style)}\nThere is no session.`;
