@@ -289,11 +289,33 @@ describe("what cannot be served", () => {
     ["a name twice", `${tool}, ${tool}`, 'Two tools are called "a_b".'],
     ["a reference", `{ ...${tool}, handler: "./x.js" }`, 'The handler of "a_b" is the reference "./x.js"'],
     ["no function", `{ ...${tool}, handler: 7 }`, 'The handler of "a_b" is no function.'],
+    ["no tool", "undefined", "A tool is a definition, not a value of type undefined."],
+    ["no name", `{ ...${tool}, name: 5 }`, "The name of a tool must be a text."],
+    [
+      "no schema",
+      `{ ...${tool}, inputSchema: 5 }`,
+      '`inputSchema` of "a_b" must be a JSON Schema of type object.',
+    ],
+    [
+      "a library's schema that defineTool has not seen",
+      `{ ...${tool}, inputSchema: (await import("zod")).z.object({}) }`,
+      '`inputSchema` of "a_b" is a library\'s schema, which defineTool writes as JSON Schema.',
+    ],
   ])("%s", async (what, tools, message) => {
     const source = `await run({ name: "x", version: "1.0.0", tools: [${tools}] });`;
     const { stdout, stderr, exitCode } = await start(source, { withSdk: what !== "the SDK is missing" });
     expect(stderr).toContain(message);
     expect(stdout).toBe("");
+    expect(exitCode).toBe(1);
+  });
+
+  test.each([
+    ["", "run() needs `name`, a text."],
+    ["{ name: 'x', tools: [] }", "run() needs `version`, a text."],
+    ["{ name: 'x', version: '1.0.0' }", "run() needs `tools`, a list."],
+  ])("run(%s)", async (given, message) => {
+    const { stderr, exitCode } = await start(`await run(${given});`);
+    expect(stderr).toContain(message);
     expect(exitCode).toBe(1);
   });
 });

@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { inspect } from "node:util";
 import { handlerOf } from "../run-handler.ts";
+import { isStandardSchema } from "../standard-schema.ts";
 import { type AnyTool, inputSchemaOf } from "../tool-schema.ts";
 import { callTool } from "./call-tool.ts";
 import { createChecker } from "./check-value.ts";
@@ -19,10 +20,36 @@ export interface ServerOfTools {
 /** How long calls under way have to end, after the client has gone. */
 const graceMs = 1000;
 
+/** What types do not keep from JavaScript. Throws a `TypeError`: at once, not when a client asks what there is. */
+function checkServer(server: unknown): void {
+  const { name, version, tools } = (server ?? {}) as Partial<Record<keyof ServerOfTools, unknown>>;
+  for (const [key, value] of Object.entries({ name, version })) {
+    if (typeof value !== "string" || value === "") throw new TypeError(`run() needs \`${key}\`, a text.`);
+  }
+  if (!Array.isArray(tools)) throw new TypeError("run() needs `tools`, a list.");
+}
+
+function checkTool(tool: AnyTool): void {
+  handlerOf(tool);
+  const name: unknown = tool.name;
+  if (typeof name !== "string" || name === "") throw new TypeError("The name of a tool must be a text.");
+  for (const key of ["inputSchema", "outputSchema"] as const) {
+    const schema: unknown = tool[key];
+    if (schema === undefined) continue;
+    const what = `\`${key}\` of ${JSON.stringify(name)}`;
+    if (isStandardSchema(schema)) {
+      throw new TypeError(`${what} is a library's schema, which defineTool writes as JSON Schema.`);
+    }
+    if ((schema as { type?: unknown } | null)?.type !== "object" && key === "inputSchema") {
+      throw new TypeError(`${what} must be a JSON Schema of type object.`);
+    }
+  }
+}
+
 function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
   const byName = new Map<string, AnyTool>();
   for (const tool of tools) {
-    handlerOf(tool);
+    checkTool(tool);
     if (byName.has(tool.name)) throw new Error(`Two tools are called ${JSON.stringify(tool.name)}.`);
     byName.set(tool.name, tool);
   }
@@ -41,7 +68,9 @@ const advertise = (tool: AnyTool) => ({
 });
 
 /** Serves over stdio until the client has gone. */
-export async function serveTools({ name, version, tools }: ServerOfTools, write: Write): Promise<void> {
+export async function serveTools(given: ServerOfTools, write: Write): Promise<void> {
+  checkServer(given);
+  const { name, version, tools } = given;
   const byName = indexTools(tools);
   const { Server, StdioServerTransport, types, AjvJsonSchemaValidator } = await loadSdk();
   const server = new Server({ name, version }, { capabilities: { tools: {}, logging: {} } });
