@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolders } from "./make-folders.ts";
 
 const pollMs = 100;
 
@@ -41,7 +40,7 @@ export async function lockProject(
   project: string,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal | undefined },
 ): Promise<(() => void) | undefined> {
-  makeFolders(folder, 0o700);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, `${createHash("sha256").update(project).digest("hex")}.lock`);
   const giveUpAt = performance.now() + waitMs;
   for (;;) {
