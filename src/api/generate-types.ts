@@ -23,12 +23,12 @@ export interface TypesFile {
   differs: boolean;
 }
 
-const withoutCarriageReturns = (text: string | undefined) => text?.replaceAll("\r\n", "\n");
+const asWritten = (text: string | undefined) => text?.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 
-/** Compares a file with declarations; line ends that a checkout changed are none of its differences. */
+/** Compares a file with declarations; line ends and a byte order mark, which other programs set, are no differences. */
 export function compareTypes(declarations: string, path: string, cwd: string = process.cwd()): TypesFile {
   const file = resolve(cwd, path);
-  return { file, differs: withoutCarriageReturns(readTextFile(file)) !== declarations };
+  return { file, differs: asWritten(readTextFile(file)) !== declarations };
 }
 
 /** Brings a file up to date; one that is stays untouched. Throws `InvalidArguments` where the system refuses. */

@@ -352,8 +352,10 @@ describe("a file of declarations", () => {
     const second = formatDeclarations([tool("b")]);
     expect(compareTypes(second, "tools.d.ts", folder).differs).toBe(true);
     expect(readFileSync(join(folder, "tools.d.ts"), "utf8")).toBe(first);
-    writeFileSync(join(folder, "tools.d.ts"), first.replaceAll("\n", "\r\n"));
-    expect(compareTypes(first, "tools.d.ts", folder).differs).toBe(false);
+    for (const same of [first.replaceAll("\n", "\r\n"), `\uFEFF${first}`]) {
+      writeFileSync(join(folder, "tools.d.ts"), same);
+      expect(compareTypes(first, "tools.d.ts", folder).differs).toBe(false);
+    }
   });
 
   test("keeps its mode and its link, and nothing else is left beside it", () => {
