@@ -52,17 +52,18 @@ function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
 }
 
 /** Whether what was installed into clients' configs still leads somewhere. */
-async function checkInstalls(directory: string): Promise<{ check: HealthCheck; problems: Problem[] }> {
+async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[] }> {
   const [{ listInstalls }, { resolveServer }] = await Promise.all([
     import("./list-installs.ts"),
     import("./resolve-server.ts"),
   ]);
   const installs = await listInstalls();
   const problems: Problem[] = [];
-  for (const { server, file, project, state } of installs) {
-    if (state === "missing") continue;
+  for (const { server, file, project } of installs) {
+    // What does not tell where it starts a server is no longer ours, or cannot be read.
+    if (project === null) continue;
     try {
-      await resolveServer(server, { cwd: project ?? directory });
+      await resolveServer(server, { cwd: project });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
       // A client of another project that fails to start a server is no obstacle to a session here.
@@ -103,7 +104,7 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   health.project = directory;
   add({ name: "project", ok: true, summary: directory });
 
-  const clients = await checkInstalls(directory);
+  const clients = await checkInstalls();
   const faults = await findConfigFaults(port, { directory, config: options.config, cwd });
   const described = faults.length === 0 ? "no faults" : count(faults.length, "fault");
   add({ name: "config", ok: faults.length === 0, summary: described }, faults);

@@ -1,8 +1,12 @@
+import { dirname } from "node:path";
+import { findProject } from "../discovery/project.ts";
 import { findClient } from "../install/clients/index.ts";
 import { isMap } from "../install/editing/config-value.ts";
 import { readEntry } from "../install/editing/edit-config.ts";
 import { loadEditor } from "../install/editing/editors.ts";
 import { hashEntry, type LedgerEntry } from "../install/ledger.ts";
+import { createNodeDiscoveryPort } from "../io/node-discovery-port.ts";
+import { TrailblazeError } from "../problems/index.ts";
 import { openFiles, readLedger } from "./install-files.ts";
 import { createInstallMeans, type InstallMeans } from "./install-means.ts";
 
@@ -10,7 +14,7 @@ import { createInstallMeans, type InstallMeans } from "./install-means.ts";
 export interface ListedInstall extends Pick<LedgerEntry, "client" | "scope" | "server" | "file" | "key"> {
   /** `missing`: the file or the entry is gone; `edited`: it is not as it was written; `unreadable`: the file is broken. */
   state: "installed" | "edited" | "missing" | "unreadable";
-  /** The folder that its server is started in, for the user's own entries. */
+  /** The folder that its server is started in; `null` where the entry does not tell, or is not there. */
   project: string | null;
 }
 
@@ -22,6 +26,17 @@ function findStartFolder(entry: Readonly<Record<string, unknown>>): string | nul
     if (typeof folder === "string") return folder;
   }
   return null;
+}
+
+/** The project that a file of its folder belongs to: clients start what stands there in that folder. */
+function findProjectOf(file: string): string {
+  const folder = dirname(file);
+  try {
+    return findProject(createNodeDiscoveryPort(), folder).directory;
+  } catch (error) {
+    if (error instanceof TrailblazeError) return folder;
+    throw error;
+  }
 }
 
 async function describeInstall(means: InstallMeans, record: LedgerEntry): Promise<ListedInstall> {
@@ -36,7 +51,12 @@ async function describeInstall(means: InstallMeans, record: LedgerEntry): Promis
     if (!isMap(entry)) return { ...listed, state: entry === undefined ? "missing" : "edited" };
     const { name: _, ...rest } = entry;
     const state = hashEntry(place.isList ? rest : entry) === hash ? "installed" : "edited";
-    return { ...listed, state, project: findStartFolder(entry) };
+    const isOfProject = scope === "project" && state === "installed";
+    return {
+      ...listed,
+      state,
+      project: findStartFolder(entry) ?? (isOfProject ? findProjectOf(file) : null),
+    };
   } catch {
     return { ...listed, state: "unreadable" };
   }

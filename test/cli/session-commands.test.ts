@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
@@ -349,6 +349,36 @@ describe("trailblaze doctor", () => {
       "InvalidConfig",
     ]);
     expect(wrong.exitCode).toBe(1);
+  });
+
+  test("looks for the servers of clients' entries where those entries start them", async () => {
+    const shopping = makeProject({}, { "trailblaze.config.json": { servers: { mine: { tools: [] } } } });
+    const elsewhere = makeProject({}, {});
+    const env = { HOME: makeProject({}, {}), XDG_STATE_HOME: undefined, XDG_CONFIG_HOME: undefined };
+    const doctor = async () => {
+      const { stdout, exitCode } = await runCli(["doctor", "--json"], { cwd: elsewhere, env });
+      const { checks, problems } = JSON.parse(stdout);
+      return { exitCode, problems, clients: checks.find(({ name }: { name: string }) => name === "clients") };
+    };
+    for (const scope of ["user", "project"]) {
+      await runCli(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
+    }
+    const healthy = { ok: true, summary: "2 entries, 0 of servers that are gone" };
+    expect(await doctor()).toMatchObject({ exitCode: 0, problems: [], clients: healthy });
+
+    writeFileSync(join(shopping, "trailblaze.config.json"), "{}");
+    const { problems, clients } = await doctor();
+    expect(clients).toMatchObject({ ok: false, summary: "2 entries, 2 of servers that are gone" });
+    expect(problems).toMatchObject(
+      [env.HOME, shopping].map((folder) => ({
+        code: "ServerNotFound",
+        severity: "warning",
+        file: join(folder, ".cursor/mcp.json"),
+      })),
+    );
+
+    writeFileSync(join(env.HOME, ".cursor/mcp.json"), "no longer a config");
+    expect((await doctor()).problems).toHaveLength(1);
   });
 });
 

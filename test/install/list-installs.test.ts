@@ -21,3 +21,10 @@ test("what was installed is listed with how it is now", async () => {
     ["goose", "unreadable", null],
   ]);
 });
+
+test("what a project's file starts is of that project", async () => {
+  const place = makeInstallPlace();
+  const { file } = await place.install("cursor", "mine", { scope: "project" });
+  const listed = await listInstallsWith(place.means);
+  expect(listed).toMatchObject([{ file, state: "installed", project: place.project }]);
+});
