@@ -88,6 +88,8 @@ const samples: Sample[] = [
     "extensions: {} # none\nb: 1\n",
     "extensions: ~\n",
     "extensions: {a: {b: 1}}\n",
+    "{a: 1}",
+    "{ a: 1 } # flow\n",
     "a:\r\n    - 1\r\n",
     "extensions:\n    x:\n        y: [1]",
     "a: 1\nextensions:\n  dev:\n    enabled: true # x\n    b: |\n      hi\n\n  # c\nother: 2\n",

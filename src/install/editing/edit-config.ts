@@ -250,7 +250,7 @@ function tidyContainer(
     const path = container.slice(0, depth);
     if (!isEmptyAt(path)) return body;
     // A comment that somebody wrote into it meanwhile stays, and its container with it.
-    if (/\S/.test(editor.rawEmpty(body, path) ?? "")) return body;
+    if (/[^\s{}]/.test(editor.rawEmpty(body, path) ?? "")) return body;
     body = apply(body, editor.removeContainer(body, path)) ?? body;
   }
   const path = container.slice(0, depth);
