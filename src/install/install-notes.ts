@@ -8,9 +8,9 @@ export function describeNextSteps(
 ): string[] {
   const notes: string[] = [];
   if (leftOut.length > 0) {
-    const them = leftOut.length === 1 ? "it" : "them";
+    const [were, them] = leftOut.length === 1 ? ["was", "it"] : ["were", "them"];
     notes.push(
-      `${listOf(leftOut, "and")} was not written, since ${client.name} has no way to refer to the environment: ` +
+      `${listOf(leftOut, "and")} ${were} not written, since ${client.name} has no way to refer to the environment: ` +
         `set ${them} where ${client.name} is started, or add ${them} to the entry by hand.`,
     );
   } else if (names.length > 0) {

@@ -39,7 +39,7 @@ export const installProblems = {
     title: "A client's config is broken, and was left alone",
     severity: "error",
     message: ({ file, reason }) => `${path(file)} was left as it is: ${printable(reason)}.`,
-    hint: () => "Correct the file, then install again. Nothing was written.",
+    hint: () => "Correct the file, then try again. Nothing was written.",
   }),
   ClientConfigConflict: entry<{
     file: string;

@@ -20,11 +20,15 @@ export const remoteProblems = {
         ? "Try again later; --refresh asks for everything anew."
         : "`npm ping` tells whether npm itself reaches it with your configuration.",
   }),
-  UnsupportedSpec: entry<{ spec: string; reason: string }>({
+  UnsupportedSpec: entry<{ spec: string; reason: string; isRemoval?: boolean }>({
     title: "Only packages of a registry can be added",
     severity: "error",
-    message: ({ spec, reason }) => `${quote(spec)} cannot be added: ${printable(reason)}.`,
-    hint: () => 'Name a package of the registry: "name", "name@tag", "name@1.2.3" or "name@^1.2".',
+    message: ({ spec, reason, isRemoval }) =>
+      `${quote(spec)} cannot be ${isRemoval ? "removed" : "added"}: ${printable(reason)}.`,
+    hint: ({ isRemoval }) =>
+      isRemoval
+        ? 'Name an installed pack: "name" or "@publisher/name". `trailblaze list` shows them.'
+        : 'Name a package of the registry: "name", "name@tag", "name@1.2.3" or "name@^1.2".',
   }),
   InstallFailed: entry<{
     /** What was to be done, as `add @acme/jira`. */

@@ -274,6 +274,7 @@ describe("a text that is not to be touched", () => {
     ["json", "null", /null, not a map/, 0],
     ["json", '{"mcpServers": []}', /"mcpServers" is a list/, 15],
     ["json", '{"mcpServers": "x"}', /"mcpServers" is a string/, 15],
+    ["json", '{"mcpServers": null}', /"mcpServers" is null, not a map/, 15],
     ["json", "[".repeat(100_000), /nests too deep/, 500],
     ["toml", "a = \n", /not valid TOML/, 4],
     ["toml", "a = 1\na = 2\n", /not valid TOML/, 6],

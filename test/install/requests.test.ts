@@ -118,6 +118,8 @@ describe("an entry", () => {
     expect(plan.edit).toMatchObject({ entry: { command: expect.anything() } });
     expect(JSON.stringify(plan.edit)).not.toContain("JIRA_TOKEN");
     expect(plan.notes[0]).toMatch(/^JIRA_TOKEN was not written/);
+    const two = await place.planInstall("claude-desktop", "acme/jira/secretive", { env: ["OTHER"] });
+    expect(two.notes[0]).toMatch(/^OTHER and JIRA_TOKEN were not written.* add them to the entry/);
     const given = await place.planInstall("claude-desktop", "acme/jira/secretive", { env: ["JIRA_TOKEN=t"] });
     expect(given.edit).toMatchObject({ entry: { env: { JIRA_TOKEN: "t" } } });
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { CommandInput } from "../../src/cli/command.ts";
 import { run as runAdd } from "../../src/cli/commands/add.ts";
+import { run as runRemove } from "../../src/cli/commands/remove.ts";
 import { run as runSearch } from "../../src/cli/commands/search.ts";
 import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
 import { makeTree } from "../support/packs.ts";
@@ -69,6 +70,15 @@ test("add says no to other specs, and to nobody to ask, before it asks a registr
   await registry.close();
   await expect(runAdd(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
     code: "RegistryUnavailable",
+  });
+});
+
+test("remove says that it is names which it takes, and how they are found", async () => {
+  const cwd = makeTree({ "package.json": { name: "app" } });
+  await expect(runRemove(input(["acme-jira@1"], cwd))).rejects.toMatchObject({
+    code: "UnsupportedSpec",
+    message: expect.stringContaining("cannot be removed"),
+    problem: { hint: expect.stringContaining("trailblaze list") },
   });
 });
 

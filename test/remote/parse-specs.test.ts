@@ -62,6 +62,7 @@ test("what is no text is refused, and a name that is there twice", () => {
 
 test("the qualified form of a scoped pack is explained", () => {
   expect(() => parseSpecs(["acme/jira"])).toThrow('is "@acme/jira" meant?');
+  expect(() => parseSpecs(["../jira"])).toThrow(/it is a folder\.$/);
 });
 
 test.each([

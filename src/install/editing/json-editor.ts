@@ -217,6 +217,10 @@ export const jsonEditor: ConfigEditor = {
     for (; depth < container.length; depth++) {
       const next = findValue(object, [container[depth] ?? ""]);
       if (next === undefined) break;
+      if (next.type !== "object") {
+        const reason = `its ${JSON.stringify(container[depth])} is ${next.type}, not a map`;
+        throw new ConfigSyntaxError(reason, next.offset);
+      }
       object = next;
     }
     const [name = "", ...below] = keys.slice(depth);

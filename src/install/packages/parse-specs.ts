@@ -37,7 +37,7 @@ function parseSpec(spec: string): RegistrySpec {
   }
   const { type, registry, name, fetchSpec, rawSpec } = parsed;
   if (type !== "tag" && type !== "version" && type !== "range") {
-    const isQualified = /^[^@:/]+\/[^@:/]+(@|$)/.test(spec);
+    const isQualified = /^[^@:/]+\/[^@:/]+(@|$)/.test(spec) && isPackageName(`@${spec.replace(/@.*/, "")}`);
     const meant = isQualified ? ` (is "@${spec}" meant?)` : "";
     throw unsupported(spec, `${kindsOfOthers[type] ?? "it is no package of a registry"}${meant}`);
   }

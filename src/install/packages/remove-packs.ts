@@ -15,7 +15,7 @@ function readName(written: string): string {
   )
     return given;
   const reason = "what is removed is told by its npm name alone";
-  throw failure("UnsupportedSpec", { spec: String(given), reason });
+  throw failure("UnsupportedSpec", { spec: String(given), reason, isRemoval: true });
 }
 
 /** What is removed, or the name it is declared by where its package.json cannot be read. */
