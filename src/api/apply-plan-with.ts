@@ -43,10 +43,11 @@ async function tryToApply(
   const ledgerFile = ledgerPath(means);
   const realFile = files.findRealFile(plan.file);
   const isInstall = plan.edit.action === "install";
-  if (!isInstall && !files.exists(realFile)) {
-    // Nothing is there to be changed; making a folder for a lock would change something.
-    const decision = decide(readCurrent(means, files, plan.file));
-    return describeResult(plan, decision.changed, null, "");
+  const before = readCurrent(means, files, plan.file);
+  const foreseen = decide(before);
+  // Where there is nothing to change, no lock is needed, nor a folder that may be written.
+  if (!foreseen.changed && (foreseen.ledger === before.ledger || before.text === undefined)) {
+    return describeResult(plan, false, null, "");
   }
   const madeFolders = files.makeFolders(realFile, plan.scope === "user" ? 0o700 : 0o777);
   files.makeFolders(ledgerFile, 0o700);

@@ -100,13 +100,13 @@ export function withLedgerEntry(ledger: Ledger, entry: LedgerEntry): Ledger {
   return { ...ledger, entries: [...withoutLedgerEntry(ledger, entry).entries, entry] };
 }
 
-/** The ledger without an entry, and without what concerns its file if that was the last. */
+/** The ledger without an entry; the same one where it has none. */
 export function withoutLedgerEntry(
   ledger: Ledger,
   place: Pick<LedgerEntry, "file" | "container" | "key">,
 ): Ledger {
   const entries = ledger.entries.filter((entry) => !isSamePlace(entry, place));
-  return { ...ledger, entries };
+  return entries.length === ledger.entries.length ? ledger : { ...ledger, entries };
 }
 
 export function withLedgerFile(ledger: Ledger, file: string, facts: LedgerFile): Ledger {
@@ -114,6 +114,7 @@ export function withLedgerFile(ledger: Ledger, file: string, facts: LedgerFile):
 }
 
 export function withoutLedgerFile(ledger: Ledger, file: string): Ledger {
+  if (ledgerFileOf(ledger, file) === undefined) return ledger;
   return {
     ...ledger,
     files: Object.fromEntries(Object.entries(ledger.files).filter(([name]) => name !== file)),

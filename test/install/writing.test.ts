@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -193,6 +194,18 @@ describe("the lock", () => {
     setTimeout(() => rmSync(`${place.file}.lock`, { recursive: true }), 100);
     expect(await waiting).toMatchObject({ changed: true });
     expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+  });
+
+  test("is not asked for where there is nothing to change", async () => {
+    const place = makePlace({ waitMs: 0 });
+    const lock = `${place.file}.lock`;
+    mkdirSync(lock);
+    expect(await place.uninstall("cursor", "mine")).toMatchObject({ changed: false });
+    rmdirSync(lock);
+    await place.install("cursor", "mine");
+    mkdirSync(lock);
+    expect(await place.install("cursor", "mine")).toMatchObject({ changed: false });
+    await expect(place.uninstall("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
   });
 
   test("of a process that is gone is taken away", async () => {
