@@ -20,6 +20,9 @@ export const defaultSearchLimits: SearchLimits = { pageSize: 250, pages: 10 };
 
 const maximumPageBytes = 8 << 20;
 
+/** Whether a document is a page of hits. */
+const isPage = ({ objects }: Readonly<Record<string, unknown>>) => Array.isArray(objects);
+
 function readHit(object: unknown): Hit | undefined {
   const found = isRecord(object) ? object.package : undefined;
   if (!isRecord(found) || typeof found.name !== "string" || !isPackageName(found.name)) return undefined;
@@ -40,25 +43,20 @@ export async function findHits(
   const hits = new Map<string, Hit>();
   for (let page = 0, from = 0; page < pages; page++) {
     const query = new URLSearchParams({ text, size: String(pageSize), from: String(from) });
-    const read = await reader.read(registry, `-/v1/search?${query}`, maximumPageBytes, { isOptional });
-    const objects = read.state === "read" && isRecord(read.value) ? read.value.objects : undefined;
-    if (!Array.isArray(objects)) {
+    const path = `-/v1/search?${query}`;
+    const read = await reader.read(registry, path, maximumPageBytes, { isOptional, isExpected: isPage });
+    if (read.state !== "read") {
       if (page > 0) break;
-      const failed =
-        read.state === "failed"
-          ? read.reason
-          : read.state === "absent"
-            ? "has no search"
-            : "answers a search with something else";
-      return { hits: [], failed };
+      return { hits: [], failed: read.state === "failed" ? read.reason : "has no search" };
     }
+    const objects = read.value.objects as readonly unknown[];
     const before = hits.size;
     for (const object of objects) {
       const hit = readHit(object);
       if (hit !== undefined && !hits.has(hit.name)) hits.set(hit.name, hit);
     }
     from += objects.length;
-    const total = read.state === "read" && isRecord(read.value) ? read.value.total : undefined;
+    const { total } = read.value;
     // A registry may give fewer than it is asked for, and repeats hits where it has no more.
     const mayHaveMore = objects.length >= pageSize || (typeof total === "number" && from < total);
     if (hits.size === before || !mayHaveMore) break;

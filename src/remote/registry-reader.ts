@@ -1,4 +1,4 @@
-import { parseJson } from "../data/parse-json.ts";
+import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { RegistryAnswer, RegistryPort } from "../io/registry-port.ts";
 import type { ResponseCache } from "../io/response-cache.ts";
 
@@ -24,9 +24,16 @@ export interface ReaderMeans {
 
 /** What reading gave. Reasons go on from the registry's address. */
 export type RegistryRead =
-  | { state: "read"; value: unknown }
+  | { state: "read"; value: Readonly<Record<string, unknown>> }
   | { state: "absent" }
   | { state: "failed"; reason: string };
+
+export interface ReadOptions {
+  isOptional?: boolean;
+  isExpected?: (value: Readonly<Record<string, unknown>>) => boolean;
+}
+
+const isAny = () => true;
 
 /** A registry that says "later" without a time is asked again after this. */
 const usualWaitMs = 1000;
@@ -63,7 +70,7 @@ export class RegistryReader {
   readonly #states = new Map<string, RegistryState>();
   /** Why each registry was not asked, or not with success, by address. */
   readonly faults = new Map<string, string>();
-  /** Whether any registry told something, if only that nothing has changed. */
+  /** Whether any registry told something of use, if only that nothing has changed. */
   reachedNetwork = false;
 
   constructor(means: ReaderMeans) {
@@ -103,7 +110,6 @@ export class RegistryReader {
         signal: this.#signal,
       });
       if (answer.state !== "busy") {
-        if (answer.state !== "failed") this.reachedNetwork = true;
         if (answer.state === "failed" && answer.isDown) state.downBecause = answer.reason;
         return answer;
       }
@@ -117,19 +123,22 @@ export class RegistryReader {
     }
   }
 
-  /** Reads a document below a registry's address. Never rejects. What is optional leaves no fault behind. */
+  /**
+   * Reads a map below a registry's address, one that `isExpected`: anything else is a fault of the registry, and takes
+   * no place in the cache. Never rejects. What is optional leaves no fault behind.
+   */
   async read(
     address: string,
     path: string,
     maximumBytes: number,
-    { isOptional = false } = {},
+    { isOptional = false, isExpected = isAny }: ReadOptions = {},
   ): Promise<RegistryRead> {
     const { port, cache, mode } = this.#means;
     const key = `${port.show(address)}${path}`;
     const cached = cache.read(key);
     const fromCache = (): RegistryRead | undefined => {
       const value = cached === undefined ? undefined : parseText(cached.text);
-      return value === undefined ? undefined : { state: "read", value };
+      return isRecord(value) && isExpected(value) ? { state: "read", value } : undefined;
     };
     const fail = (reason: string): RegistryRead => {
       if (!isOptional && !this.faults.has(address)) this.faults.set(address, reason);
@@ -141,13 +150,17 @@ export class RegistryReader {
     const answer: RegistryAnswer = await this.#ask(address, path, maximumBytes, etag);
     switch (answer.state) {
       case "absent":
+        this.reachedNetwork = true;
         return answer;
       case "unchanged":
+        this.reachedNetwork = true;
         return fromCache() ?? fail("says that nothing has changed, but there was nothing");
       case "read": {
         const text = Buffer.from(answer.bytes).toString("utf8");
         const value = parseText(text);
         if (value === undefined) return fail("sends what is no JSON");
+        if (!isRecord(value) || !isExpected(value)) return fail("answers with something else");
+        this.reachedNetwork = true;
         cache.write({ address: key, etag: answer.etag, text });
         return { state: "read", value };
       }

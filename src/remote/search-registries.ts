@@ -37,6 +37,10 @@ const concurrency = 8;
 /** Pages of a search that is tried where keywords did not help. */
 const maximumOptionalPages = 4;
 
+/** Whether documents are about a package at all; which one is looked at later. */
+const isManifest = ({ name }: Readonly<Record<string, unknown>>) => typeof name === "string";
+const isPackument = ({ versions }: Readonly<Record<string, unknown>>) => isRecord(versions);
+
 /** Runs a function over a list, some at once, in the list's order. */
 async function mapSome<From, To>(list: readonly From[], map: (one: From) => Promise<To>): Promise<To[]> {
   const results: To[] = new Array(list.length);
@@ -65,9 +69,14 @@ class Search {
   /** The manifest of a hit's newest version, where registries that lack the short way have it in the long one. */
   async #readManifest(registry: string, name: string): Promise<unknown> {
     const path = this.#means.escapeName(name);
-    const short = await this.#reader.read(registry, `${path}/latest`, maximumManifestBytes);
+    const short = await this.#reader.read(registry, `${path}/latest`, maximumManifestBytes, {
+      isExpected: isManifest,
+    });
     if (short.state !== "absent") return short.state === "read" ? short.value : undefined;
-    const long = await this.#reader.read(registry, path, maximumPackumentBytes, { isOptional: true });
+    const long = await this.#reader.read(registry, path, maximumPackumentBytes, {
+      isOptional: true,
+      isExpected: isPackument,
+    });
     return long.state === "read" ? findVersion(long.value, "latest") : undefined;
   }
 

@@ -197,7 +197,7 @@ describe("a registry that lies", () => {
 
   test.each([
     ["HTML", "<html>", "sends what is no JSON"],
-    ["another document", "[]", "answers a search with something else"],
+    ["another document", "[]", "answers with something else"],
     ["too much", `"${"x".repeat(9 << 20)}"`, "sends more than"],
   ])("with %s for a search is RegistryUnavailable", async (_what, text, reason) => {
     const { cwd } = await setUp({ intercept: (_request, response) => response.end(text) !== undefined });
@@ -263,6 +263,21 @@ describe("the cache", () => {
         code: "RegistryUnavailable",
         problem: { severity: "error" },
       });
+    },
+  );
+
+  test.each(["[]", "null", '{"error":"Log in first"}', "<html>"])(
+    "stays as it was where a registry, or who stands before it, answers %s",
+    async (body) => {
+      const { registry, cwd } = await setUp({ manifests: packs });
+      const first = await searchPacks("", { cwd });
+      registry.options.intercept = (_request, response) => response.end(body) !== undefined;
+      for (const round of [1, 2]) {
+        const found = await searchPacks("", { cwd, refresh: round === 2 });
+        expect(found.packs).toEqual(first.packs);
+        expect(found.source).toBe("cache");
+        expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
+      }
     },
   );
 
