@@ -1,9 +1,14 @@
+import { loadDefinitions } from "../definitions/load-definitions.ts";
+import { findPacks } from "../discovery/find-packs.ts";
 import { isAllowed, matchesPattern } from "../discovery/packs-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
-import { TrailblazeError } from "../problems/index.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/package-name.ts";
 import { readConfig } from "../session/config/read-config.ts";
+import type { SessionConfig } from "../session/config/session-config.ts";
+import { findQualifiedNames, takePacks } from "../session/take-packs.ts";
+import { createInspectionMeans } from "./inspection-means.ts";
 
 export interface MissingPacksOptions {
   cwd?: string;
@@ -13,6 +18,11 @@ export interface MissingPacksOptions {
   signal?: AbortSignal;
   /** Told of each command of the package manager before it runs. */
   onInstall?: (command: string) => void;
+}
+
+export interface ReferredPacksOptions extends Omit<MissingPacksOptions, "config"> {
+  /** Names of tools that are to be called. */
+  calls?: readonly string[];
 }
 
 /** A pack that needs another, which needs another, and so on, is nobody's intention. */
@@ -27,7 +37,7 @@ export async function withMissingPacks<Value>(
   options: MissingPacksOptions,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const { cwd = process.cwd(), signal, onInstall } = options;
+  const { cwd = process.cwd(), install = false, signal, onInstall } = options;
   const tried = new Set<string>();
   for (;;) {
     try {
@@ -36,7 +46,8 @@ export async function withMissingPacks<Value>(
       const missing = error instanceof TrailblazeError ? error.missingPack : undefined;
       if (missing === undefined || tried.has(missing) || tried.size >= mostInstalls) throw error;
       tried.add(missing);
-      if (!(await mayInstall(missing, cwd, options))) throw error;
+      const { packs } = await readPacksConfig(cwd, options.config);
+      if (!mayInstall(missing.replace(/(?!^)@.*$/, ""), packs, install)) throw error;
       const { installMissing } = await import("./add-packs.ts");
       const { problems } = await installMissing([missing], {
         cwd,
@@ -51,11 +62,56 @@ export async function withMissingPacks<Value>(
   }
 }
 
-async function mayInstall(spec: string, cwd: string, { config: given, install }: MissingPacksOptions) {
+function readPacksConfig(cwd: string, config: MissingPacksOptions["config"]): Promise<SessionConfig> {
   const port = createNodeInspectionPort();
-  const { directory } = findProject(port, cwd);
-  const { packs } = await readConfig(port, { directory, config: given, cwd });
-  const qualifiedName = qualifyPackageName(spec.replace(/(?!^)@.*$/, ""));
+  return readConfig(port, { directory: findProject(port, cwd).directory, config, cwd });
+}
+
+function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
+  const qualifiedName = qualifyPackageName(name);
   if (!isAllowed(packs, qualifiedName, [], { isTransitive: false })) return false;
-  return install === true || packs.autoInstall.some((pattern) => matchesPattern(pattern, qualifiedName));
+  return install || packs.autoInstall.some((pattern) => matchesPattern(pattern, qualifiedName));
+}
+
+/**
+ * Installs what a session would refer to and does not find, as far as that is allowed: the packs that the config's
+ * toolsets and the session's `calls` name, those that packs of the session name, and so on. What cannot be installed is
+ * told, and stands in the way of nothing else. Throws `TrailblazeError` where it is one of the calls.
+ */
+export async function installReferredPacks(
+  { packs: policy, toolsets }: Pick<SessionConfig, "packs" | "toolsets">,
+  { cwd = process.cwd(), install = false, calls = [], signal, onInstall }: ReferredPacksOptions,
+): Promise<Problem[]> {
+  const { port, createEvaluator } = createInspectionMeans();
+  const references = [...calls, ...[...toolsets.values()].flat()];
+  const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
+  const tried = new Set<string>();
+  const problems: Problem[] = [];
+  for (;;) {
+    const found = await findPacks(port, { cwd, policy });
+    const { taken } = await takePacks(found.packs, policy, references, (pack) =>
+      loadDefinitions(port, pack.found, { only: pack.taken, createEvaluator: () => createEvaluator({}) }),
+    );
+    const isThere = (name: string) =>
+      found.resolvePackage(name) !== undefined || found.packs.some(({ pack }) => pack.name === name);
+    const items = taken.flatMap((pack) => pack.items);
+    const missing = findQualifiedNames(items, references).find(
+      ({ packageName }) =>
+        !tried.has(packageName) && !isThere(packageName) && mayInstall(packageName, policy, install),
+    );
+    if (missing === undefined || tried.size >= mostInstalls) return problems;
+    const { packageName, range } = missing;
+    tried.add(packageName);
+    const { installMissing } = await import("./add-packs.ts");
+    const change = await installMissing([range === undefined ? packageName : `${packageName}@${range}`], {
+      cwd,
+      ...(signal === undefined ? {} : { signal }),
+      ...(onInstall === undefined ? {} : { onCommand: onInstall }),
+    });
+    if (change.added.length > 0) continue;
+    const [failed] = change.problems;
+    // Without its tool a call is nothing; a session goes on without.
+    if (failed !== undefined && called.has(packageName)) throw new TrailblazeError(failed);
+    problems.push(...change.problems);
+  }
 }

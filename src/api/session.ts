@@ -1,6 +1,6 @@
 import { openSessionWith } from "../session/open-session.ts";
 import type { Session } from "../session/session.ts";
-import type { SessionOptions } from "../session/session-options.ts";
+import type { CommandSessionOptions, SessionOptions } from "../session/session-options.ts";
 import { createSessionMeans } from "./session-means.ts";
 
 export type { CallToolResult, ContentBlock } from "../execution/call-tool-result.ts";
@@ -19,12 +19,20 @@ export type { ToolSource } from "../session/tool-source.ts";
  * Opens a session over everything that is installed for a project, and the user's own servers.
  *
  * Trust level: execution. Starts the servers of taken packs and of the config; loads packs' code when it is called.
- * What a pack brings that cannot be used is left out and reported in `skipped` and `problems`.
+ * What a pack brings that cannot be used is left out and reported in `skipped` and `problems`. With `install`, or where
+ * the config's `packs.autoInstall` allows it, packs that it refers to are installed first.
  *
  * Rejects with a `TrailblazeError`, everything it started ended, where there is no session: `ProjectNotFound`,
  * `InvalidConfig`, `ServerStartFailed` (of the user's own servers), `NameCollision`, `ToolsetNotFound`; or with the
  * reason of `signal`.
  */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  return openSessionWith(createSessionMeans(), options);
+  return openSessionWith(createSessionMeans(), options, {
+    userServers: "needed",
+    async installMissing(config) {
+      if (options.install !== true && config.packs.autoInstall.length === 0) return [];
+      const { installReferredPacks } = await import("./install-missing.ts");
+      return installReferredPacks(config, options as CommandSessionOptions);
+    },
+  });
 }

@@ -2,7 +2,7 @@ import { authorCommands } from "./author/commands-table.ts";
 import type { CommandDescription, OptionDescription } from "./command.ts";
 import { installCommands } from "./install/commands-table.ts";
 import { remoteCommands, remoteOptions } from "./remote/commands-table.ts";
-import { sessionOptions } from "./session/session-options-table.ts";
+import { installOption, sessionOptions } from "./session/session-options-table.ts";
 
 /** The options that every command has. */
 export const commonOptions: Readonly<Record<string, OptionDescription>> = {
@@ -70,7 +70,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     summary: "Show the tools of a session: what a model would see, and why not the rest",
     usage: "",
     positionals: [0, 0],
-    options: sessionOptions,
+    options: { ...installOption, ...sessionOptions },
     load: () => import("./commands/tools.ts"),
   },
   call: {
@@ -89,6 +89,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         placeholder: "FILE",
         description: "Append the call to a trail, if it succeeds",
       },
+      ...installOption,
       ...sessionOptions,
     },
     load: () => import("./commands/call.ts"),
@@ -99,6 +100,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     positionals: [1, 1],
     options: {
       "keep-going": { type: "boolean", description: "Go on after a step that failed" },
+      ...installOption,
       ...sessionOptions,
     },
     load: () => import("./commands/run.ts"),
@@ -127,7 +129,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
       },
       "max-sessions": { type: "string", placeholder: "NUMBER", description: "Sessions at once (1000)" },
       stateless: { type: "boolean", description: "Have no sessions: each request stands for itself" },
-      install: { type: "boolean", description: "Install packs that it refers to and that are missing" },
+      ...installOption,
       "all-tools": {
         type: "boolean",
         description: "Also offer tools that need a session or are not for models",

@@ -50,6 +50,8 @@ import type { CodeOwner } from "./tool-source.ts";
 /** Whether a session can do without a server of the user's own; who looks for faults wants to see them all. */
 export interface OpeningRules {
   userServers: "needed" | "reported";
+  /** Gets what the session is going to miss; gives what is wrong with that. */
+  installMissing?(config: SessionConfig): Promise<readonly Problem[]>;
 }
 
 /** Opens one session; holds what it has started so far, so that a start that fails leaves nothing behind. */
@@ -69,7 +71,14 @@ class Opening {
   #callback: CallbackEndpoint | undefined;
   #calls: ToolCalls | undefined;
 
-  constructor(means: SessionMeans, config: SessionConfig, options: SessionOptions, rules: OpeningRules) {
+  constructor(
+    means: SessionMeans,
+    config: SessionConfig,
+    options: SessionOptions,
+    rules: OpeningRules,
+    problems: readonly Problem[],
+  ) {
+    this.#problems.push(...problems);
     this.#means = means;
     this.#rules = rules;
     this.#options = options;
@@ -402,5 +411,6 @@ export async function openSessionWith(
   const { port } = means.inspection;
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
-  return new Opening(means, applyOptions(config, options), options, rules).open(cwd);
+  const missing = (await rules.installMissing?.(config)) ?? [];
+  return new Opening(means, applyOptions(config, options), options, rules, missing).open(cwd);
 }

@@ -37,6 +37,10 @@ export interface SessionOptions {
   builtIns?: readonly BuiltInDefinition[];
   /** Toolsets that `toolsForLlm` is limited to. */
   toolsets?: readonly string[];
+  /** Install packs that the session refers to and that are missing; default: as `packs.autoInstall` says. */
+  install?: boolean;
+  /** Told of each command of the package manager before it runs. */
+  onInstall?: (command: string) => void;
   /** Ends the start, or the session. */
   signal?: AbortSignal;
   /** Told of each command before it is started. */
@@ -45,6 +49,12 @@ export interface SessionOptions {
   onProblem?: (problem: Problem) => void;
   /** Told what tools log while they run. */
   onLog?: (entry: ToolLog) => void;
+}
+
+/** What the command asks besides. */
+export interface CommandSessionOptions extends SessionOptions {
+  /** Names of the tools that it is going to call. */
+  calls?: readonly string[];
 }
 
 const wrong = (reason: string, hint?: string) =>

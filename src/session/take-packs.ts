@@ -4,7 +4,7 @@ import { isItemAllowed, type PacksPolicy } from "../discovery/packs-policy.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
-import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
 import type { SkipReason } from "./session-tool.ts";
 
 /** An item that a session leaves out, and why. */
@@ -34,10 +34,14 @@ export function declarationsOf({ extension }: FoundPack): Declaration[] {
   return order.flatMap((kind) => extension[keyOfKind[kind]]);
 }
 
-function findReferredPacks(items: readonly InspectedItem[], references: readonly string[]): Set<string> {
+/** The qualified names that items refer to, and those of some references, parsed. */
+export function findQualifiedNames(
+  items: readonly InspectedItem[],
+  references: readonly string[],
+): QualifiedName[] {
   const written = items.flatMap((item) => findReferences(item).map(({ reference }) => reference));
   const names = [...written, ...references].filter((reference) => isQualifiedName(reference));
-  return new Set(names.map((reference) => parseQualifiedName(reference).packageName));
+  return names.map((reference) => parseQualifiedName(reference));
 }
 
 /**
@@ -70,7 +74,7 @@ export async function takePacks(
       if (pack !== undefined) loaded.set(found, pack);
     }
     const items = [...loaded.values()].flatMap((pack) => pack.items);
-    const referred = findReferredPacks(items, references);
+    const referred = new Set(findQualifiedNames(items, references).map(({ packageName }) => packageName));
     // What is referred to counts as wanted by the user; the policy's `transitive` is for the rest.
     pending = usable
       .filter((found) => !loaded.has(found) && found.pack.origin === "transitive")

@@ -3,15 +3,17 @@ import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test, vi } from "vitest";
 import { addPacks, installMissing, type PackPreview, removePacks } from "../../src/api/add-packs.ts";
 import { searchPacks } from "../../src/api/search-packs.ts";
 import { type ServeOptions, startServer } from "../../src/api/serve.ts";
+import { openSession } from "../../src/api/session.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
 import { startRegistryProxy } from "../remote/registry-proxy.ts";
 import { packageManagers, runPackageManager } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
 
 const yes = () => true;
 const namesOf = (packs: readonly { name: string }[]) => packs.map(({ name }) => name);
@@ -402,6 +404,73 @@ test("an interruption while the package manager works leaves everything as it wa
     addPacks(["@acme/jira"], { cwd: directory, consent: yes, signal: interruption.signal }),
   ).rejects.toMatchObject({ code: "InstallFailed", message: expect.stringContaining("interrupted") });
   expect(readState(directory)).toEqual(before);
+});
+
+describe("what execution misses", () => {
+  const config = {
+    packs: { autoInstall: ["acme/jira"], deny: ["weather-tools"] },
+    toolsets: { mine: ["acme/jira@^1.2/createIssue", "hello-tools/greet", "weather-tools/forecast"] },
+    servers: { hello: { tools: ["hello-tools/greet"] } },
+  };
+  const files = { "trailblaze.config.json": JSON.stringify(config) };
+
+  async function makeHost() {
+    const registry = inject("registry");
+    const home = useManagers(registry);
+    return { home, directory: await makeProject("npm", { registry, files }) };
+  }
+
+  test("is installed for a session, as far as the config or its host allows it", async () => {
+    const { directory: cwd } = await makeHost();
+    const commands: string[] = [];
+    const open = async (options: { install?: boolean }) => {
+      await using session = await openSession({ ...options, cwd, onInstall: (one) => commands.push(one) });
+      const missing = session.problems.filter(({ code }) => code === "PackNotInstalled");
+      return { tools: session.tools.map(({ qualifiedName }) => qualifiedName), missing: missing.length };
+    };
+    const allowed = await open({});
+    expect(allowed.tools).toContain("acme/jira/createIssue");
+    expect(allowed.missing).toBe(2);
+    expect(commands).toEqual([expect.stringMatching(/^npm install .* @acme\/jira@\^1\.2$/)]);
+
+    const told = await open({ install: true });
+    expect(told.tools).toContain("hello-tools/greet");
+    // What is denied is not installed by anybody's leave.
+    expect(told.missing).toBe(1);
+    expect(Object.keys(readManifest(cwd).dependencies)).toEqual(["@acme/jira", "hello-tools"]);
+    await open({ install: true });
+    expect(commands).toHaveLength(2);
+  });
+
+  test("is told of where it cannot be had, and a session goes on without, a call does not", async () => {
+    const { directory: cwd } = await makeHost();
+    vi.stubEnv("npm_config_registry", "http://127.0.0.1:9/");
+    await using session = await openSession({ cwd });
+    expect(session.problems.map(({ code }) => code)).toContain("RegistryUnavailable");
+    const { exitCode, stdout } = await runCli(["call", "acme/jira/createIssue", "--json"], { cwd });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).error.code).toBe("RegistryUnavailable");
+  });
+
+  test("is installed for a call, and for a client's entry, but not for a look at it", async () => {
+    const { directory: cwd, home } = await makeHost();
+    const run = async (...args: string[]) => {
+      const { stdout, stderr } = await runCli([...args, "--json"], { cwd, env: { HOME: home } });
+      return { answer: JSON.parse(stdout), stderr };
+    };
+    const call = ["call", "hello-tools/greet", "name=Ada"];
+    expect((await run(...call)).answer.error.code).toBe("PackNotInstalled");
+    const install = ["install", "cursor", "hello"];
+    for (const more of [[], ["--install", "--dry-run"]]) {
+      expect((await run(...install, ...more)).answer.error.code).toBe("PackNotInstalled");
+    }
+    expect(existsSync(join(cwd, "node_modules/hello-tools"))).toBe(false);
+    const { answer, stderr } = await run(...install, "--install");
+    expect(answer).toMatchObject({ key: "hello", changed: true });
+    expect(stderr).toMatch(/^Running npm install .* hello-tools$/m);
+    expect((await run("remove", "hello-tools")).answer.removed).toHaveLength(1);
+    expect((await run(...call, "--install")).answer).toMatchObject({ variant: "Success" });
+  });
 });
 
 test("what execution misses is installed, and what cannot be hides nothing", async () => {

@@ -30,28 +30,32 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const given = await readGivenArguments(options.args, words);
   const recordingFile =
     options.record === undefined ? undefined : openRecordingFile(resolve(cwd, String(options.record)));
-  const answer = withSession(input, async (session, signal) => {
-    const tool = session.findTool(name);
-    const args = completeArguments(given, tool.inputSchema);
-    const begun = performance.now();
-    const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
-    const elapsedMs = Math.round(performance.now() - begun);
-    await recordingFile?.append(session.recording);
-    const { variant, message, content, structuredContent, details } = result;
-    return {
-      json: {
-        variant,
-        message,
-        content,
-        ...(structuredContent === undefined ? {} : { structuredContent }),
-        ...(details === undefined ? {} : { details }),
-        elapsedMs,
-      },
-      formatText: () => formatResult(result),
-      problems: session.problems,
-      problemsAreAside: true,
-      failed: variant !== "Success",
-    };
-  });
+  const answer = withSession(
+    input,
+    async (session, signal) => {
+      const tool = session.findTool(name);
+      const args = completeArguments(given, tool.inputSchema);
+      const begun = performance.now();
+      const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
+      const elapsedMs = Math.round(performance.now() - begun);
+      await recordingFile?.append(session.recording);
+      const { variant, message, content, structuredContent, details } = result;
+      return {
+        json: {
+          variant,
+          message,
+          content,
+          ...(structuredContent === undefined ? {} : { structuredContent }),
+          ...(details === undefined ? {} : { details }),
+          elapsedMs,
+        },
+        formatText: () => formatResult(result),
+        problems: session.problems,
+        problemsAreAside: true,
+        failed: variant !== "Success",
+      };
+    },
+    [name],
+  );
   return answer.finally(() => recordingFile?.close());
 }

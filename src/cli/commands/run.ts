@@ -25,32 +25,36 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const trail = readTrail(resolve(cwd, positionals[0] ?? ""));
   const keepsGoing = options["keep-going"] === true;
-  return withSession(input, async (session, signal) => {
-    // A trail that names what is not there has not begun: nothing is run of it.
-    for (const { tool } of trail) session.findTool(tool);
-    const steps: StepAnswer[] = [];
-    let stopped = false;
-    for (const step of trail) {
-      const begun = performance.now();
-      const result: ToolResult = await session.callTool(step.tool, step.arguments, { signal });
-      const { variant, message } = result;
-      const elapsedMs = Math.round(performance.now() - begun);
-      const answer = { tool: step.tool, variant, message, elapsedMs };
-      steps.push(answer);
-      if (output.stderrIsTerminal()) output.note(formatStep(answer));
-      // Nothing after a FatalError can succeed, whatever was asked for.
-      stopped = variant === "FatalError" || (variant !== "Success" && !keepsGoing);
-      if (stopped) break;
-    }
-    const failed = steps.filter(({ variant }) => variant !== "Success").length;
-    const rest = trail.length - steps.length;
-    const summary = `${steps.length - failed} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
-    return {
-      json: { steps, stopped },
-      formatText: () => [...steps.map(formatStep), summary].join("\n"),
-      problems: session.problems,
-      problemsAreAside: true,
-      failed: failed > 0 || stopped,
-    };
-  });
+  return withSession(
+    input,
+    async (session, signal) => {
+      // A trail that names what is not there has not begun: nothing is run of it.
+      for (const { tool } of trail) session.findTool(tool);
+      const steps: StepAnswer[] = [];
+      let stopped = false;
+      for (const step of trail) {
+        const begun = performance.now();
+        const result: ToolResult = await session.callTool(step.tool, step.arguments, { signal });
+        const { variant, message } = result;
+        const elapsedMs = Math.round(performance.now() - begun);
+        const answer = { tool: step.tool, variant, message, elapsedMs };
+        steps.push(answer);
+        if (output.stderrIsTerminal()) output.note(formatStep(answer));
+        // Nothing after a FatalError can succeed, whatever was asked for.
+        stopped = variant === "FatalError" || (variant !== "Success" && !keepsGoing);
+        if (stopped) break;
+      }
+      const failed = steps.filter(({ variant }) => variant !== "Success").length;
+      const rest = trail.length - steps.length;
+      const summary = `${steps.length - failed} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
+      return {
+        json: { steps, stopped },
+        formatText: () => [...steps.map(formatStep), summary].join("\n"),
+        problems: session.problems,
+        problemsAreAside: true,
+        failed: failed > 0 || stopped,
+      };
+    },
+    trail.map(({ tool }) => tool),
+  );
 }

@@ -1,4 +1,5 @@
 import type { CommandDescription, OptionDescription } from "../command.ts";
+import { installOption } from "../session/session-options-table.ts";
 
 const place: Readonly<Record<string, OptionDescription>> = {
   scope: {
@@ -36,6 +37,7 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
         type: "boolean",
         description: "Replace an entry that is not ours; uninstalling brings it back",
       },
+      ...installOption,
     },
     load: () => import("../commands/install.ts"),
   },

@@ -1,7 +1,7 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
 import { failure, formatProblem, printable } from "../../problems/index.ts";
 import type { Session } from "../../session/session.ts";
-import type { SessionOptions, StartedCommand } from "../../session/session-options.ts";
+import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 
@@ -49,6 +49,8 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
     ...(options["on-device"] === true ? { preferHostAgent: false } : {}),
     ...(memory.length === 0 ? {} : { memory }),
     ...(toolsets.length === 0 ? {} : { toolsets }),
+    ...(options.install === true ? { install: true } : {}),
+    onInstall: (command) => output.note(`Running ${printable(command)}`),
     onCommand: (started) => output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
   };
 }
@@ -64,13 +66,14 @@ function reportEarlyExit(asJson: boolean): void {
 
 /**
  * Opens a session for a command, and closes it whatever happens; Ctrl-C ends it as well. What packs' code prints
- * reaches stderr only.
+ * reaches stderr only. `calls` are the names of tools that it is opened for.
  */
 export async function withSession<Answer>(
   input: CommandInput,
   use: (session: Session, signal: AbortSignal) => Promise<Answer>,
+  calls: readonly string[] = [],
 ): Promise<Answer> {
-  const options = readSessionOptions(input);
+  const options: CommandSessionOptions = { ...readSessionOptions(input), calls };
   const interruption = new AbortController();
   const interrupt = (signal: NodeJS.Signals) =>
     interruption.abort(failure("SessionClosed", { reason: `it was interrupted by ${signal}` }));

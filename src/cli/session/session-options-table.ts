@@ -27,3 +27,8 @@ export const sessionOptions: Readonly<Record<string, OptionDescription>> = {
     description: "Use this config file instead of the project's",
   },
 };
+
+/** What may install packs before it runs them. */
+export const installOption: Readonly<Record<string, OptionDescription>> = {
+  install: { type: "boolean", description: "Install packs that it refers to and that are missing" },
+};
