@@ -27,5 +27,11 @@ export function readLedger(means: InstallMeans, files: ConfigFiles): Ledger {
 /** A client's file and the ledger as they are. */
 export function readCurrent(means: InstallMeans, files: ConfigFiles, file: string): CurrentFile {
   const realFile = files.findRealFile(file);
-  return { realFile, text: files.read(realFile), ledger: readLedger(means, files), madeFolders: [] };
+  return {
+    realFile,
+    text: files.read(realFile),
+    ledger: readLedger(means, files),
+    madeFolders: [],
+    isOtherFolder: (folder, than) => files.exists(folder) && !files.areSame(folder, than),
+  };
 }

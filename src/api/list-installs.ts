@@ -4,6 +4,7 @@ import { findClient } from "../install/clients/index.ts";
 import { isMap } from "../install/editing/config-value.ts";
 import { readEntry } from "../install/editing/edit-config.ts";
 import { loadEditor } from "../install/editing/editors.ts";
+import { findStartFolder } from "../install/entry/launch.ts";
 import { hashEntry, type LedgerEntry } from "../install/ledger.ts";
 import { createNodeDiscoveryPort } from "../io/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
@@ -16,16 +17,6 @@ export interface ListedInstall extends Pick<LedgerEntry, "client" | "scope" | "s
   state: "installed" | "edited" | "missing" | "unreadable";
   /** The folder that its server is started in; `null` where the entry does not tell, or is not there. */
   project: string | null;
-}
-
-/** The value behind `--cwd` in whichever list of words an entry has. */
-function findStartFolder(entry: Readonly<Record<string, unknown>>): string | null {
-  for (const words of Object.values(entry)) {
-    const index = Array.isArray(words) ? words.indexOf("--cwd") : -1;
-    const folder: unknown = index < 0 ? undefined : (words as unknown[])[index + 1];
-    if (typeof folder === "string") return folder;
-  }
-  return null;
 }
 
 /** The project that a file of its folder belongs to: clients start what stands there in that folder. */

@@ -15,6 +15,7 @@ import {
   removeEntry,
   replaceEntry,
 } from "./editing/edit-config.ts";
+import { findStartFolder } from "./entry/launch.ts";
 import { recognizeEntry } from "./entry/shape-entry.ts";
 import {
   findLedgerEntry,
@@ -39,6 +40,8 @@ export interface CurrentFile {
   ledger: Ledger;
   /** Folders that were made for it just now, innermost first. */
   madeFolders: readonly string[];
+  /** Whether a folder is there and not the same as another. */
+  isOtherFolder(folder: string, than: string): boolean;
 }
 
 /** What an edit comes to. */
@@ -139,25 +142,45 @@ class Edit {
   }
 
   #fail(code: "ClientConfigModified"): never;
-  #fail(code: "ClientConfigConflict", owner: string | undefined): never;
-  #fail(code: "ClientConfigModified" | "ClientConfigConflict", owner?: string): never {
+  #fail(code: "ClientConfigConflict", owner: string | undefined, project: string | undefined): never;
+  #fail(code: "ClientConfigModified" | "ClientConfigConflict", owner?: string, project?: string): never {
     const { file, key } = this.#request;
     if (code === "ClientConfigModified") throw failure(code, { file, key }, { file });
-    throw failure(code, { file, key, owner }, { file });
+    throw failure(code, { file, key, owner, project }, { file });
   }
 
-  /** What `--force` would lose, so that it can come back; nothing where the entry is our own for this server. */
-  #checkOwner(force: boolean): "ours" | "foreign" {
+  /** The project in which the entry starts its server, if it is there and not the one that `entry` is for. */
+  #findOtherProject(entry: JsonRecord): string | undefined {
+    const [there, wanted] = [
+      isMap(this.#entry) ? findStartFolder(this.#entry) : undefined,
+      findStartFolder(entry),
+    ];
+    if (there === undefined || wanted === undefined) return undefined;
+    return this.#current.isOtherFolder(there, wanted) ? there : undefined;
+  }
+
+  /** Whether the entry is as we wrote it, for whichever server. */
+  get #isIntact(): boolean {
+    return this.#record?.hash === this.#hash;
+  }
+
+  /**
+   * Whose the entry is that another is to take the place of: our own for this server, also of a project that is gone;
+   * ours for another one, a project's that is still there among them; or somebody else's.
+   */
+  #checkOwner(entry: JsonRecord, force: boolean): "same" | "ours" | "foreign" {
     const { server } = this.#request;
-    if (this.#record?.server === server) {
-      if (this.#record.hash === this.#hash) return "ours";
+    const isOfServer = (this.#record?.server ?? this.#recognized) === server;
+    if (isOfServer && this.#record !== undefined && !this.#isIntact) {
       if (!force) this.#fail("ClientConfigModified");
       // Edited, it still starts our server. What does not is somebody else's, under a name that was ours.
-      return this.#recognized === server ? "ours" : "foreign";
+      return this.#recognized === server ? "same" : "foreign";
     }
-    if (this.#record === undefined && this.#recognized === server) return "ours";
-    if (!force) this.#fail("ClientConfigConflict", this.#record?.server ?? this.#recognized);
-    return "foreign";
+    const otherProject = isOfServer ? this.#findOtherProject(entry) : undefined;
+    if (isOfServer && otherProject === undefined) return "same";
+    const owner = this.#record?.server ?? this.#recognized;
+    if (!force) this.#fail("ClientConfigConflict", owner, otherProject);
+    return this.#isIntact ? "ours" : "foreign";
   }
 
   install(entry: JsonRecord, force: boolean): EditDecision {
@@ -190,15 +213,17 @@ class Edit {
     // Several clients may read one file: what was written for one of them serves the others.
     const { server: owner, client: writer, hash } = this.#record ?? {};
     if (owner === server && writer !== this.#client.id && hash === this.#hash) return this.#unchanged();
-    const ownership = this.#checkOwner(force);
+    const ownership = this.#checkOwner(entry, force);
     const { text, raw } = replaceEntry(this.#editor, this.#text, this.#place, entry);
     const before: ReplacedEntry | undefined =
-      ownership === "ours"
+      ownership === "same"
         ? this.#record?.replaced
         : {
             ...(raw === undefined ? {} : { raw }),
             value: this.#entry as JsonValue,
-            ...(this.#record === undefined || this.#record.server === server ? {} : { entry: this.#record }),
+            ...(this.#record === undefined || (ownership === "foreign" && this.#record.server === server)
+              ? {}
+              : { entry: this.#record }),
           };
     const replaced = before === undefined ? record : { ...record, replaced: before };
     const facts = ledgerFileOf(ledger, realFile);

@@ -86,6 +86,15 @@ export class ConfigFiles {
     }
   }
 
+  /** Whether two paths lead to the same place. */
+  areSame(path: string, other: string): boolean {
+    try {
+      return realpathSync(path) === realpathSync(other);
+    } catch {
+      return false;
+    }
+  }
+
   /** Where a path leads once symbolic links are followed, also where nothing is there yet. */
   findRealFile(file: string): string {
     return refuse(file, () => {

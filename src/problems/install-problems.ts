@@ -46,13 +46,17 @@ export const installProblems = {
     key: string;
     /** The server of ours that the entry starts, if it is one. */
     owner: string | undefined;
+    /** The project in which it starts it, if that is another one. */
+    project?: string | undefined;
   }>({
     title: "The client has another entry of that name",
     severity: "error",
-    message: ({ file, key, owner }) =>
-      owner === undefined
-        ? `${path(file)} has an entry ${quote(key)} that Trailblaze did not write.`
-        : `${path(file)} has an entry ${quote(key)} already, which starts ${quote(owner, 200)}.`,
+    message: ({ file, key, owner, project }) => {
+      if (owner === undefined)
+        return `${path(file)} has an entry ${quote(key)} that Trailblaze did not write.`;
+      const where = project === undefined ? "" : ` of the project ${path(project)}`;
+      return `${path(file)} has an entry ${quote(key)} already, which starts ${quote(owner, 200)}${where}.`;
+    },
     hint: () => "Choose another name with --name, or replace it with --force: uninstalling brings it back.",
   }),
   ClientConfigModified: entry<{ file: string; key: string }>({

@@ -141,6 +141,42 @@ describe("an entry of ours", () => {
     expect(read(place.file)).toBe("{}");
   });
 
+  test("of another project needs another name, or comes back after --force", async () => {
+    const place = makeInstallPlace({ "other/package.json": { name: "other" } });
+    const other = join(place.root, "other");
+    const { resolveServer } = place.means;
+    const moveTo = (project: string) => {
+      place.means.resolveServer = async (...args) => ({ ...(await resolveServer(...args)), project });
+    };
+    const { file } = await place.install("cursor", "mine");
+    const text = read(file);
+    moveTo(other);
+    await expect(place.install("cursor", "mine")).rejects.toMatchObject({
+      code: "ClientConfigConflict",
+      message: expect.stringContaining(`starts "mine" of the project "${place.project}"`),
+    });
+    expect(await place.install("cursor", "mine", { force: true })).toMatchObject({ changed: true });
+    expect(read(file)).toContain(other);
+    expect(await place.uninstall("cursor", "mine")).toMatchObject({ changed: true });
+    expect(read(file)).toBe(text);
+
+    // A project that was moved is the same one.
+    moveTo(other);
+    rmSync(place.project, { recursive: true });
+    expect(await place.install("cursor", "mine", { cwd: other })).toMatchObject({ changed: true });
+    expect(await place.uninstall("cursor", "mine", { cwd: other })).toMatchObject({ changed: true });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("in a file that we made leaves nothing behind, whatever replaced it", async () => {
+    const place = makeInstallPlace();
+    const { file } = await place.install("cursor", server);
+    await place.install("cursor", "acme/notes/project-management", { force: true });
+    await place.uninstall("cursor", "acme/notes/project-management");
+    await place.uninstall("cursor", server);
+    expect(existsSync(file)).toBe(false);
+  });
+
   test("can be uninstalled after its pack is gone, and after the ledger is", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", "acme/jira/named");

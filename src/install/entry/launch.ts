@@ -51,3 +51,13 @@ export function findStartedServer(words: readonly unknown[]): string | undefined
   const server = words[start + 1];
   return start > 0 && words[start] === "start" && typeof server === "string" ? server : undefined;
 }
+
+/** The folder in which an entry of ours starts its server, in whichever list its client has the words. */
+export function findStartFolder(entry: Readonly<Record<string, unknown>>): string | undefined {
+  for (const words of Object.values(entry)) {
+    const index = Array.isArray(words) ? words.indexOf("--cwd") : -1;
+    const folder: unknown = index < 0 ? undefined : (words as unknown[])[index + 1];
+    if (typeof folder === "string") return folder;
+  }
+  return undefined;
+}
