@@ -8,7 +8,7 @@ import { loadEditor } from "../install/editing/editors.ts";
 import { createLaunch } from "../install/entry/launch.ts";
 import { shapeEntry } from "../install/entry/shape-entry.ts";
 import { formatDiff } from "../install/format-diff.ts";
-import { describeNextSteps, warnOfComments } from "../install/install-notes.ts";
+import { describeNextSteps, warnOfComments, warnOfVariables } from "../install/install-notes.ts";
 import {
   chooseKey,
   type InstallOptions,
@@ -107,9 +107,10 @@ export async function planInstallWith(
   const { entry, leftOut } = shapeEntry(client, key, launch, environment);
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
-  return finishPlan(means, files, client, target, () =>
-    describeNextSteps(client, { scope, names: environment.names, leftOut }),
-  );
+  return finishPlan(means, files, client, target, () => [
+    ...describeNextSteps(client, { scope, names: environment.names, leftOut }),
+    ...(url === undefined ? warnOfVariables(resolved, environment) : []),
+  ]);
 }
 
 /** As the public `planUninstall`, with its means. */

@@ -3,6 +3,7 @@ import { findProject } from "../discovery/project.ts";
 import type { ResolveServer } from "../install/install-request.ts";
 import { findServer } from "../serve/compose-server.ts";
 import { readConfig } from "../session/config/read-config.ts";
+import { inheritedNames } from "../session/server-environment.ts";
 import { createInspectionMeans } from "./inspection-means.ts";
 
 const textOrUndefined = (value: unknown) =>
@@ -26,10 +27,12 @@ export const resolveServer: ResolveServer = async (reference, { cwd }) => {
   // One of the config's gets the whole environment of the process that starts it.
   if (target.plan.pack === undefined) return { ...known, name: target.plan.label };
   const { definition, qualifiedName } = await inspectItemWith(means, reference, { cwd, kind: "server" });
+  const envPassthrough = textsOf(definition?.envPassthrough);
   return {
     ...known,
     name: qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1),
     mcpServerName: textOrUndefined(definition?.mcpServerName),
-    envPassthrough: textsOf(definition?.envPassthrough),
+    envPassthrough,
+    reachedBy: [...inheritedNames(process.platform), ...envPassthrough],
   };
 };

@@ -1,5 +1,7 @@
-import { listOf } from "../problems/index.ts";
+import { listOf, printable } from "../problems/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
+import type { Environment } from "./entry/shape-entry.ts";
+import type { ResolvedServer } from "./install-request.ts";
 
 /** What people should know of an entry that was written, a sentence each. */
 export function describeNextSteps(
@@ -24,6 +26,19 @@ export function describeNextSteps(
     );
   }
   return notes;
+}
+
+/** Variables that were asked for and that do not reach the server, whatever the client is told. */
+export function warnOfVariables(
+  { reachedBy, envPassthrough }: Pick<ResolvedServer, "reachedBy" | "envPassthrough">,
+  { literals, names }: Environment,
+): string[] {
+  const lost = [...literals.keys(), ...names].filter((name) => reachedBy?.includes(name) === false);
+  if (lost.length === 0) return [];
+  const taken = envPassthrough.length === 0 ? "none" : listOf(envPassthrough.map(printable), "and");
+  return [
+    `${listOf(lost, "and")} will not reach the server: its pack says which variables it takes (${taken}).`,
+  ];
 }
 
 /** A comment in a file of a client that reads plain JSON only keeps the client from reading any of it. */

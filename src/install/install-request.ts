@@ -11,6 +11,8 @@ export interface ResolvedServer {
   mcpServerName?: string | undefined;
   /** Names of variables that the server takes from the environment. */
   envPassthrough: readonly string[];
+  /** The only variables of the environment that reach it; without these, all do. */
+  reachedBy?: readonly string[];
   transport: "stdio" | "http";
   /** Absolute path of the project's folder. */
   project: string;

@@ -93,6 +93,10 @@ export function createUserServerEnvironment(
   return withSession(facts, [...pick(facts, Object.keys(hostEnvironment)), ...Object.entries(env)]);
 }
 
+/** What every pack's server gets of the host's environment. */
+export const inheritedNames = (platform: NodeJS.Platform): readonly string[] =>
+  platform === "win32" ? inheritedOnWindows : inherited;
+
 /** The environment of a pack's server: little of the host's, its `env`, and what `envPassthrough` names. */
 export function createPackEnvironment(
   facts: EnvironmentFacts,
@@ -101,6 +105,6 @@ export function createPackEnvironment(
     envPassthrough = [],
   }: { env?: Readonly<Record<string, string>>; envPassthrough?: readonly string[] },
 ): Record<string, string> {
-  const base = facts.platform === "win32" ? inheritedOnWindows : inherited;
+  const base = inheritedNames(facts.platform);
   return withSession(facts, [...pick(facts, [...base, ...envPassthrough]), ...Object.entries(env)]);
 }

@@ -17,6 +17,11 @@ const servers: Readonly<Record<string, Partial<ResolvedServer>>> = {
   "acme/notes/project-management": { name: "project-management" },
   "acme/jira/named": { name: "named", mcpServerName: "Acme Jira" },
   "acme/jira/secretive": { name: "secretive", envPassthrough: ["JIRA_TOKEN"] },
+  "acme/jira/program": {
+    name: "program",
+    envPassthrough: ["JIRA_TOKEN"],
+    reachedBy: ["PATH", "JIRA_TOKEN"],
+  },
   "weather/over-http": { name: "over-http", transport: "http" },
   mine: { name: "mine" },
 };

@@ -125,6 +125,16 @@ describe("an entry", () => {
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");
   });
 
+  test("is told of variables that a pack's program does not take", async () => {
+    const place = makeInstallPlace();
+    const notesOf = async (server: string) =>
+      (await place.planInstall("cursor", server, { env: ["PATH=/bin", "A=1", "B"] })).notes.join(" ");
+    expect(await notesOf("acme/jira/program")).toContain(
+      "A and B will not reach the server: its pack says which variables it takes (JIRA_TOKEN).",
+    );
+    expect(await notesOf("mine")).not.toContain("reach");
+  });
+
   test("of a server over HTTP starts it over stdio, or points to where it is served", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("cursor", "weather/over-http");

@@ -41,6 +41,7 @@ describe("a server that is to be installed", () => {
       name: "program",
       mcpServerName: "program-server",
       envPassthrough: ["TALK_TOKEN"],
+      reachedBy: expect.arrayContaining(["PATH", "TALK_TOKEN"]),
     });
     expect(await resolve("mine")).toMatchObject({ ...known, name: "mine", transport: "http" });
     expect(await resolve("own-process")).toMatchObject({ ...known, name: "own-process" });
