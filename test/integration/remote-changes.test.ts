@@ -410,7 +410,7 @@ describe("what execution misses", () => {
   const config = {
     packs: { autoInstall: ["acme/jira"], deny: ["weather-tools"] },
     toolsets: { mine: ["acme/jira@^1.2/createIssue", "hello-tools/greet", "weather-tools/forecast"] },
-    servers: { hello: { tools: ["hello-tools/greet"] } },
+    servers: { hello: { tools: ["hello-tools@^1.0/greet"] } },
   };
   const files = { "trailblaze.config.json": JSON.stringify(config) };
 
@@ -467,7 +467,7 @@ describe("what execution misses", () => {
     expect(existsSync(join(cwd, "node_modules/hello-tools"))).toBe(false);
     const { answer, stderr } = await run(...install, "--install");
     expect(answer).toMatchObject({ key: "hello", changed: true });
-    expect(stderr).toMatch(/^Running npm install .* hello-tools$/m);
+    expect(stderr).toMatch(/^Running npm install .* hello-tools@\^1\.0$/m);
     expect((await run("remove", "hello-tools")).answer.removed).toHaveLength(1);
     expect((await run(...call, "--install")).answer).toMatchObject({ variant: "Success" });
   });
