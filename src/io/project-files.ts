@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 
 /** What a file held; `undefined` where there was none. */
 interface SavedFile {
@@ -36,6 +36,8 @@ function restoreFile({ path, bytes, mode }: SavedFile): void {
   }
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, bytes, { mode });
+  // The mask of this process is for files that are new, which this one is not.
+  chmodSync(draft, mode);
   renameSync(draft, path);
 }
 

@@ -59,14 +59,14 @@ describe("saved files", () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0d, 0x0a, 0xff]);
     const folder = makeTree({ "package.json": bytes, "same.json": "{}" });
     const path = (name: string) => join(folder, name);
-    chmodSync(path("package.json"), 0o600);
+    chmodSync(path("package.json"), 0o662);
     const { ino } = statSync(path("same.json"));
     const saved = saveFiles([path("package.json"), path("yarn.lock"), path("same.json")]);
     writeFileSync(path("package.json"), "{}");
     writeFileSync(path("yarn.lock"), "new");
     saved.restore();
     expect(readFileSync(path("package.json")).equals(bytes)).toBe(true);
-    expect(statSync(path("package.json")).mode & 0o777).toBe(0o600);
+    expect(statSync(path("package.json")).mode & 0o777).toBe(0o662);
     expect(statSync(path("same.json")).ino).toBe(ino);
     expect(readdirSync(folder).sort()).toEqual(["package.json", "same.json"]);
   });
