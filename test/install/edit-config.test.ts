@@ -74,9 +74,16 @@ const samples: Sample[] = [
     'text = \'\'\'\n[mcp_servers.fake]\n\'\'\'\nother = """a\\"""" # odd\n[[list]]\nn = 1\n[[list]]\nn = 2',
     '"mcp_servers"."quoted ] key".command = "x"\n',
   ].map((text): Sample => ({ format: "toml", text, container: ["mcp_servers"] })),
-  ...['a = 1\n[[mcp_servers]]\nname = "q"\ncommand = "c"\n\n[z]\n', "", "# x\n[z]\na = 1"].map(
-    (text): Sample => ({ format: "toml", text, container: ["mcp_servers"], isList: true }),
-  ),
+  ...[
+    'a = 1\n[[mcp_servers]]\nname = "q"\ncommand = "c"\n\n[z]\n',
+    "",
+    "# x\n[z]\na = 1",
+    "mcp_servers = []\nb = 1\n",
+    "mcp_servers = [ ] # none\n",
+    "mcp_servers = [\r\n]\r\n",
+    'mcp_servers = [{ name = "q", command = "]" }]\n[z]\na = 1',
+    'mcp_servers = [\n  { name = "q", args = ["}"] }, # q\n  # more\n]\n',
+  ].map((text): Sample => ({ format: "toml", text, container: ["mcp_servers"], isList: true })),
   ...[
     "",
     "\n",
@@ -312,6 +319,14 @@ describe("a text that is not to be touched", () => {
     const anchored = "extensions:\n  x: &x {k: 1}\n  y: *x\n";
     expect(() => removeEntry(editor, anchored, place, undefined)).toThrow(ConfigSyntaxError);
   });
+});
+
+test("comments in a list of TOML stay when the first of its entries goes", async () => {
+  const editor = await loadEditor("toml");
+  const text = 'mcp_servers = [\n  { name = "a" }, # about a\n  { name = "b" }, # about b\n]\n';
+  const place = { container: ["mcp_servers"], key: "a", isList: true };
+  const removed = removeEntry(editor, text, place, undefined);
+  expect(removed).toBe('mcp_servers = [\n   # about a\n  { name = "b" }, # about b\n]\n');
 });
 
 test("entries of lists are found by their name", async () => {

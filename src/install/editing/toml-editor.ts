@@ -1,6 +1,6 @@
 import { parse, TomlError } from "smol-toml";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import { type JsonRecord, toPlain } from "./config-value.ts";
+import { isMap, type JsonRecord, toPlain } from "./config-value.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
 import { findStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
 import { tomlKey, tomlTable, tomlValue } from "./toml-text.ts";
@@ -60,44 +60,70 @@ const containerTable = (statements: readonly TomlStatement[], container: readonl
     ({ kind, path }) => kind === "value" && path.length === container.length && startsWith(path, container),
   );
 
-function addToInlineTable(
-  text: string,
-  { valueStart }: TomlStatement,
-  key: string,
-  entry: JsonRecord,
-): Splice[] {
-  const { members, close } = new TomlScanner(text, valueStart).readInlineTable();
-  const last = members.at(-1);
-  const at = last?.end ?? valueStart + 1;
-  const pair = `${tomlKey(key)} = ${tomlValue(entry)}`;
-  if (last !== undefined) return [{ start: at, end: at, text: `, ${pair}` }];
-  return [{ start: at, end: close, text: ` ${pair} ` }];
+/** A container that is written as a value, `{ … }` or `[ … ]`. */
+interface InlineContainer {
+  isList: boolean;
+  /** What stands between its brackets. */
+  start: number;
+  end: number;
+  members: readonly { start: number; end: number; key: unknown }[];
 }
 
-function removeFromInlineTable(text: string, { valueStart }: TomlStatement, key: string): Splice[][] {
-  const { members } = new TomlScanner(text, valueStart).readInlineTable();
-  const index = members.findIndex(({ path }) => path.length === 1 && path[0] === key);
+function nameOfMember(text: string, { start, end }: { start: number; end: number }): unknown {
+  const { member } = parse(`member = ${text.slice(start, end)}`);
+  return isMap(member) ? member.name : undefined;
+}
+
+function findInline(text: string, container: readonly string[]): InlineContainer | undefined {
+  const statement = containerTable(findStatements(text), container);
+  const bracket = statement && text[statement.valueStart];
+  if (statement === undefined || (bracket !== "{" && bracket !== "[")) return undefined;
+  const scanner = new TomlScanner(text, statement.valueStart);
+  const start = statement.valueStart + 1;
+  if (bracket === "[") {
+    const { members, close } = scanner.readList();
+    const named = members.map((member) => ({ ...member, key: nameOfMember(text, member) }));
+    return { isList: true, start, end: close, members: named };
+  }
+  const { members, close } = scanner.readInlineTable();
+  const keyed = members.map(({ start: from, end, path }) => ({
+    start: from,
+    end,
+    key: path.length === 1 ? path[0] : undefined,
+  }));
+  return { isList: false, start, end: close, members: keyed };
+}
+
+const writeInline = ({ isList }: InlineContainer, key: string, entry: JsonRecord) =>
+  isList ? tomlValue({ name: key, ...entry }) : `${tomlKey(key)} = ${tomlValue(entry)}`;
+
+function addToInline(text: string, inline: InlineContainer, key: string, entry: JsonRecord): Splice[] {
+  const { isList, start, end, members } = inline;
+  const last = members.at(-1);
+  const written = writeInline(inline, key, entry);
+  if (last !== undefined) return [{ start: last.end, end: last.end, text: `, ${written}` }];
+  // A comment in a list without members would have to go.
+  if (text.slice(start, end).trim() !== "") return [];
+  return [{ start, end, text: isList ? written : ` ${written} ` }];
+}
+
+function removeFromInline(text: string, { members }: InlineContainer, key: string): Splice[][] {
+  const index = members.findIndex((member) => member.key === key);
   const [previous, own, next] = [members[index - 1], members[index], members[index + 1]];
   if (own === undefined) return [];
   if (previous !== undefined) return [[{ start: previous.end, end: own.end, text: "" }]];
-  return [[{ start: own.start, end: next?.start ?? own.end, text: "" }]];
-}
-
-/** What stands between the braces of a container that is an inline table. */
-function findInlineTable(text: string, container: readonly string[]): Splice | undefined {
-  const statement = containerTable(findStatements(text), container);
-  if (statement === undefined || text[statement.valueStart] !== "{") return undefined;
-  const { close } = new TomlScanner(text, statement.valueStart).readInlineTable();
-  return { start: statement.valueStart + 1, end: close, text: "" };
+  if (next === undefined) return [[{ start: own.start, end: own.end, text: "" }]];
+  const hasComment = text.slice(own.end, next.start).includes("#");
+  const end = hasComment ? text.indexOf(",", own.end) + 1 : next.start;
+  return [[{ start: own.start, end, text: "" }]];
 }
 
 /** The one place where an entry stands, if it is not scattered. */
 function findSpan(text: string, place: EntryPlace): Splice | undefined {
   const statements = findStatements(text);
-  const inline = findInlineTable(text, place.container);
+  const inline = findInline(text, place.container);
   if (inline !== undefined) {
-    const { members } = new TomlScanner(text, inline.start - 1).readInlineTable();
-    const own = members.find(({ path }) => path.length === 1 && path[0] === place.key);
+    const own = inline.members.find(({ key }) => key === place.key);
     return own && { start: own.start, end: own.end, text: "" };
   }
   const runs = findRuns(statements, findEntry(statements, text, place));
@@ -131,10 +157,8 @@ export const tomlEditor: ConfigEditor = {
   add(text, place, entry) {
     const lineEnd = findLineEnd(text);
     const statements = findStatements(text);
-    const inline = containerTable(statements, place.container);
-    if (inline !== undefined && text[inline.valueStart] === "{") {
-      return [addToInlineTable(text, inline, place.key, entry)];
-    }
+    const inline = findInline(text, place.container);
+    if (inline !== undefined) return [addToInline(text, inline, place.key, entry)];
     const table = writeTable(place, entry, lineEnd);
     const last = statements.findLast(({ path }) => startsWith(path, place.container));
     const isTablesOnly = last !== undefined && statements.at(-1) !== last;
@@ -149,10 +173,8 @@ export const tomlEditor: ConfigEditor = {
   },
   remove(text, place) {
     const statements = findStatements(text);
-    const inline = containerTable(statements, place.container);
-    if (inline !== undefined && text[inline.valueStart] === "{") {
-      return removeFromInlineTable(text, inline, place.key);
-    }
+    const inline = findInline(text, place.container);
+    if (inline !== undefined) return removeFromInline(text, inline, place.key);
     const runs = findRuns(statements, findEntry(statements, text, place));
     const cut = runs.map((run) => {
       const end = endOfLine(text, run.end);
@@ -181,25 +203,29 @@ export const tomlEditor: ConfigEditor = {
       const lead = first.start === 0 ? "" : findLineEnd(text).repeat(2);
       return [[{ ...first, text: lead + table }, ...rest]];
     }
-    const written = isTable(text, span)
-      ? writeTable(place, entry, findLineEnd(text))
-      : `${tomlKey(place.key)} = ${tomlValue(entry)}`;
+    const inline = findInline(text, place.container);
+    const written =
+      inline !== undefined
+        ? writeInline(inline, place.key, entry)
+        : isTable(text, span)
+          ? writeTable(place, entry, findLineEnd(text))
+          : `${tomlKey(place.key)} = ${tomlValue(entry)}`;
     return [[{ ...span, text: written }]];
   },
   putBack(text, place, raw) {
     const span = findSpan(text, place);
     return span === undefined ? [] : [[{ ...span, text: raw }]];
   },
-  // Tables make their containers by themselves; an inline table may be left empty.
+  // Tables make their containers by themselves; what is written as a value may be left empty.
   emptyText: "",
   rawEmpty(text, container) {
-    const span = findInlineTable(text, container);
-    const inner = span && text.slice(span.start, span.end);
+    const inline = findInline(text, container);
+    const inner = inline && text.slice(inline.start, inline.end);
     return inner?.trim() === "" ? inner : undefined;
   },
   restoreEmpty(text, container, raw) {
-    const span = findInlineTable(text, container);
-    return span === undefined ? [] : [[{ ...span, text: raw }]];
+    const inline = findInline(text, container);
+    return inline === undefined ? [] : [[{ start: inline.start, end: inline.end, text: raw }]];
   },
   removeContainer: () => [],
 };

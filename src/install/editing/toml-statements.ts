@@ -115,7 +115,7 @@ export class TomlScanner {
   skipValue(): void {
     const next = this.#next;
     if (next === '"' || next === "'") this.skipString();
-    else if (next === "[") this.#skipList();
+    else if (next === "[") this.readList();
     else if (next === "{") this.readInlineTable();
     else while (this.position < this.#text.length && !/[\s,\]}#]/.test(this.#next)) this.#skipWord();
   }
@@ -127,15 +127,18 @@ export class TomlScanner {
       this.position++;
   }
 
-  #skipList(): void {
+  /** The members of `[ … ]`, from its opening bracket. */
+  readList(): { members: { start: number; end: number }[]; close: number } {
+    const members: { start: number; end: number }[] = [];
     this.position++;
     for (;;) {
       this.skipSpace();
-      if (this.takes("]")) return;
+      if (this.takes("]")) return { members, close: this.position - 1 };
       if (this.takes(",")) continue;
-      const before = this.position;
+      const start = this.position;
       this.skipValue();
-      if (this.position === before) this.fail();
+      if (this.position === start) this.fail();
+      members.push({ start, end: this.position });
     }
   }
 
