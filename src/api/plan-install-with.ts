@@ -10,8 +10,10 @@ import { shapeEntry } from "../install/entry/shape-entry.ts";
 import { formatDiff } from "../install/format-diff.ts";
 import { describeNextSteps, warnOfComments, warnOfVariables } from "../install/install-notes.ts";
 import {
+  checkOptions,
   chooseKey,
   type InstallOptions,
+  isWebAddress,
   normalizeServer,
   readEnvironment,
 } from "../install/install-request.ts";
@@ -78,6 +80,7 @@ export async function planInstallWith(
   reference: string,
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
+  checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
   const files = openFiles(means);
@@ -87,10 +90,10 @@ export async function planInstallWith(
   const resolved = await means.resolveServer(reference, { cwd });
   const key = chooseKey(client, name, resolved);
   const environment = readEnvironment(env, resolved.envPassthrough);
-  if (url !== undefined && (client.shape.address === undefined || !URL.canParse(url))) {
-    const reason = URL.canParse(url)
+  if (url !== undefined && (client.shape.address === undefined || !isWebAddress(url))) {
+    const reason = isWebAddress(url)
       ? `How ${client.name} is told of an address is not known`
-      : `"${url}" is no address`;
+      : `"${url}" is no address of the web`;
     throw failure("InvalidArguments", { reason });
   }
   const launch =
@@ -120,6 +123,7 @@ export async function planUninstallWith(
   reference: string,
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
+  checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, force = false } = options;
   const files = openFiles(means);

@@ -1,3 +1,4 @@
+import { describeType, isRecord } from "../data/parse-json.ts";
 import { failure, printable, quote } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
@@ -40,6 +41,9 @@ export interface InstallOptions {
   url?: string | undefined;
 }
 
+/** Whether a text is an address at which a server can be reached. */
+export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
+
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function checkVariable(name: string): string {
@@ -50,10 +54,27 @@ function checkVariable(name: string): string {
   });
 }
 
+const wrong = (reason: string) => failure("InvalidArguments", { reason });
+
+/** Refuses what is no request; callers in JavaScript have no types. Throws `InvalidArguments`. */
+export function checkOptions(options: InstallOptions): void {
+  if (!isRecord(options)) throw wrong(`The options must be an object, but are ${describeType(options)}`);
+  for (const key of ["cwd", "file", "name", "url"] as const) {
+    const value: unknown = options[key];
+    if (value === undefined) continue;
+    if (typeof value !== "string") throw wrong(`"${key}" must be a text, but is ${describeType(value)}`);
+    if (value.includes("\0")) throw wrong(`"${key}" must not have a NUL character`);
+  }
+  const { env } = options;
+  if (env !== undefined && (typeof env !== "object" || env === null))
+    throw wrong(`"env" must be a list or an object, but is ${describeType(env)}`);
+}
+
 /** The variables of an entry: those asked for, and those that the server takes from the environment. */
 export function readEnvironment(env: InstallOptions["env"], passedOn: readonly string[]): Environment {
   const asked: (readonly [string, string | null | undefined])[] = Array.isArray(env)
     ? env.map((text: string) => {
+        if (typeof text !== "string") throw wrong(`"env" must list texts, but has ${describeType(text)}`);
         const equals = text.indexOf("=");
         return equals < 0 ? [text, null] : [text.slice(0, equals), text.slice(equals + 1)];
       })
@@ -65,6 +86,8 @@ export function readEnvironment(env: InstallOptions["env"], passedOn: readonly s
     names.delete(name);
     literals.delete(name);
     if (value === null || value === undefined) names.add(name);
+    else if (typeof value !== "string" || value.includes("\0"))
+      throw wrong(`The value of ${name} must be a text without NUL characters`);
     else literals.set(name, value);
   }
   for (const name of passedOn) if (variableName.test(name) && !literals.has(name)) names.add(name);
@@ -104,7 +127,8 @@ export function chooseKey(
 
 /** A reference to a server in its normal form, with its range and without. Throws `InvalidQualifiedName`. */
 export function normalizeServer(reference: string): { server: string; started: string; name: string } {
-  if (!reference.includes("/")) return { server: reference, started: reference, name: reference };
+  if (typeof reference === "string" && !reference.includes("/"))
+    return { server: reference, started: reference, name: reference };
   const parsed = parseQualifiedName(reference);
   const server = formatQualifiedName({ ...parsed, range: undefined });
   return { server, started: formatQualifiedName(parsed), name: parsed.item };

@@ -29,9 +29,20 @@ describe("a request that cannot be met writes nothing", () => {
       "InvalidArguments",
     ],
     ["an address that is none", "cursor", server, { url: "nowhere" }, "InvalidArguments"],
+    ["an address of no web", "cursor", server, { url: "file:///etc/passwd" }, "InvalidArguments"],
+    ["a client that is no text", 5, server, {}, "UnknownClient"],
+    ["a server that is no text", "cursor", 5, {}, "InvalidQualifiedName"],
+    ["a file that is no text", "cursor", server, { file: 5 }, "InvalidArguments"],
+    ["a file that can be none", "cursor", server, { file: "a\0b" }, "InvalidArguments"],
+    ["a name that is no text", "cursor", server, { name: 5 }, "InvalidArguments"],
+    ["variables that are none", "cursor", server, { env: 5 }, "InvalidArguments"],
+    ["a variable that is no text", "cursor", server, { env: [5] }, "InvalidArguments"],
+    ["a value that is no text", "cursor", server, { env: { A: 5 } }, "InvalidArguments"],
+    ["a value that can be none", "cursor", server, { env: ["A=\0"] }, "InvalidArguments"],
   ])("%s", async (_, client, name, options, code) => {
     const place = makeInstallPlace();
-    await expect(place.install(client, name, options as object)).rejects.toMatchObject({ code });
+    const request = place.install(client as string, name as string, options as object);
+    await expect(request).rejects.toMatchObject({ code });
     expect(readdirSync(place.root).sort()).toEqual(["home", "project"]);
     expect(readdirSync(place.home)).toEqual([".keep"]);
   });

@@ -12,7 +12,7 @@ export const clients: readonly ClientRecord[] = [...editors, ...terminalAgents, 
 
 /** The client of an id or an alias, capitals and blanks aside. Throws `TrailblazeError` `UnknownClient`. */
 export function findClient(name: string): ClientRecord {
-  const wanted = name.trim().toLowerCase().replace(/[ _]+/g, "-");
+  const wanted = String(name).trim().toLowerCase().replace(/[ _]+/g, "-");
   const found =
     clients.find(({ id }) => id === wanted) ?? clients.find(({ aliases }) => aliases.includes(wanted));
   if (found !== undefined) return found;
@@ -26,7 +26,7 @@ export function findClient(name: string): ClientRecord {
     wanted,
     clients.flatMap(({ id, aliases }) => [id, ...aliases]),
   );
-  throw failure("UnknownClient", { name, nearest: near });
+  throw failure("UnknownClient", { name: String(name), nearest: near });
 }
 
 /** The client, and those that read the same place of a file of the same format as it does. */
