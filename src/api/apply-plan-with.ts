@@ -43,11 +43,13 @@ async function tryToApply(
   const ledgerFile = ledgerPath(means);
   const realFile = files.findRealFile(plan.file);
   const isInstall = plan.edit.action === "install";
-  const before = readCurrent(means, files, plan.file);
-  const foreseen = decide(before);
-  // Where there is nothing to change, no lock is needed, nor a folder that may be written.
-  if (!foreseen.changed && (foreseen.ledger === before.ledger || before.text === undefined)) {
-    return describeResult(plan, false, null, "");
+  if (!plan.changed || !files.exists(realFile)) {
+    // Where there is nothing to change, no lock is needed, nor a folder that may be written.
+    const before = readCurrent(means, files, plan.file);
+    const foreseen = decide(before);
+    if (!foreseen.changed && (foreseen.ledger === before.ledger || before.text === undefined)) {
+      return describeResult(plan, false, null, "");
+    }
   }
   const madeFolders = files.makeFolders(realFile, plan.scope === "user" ? 0o700 : 0o777);
   files.makeFolders(ledgerFile, 0o700);

@@ -13,8 +13,22 @@ const end = 17;
 
 const maximumDepth = 500;
 
-/** JSON with comments and a comma before a closing bracket: whatever clients take, and all of it is kept. */
+/** Weak: a host that goes on after an edit does not keep the tree. */
+let parsed: WeakRef<{ text: string; root: Node | undefined }> | undefined;
+
+/**
+ * JSON with comments and a comma before a closing bracket: whatever clients take, and all of it is kept. An edit asks for
+ * the tree of one text many times over, and some clients keep megabytes in it: the last one is remembered.
+ */
 function parseRoot(text: string): Node | undefined {
+  const last = parsed?.deref();
+  if (last?.text === text) return last.root;
+  const root = parseAnew(text);
+  parsed = new WeakRef({ text, root });
+  return root;
+}
+
+function parseAnew(text: string): Node | undefined {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     const character = text[index];
