@@ -5,6 +5,8 @@ const server = { deps: { external: [/\/src\/io\/module-loader\.mjs$/] } };
 
 export default defineConfig({
   test: {
+    // Most of a test's time is waiting for processes.
+    maxWorkers: "100%",
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
     projects: [
       {

@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { loadDefinitions } from "../definitions/load-definitions.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { isAllowed } from "../discovery/packs-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { whenAborted } from "../execution/abort-listeners.ts";
-import type { CodeDiedError } from "../execution/code-died-error.ts";
-import type { OutcomeRunner } from "../execution/code-runner.ts";
-import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../registry/create-registry.ts";
 import { createRegistry } from "../registry/create-registry.ts";
-import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "./check-packs.ts";
-import { CodeRunners, describeCodeDeath } from "./code-runners.ts";
 import { checkBuiltIns } from "./config/check-built-ins.ts";
 import { placeInConfig } from "./config/place-in-config.ts";
 import { readConfig } from "./config/read-config.ts";
@@ -20,18 +16,16 @@ import type { SessionConfig } from "./config/session-config.ts";
 import { findStrayOptions } from "./config/stray-options.ts";
 import { gatherToolsets } from "./gather-toolsets.ts";
 import { describeLeftOut, findShownToolsets, gatherUnusableServers, isCallable } from "./left-out.ts";
-import { LogFiles, openLogs } from "./log-files.ts";
 import type { RecordedCall } from "./recording.ts";
 import { registerTools } from "./register-tools.ts";
-import { createPackEnvironment } from "./server-environment.ts";
-import { planPackServer, planUserServer, type ServerPlan } from "./server-launches.ts";
-import { createStreamRedactor } from "./servers/redact.ts";
+import { planPackServer, planUserServer } from "./server-launches.ts";
 import { Session } from "./session.ts";
 import type { SessionMeans } from "./session-means.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
+import { SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
-import { SessionServer } from "./session-servers.ts";
+import type { SessionServer } from "./session-servers.ts";
 import type { SkippedTool } from "./session-tool.ts";
 import { takePacks } from "./take-packs.ts";
 import { tellHost } from "./tell-host.ts";
@@ -45,7 +39,6 @@ import {
   indexCode,
   type OwnTool,
 } from "./tool-candidates.ts";
-import type { CodeOwner } from "./tool-source.ts";
 
 /** Whether a session can do without a server of the user's own; who looks for faults wants to see them all. */
 export interface OpeningRules {
@@ -65,10 +58,7 @@ class Opening {
   readonly #problems: Problem[] = [];
   readonly #recording: RecordedCall[] = [];
   readonly #memory: SessionMemory;
-  readonly #logDir: string;
-  readonly #logFiles = new LogFiles();
-  readonly #runners: CodeRunners;
-  #callback: CallbackEndpoint | undefined;
+  readonly #processes: SessionProcesses;
   #calls: ToolCalls | undefined;
 
   constructor(
@@ -84,9 +74,16 @@ class Opening {
     this.#options = options;
     this.#config = config;
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
-    this.#logDir = openLogs(means, this.#id, config);
-    this.#runners = new CodeRunners((owner) => this.#createRunner(owner));
-    this.#resources.add(() => this.#runners.close());
+    this.#processes = new SessionProcesses({
+      sessionId: this.#id,
+      means,
+      config,
+      memory: this.#memory,
+      resources: this.#resources,
+      onCommand: options.onCommand,
+      report: (problem) => this.#reportLater(problem),
+      log: (entry) => this.#log(entry),
+    });
   }
 
   async open(cwd: string): Promise<Session> {
@@ -116,11 +113,11 @@ class Opening {
           this.#calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
       });
       this.#resources.add(() => callback.close());
-      this.#callback = callback;
+      this.#processes.callback = callback;
     }
     // The user's own servers boot while packs are looked for.
     const own = config.subprocessServers.map((server, index) =>
-      this.#start(planUserServer(server, config, index)),
+      this.#processes.startServer(planUserServer(server, config, index)),
     );
     const ownReady = Promise.all(
       own.map((server) => {
@@ -205,30 +202,6 @@ class Opening {
     if (broken !== undefined) throw new TrailblazeError(broken);
   }
 
-  #start(plan: ServerPlan): SessionServer {
-    this.#resources.closing.throwIfAborted();
-    const { label, command, args, cwd } = plan;
-    const { config, callback } = { config: this.#config, callback: this.#callback };
-    const server = new SessionServer(plan, {
-      callback,
-      relaunches: config.crash === "relaunch" ? 1 : 0,
-      start: (_plan, token, events) => {
-        this.#options.onCommand?.({ label, command, args, cwd });
-        const env = plan.createEnvironment(this.#environmentFacts(token));
-        const logFile = join(this.#logDir, this.#logFiles.nameFor(plan.key, label));
-        const secrets = () => [...(token === undefined ? [] : [token]), ...this.#memory.secrets()];
-        return this.#means.startServer(
-          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts },
-          { ...events, onLog: (entry) => this.#log({ tool: label, level: entry.level, data: entry.data }) },
-        );
-      },
-      report: (problem) => this.#reportLater(problem),
-      onDeath: (_server, why) => this.#onDeath(why),
-    });
-    this.#resources.add(() => server.close());
-    return server;
-  }
-
   /** A problem of a server or of code that runs, which may come up at any time. */
   #reportLater(problem: Problem): void {
     this.#problems.push(problem);
@@ -237,31 +210,10 @@ class Opening {
     if (this.#calls !== undefined && onProblem !== undefined) tellHost(() => onProblem(problem));
   }
 
-  /** A death that nothing was started for again. */
-  #onDeath(why: string): void {
-    if (this.#config.crash === "isolate") return;
-    void this.#resources.close(failure("SessionClosed", { reason: why }));
-  }
-
-  #environmentFacts(token: string | undefined) {
-    const callback = this.#callback;
-    const { timeoutMs } = this.#config.callback;
-    return {
-      hostEnvironment: this.#means.hostEnvironment,
-      platform: this.#means.platform,
-      device: this.#config.device,
-      sessionId: this.#id,
-      callback:
-        callback === undefined || token === undefined
-          ? undefined
-          : { baseUrl: callback.baseUrl, port: callback.port, token, timeoutMs },
-    };
-  }
-
   #startPackServers({ inspected, unusable }: CheckedPack): SessionServer[] {
     return inspected.items
       .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
-      .map((item) => this.#start(planPackServer(inspected, item)));
+      .map((item) => this.#processes.startServer(planPackServer(inspected, item)));
   }
 
   /** A server of the user's own that does not start is a fault of the line that names it. */
@@ -325,7 +277,7 @@ class Opening {
     }
     return new Session({
       id: this.#id,
-      logDir: this.#logDir,
+      logDir: this.#processes.logDir,
       candidates: registered,
       toolsets,
       shownToolsets: findShownToolsets(this.#options.toolsets, toolsets),
@@ -344,8 +296,8 @@ class Opening {
       sessionId: this.#id,
       config: this.#config,
       memory: this.#memory,
-      runners: this.#runners,
-      callback: this.#callback,
+      runners: this.#processes.runners,
+      callback: this.#processes.callback,
       validator: once(() => this.#means.createSchemaValidator()),
       closing: this.#resources.closing,
       resolve: find,
@@ -357,38 +309,6 @@ class Opening {
 
   #log(entry: ToolLog): void {
     tellHost(() => this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) }));
-  }
-
-  async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
-    const { pack, root } = owner;
-    const inChild = pack !== undefined && this.#config.isolation === "process";
-    const label = pack?.qualifiedName ?? "the host";
-    const onLateError = (message: string) => this.#log({ tool: label, level: "error", data: message });
-    if (!inChild)
-      return this.#means.createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
-    const toolsetFile = join(root, "package.json");
-    const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
-    const log = this.#means.openLog(join(this.#logDir, this.#logFiles.nameFor(`code ${label}`, label)));
-    const clean = createStreamRedactor(this.#memory.createTextRedactor());
-    this.#resources.add(() => {
-      log.write(clean.end());
-      return log.end();
-    });
-    const child = { env, onOutput: (chunk: Buffer) => log.write(clean.push(chunk)) };
-    const runner = await this.#means.createRunner({ root, trusted: false, child, onLateError });
-    void runner.death?.then((death) => this.#onCodeDeath(owner, label, death));
-    return runner;
-  }
-
-  /** A child with a pack's code has ended by itself: the same rule as for servers. */
-  #onCodeDeath(owner: CodeOwner, label: string, death: CodeDiedError): void {
-    if (this.#resources.closing.aborted) return;
-    this.#runners.noteDeath(owner, death);
-    const isRelaunched = this.#config.crash === "relaunch" && this.#runners.renew(owner);
-    const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
-    const why = this.#memory.redact(describeCodeDeath(death));
-    this.#reportLater(createProblem("ServerDied", { label, why, isRelaunched }, place));
-    if (!isRelaunched) this.#onDeath(why);
   }
 }
 

@@ -1,0 +1,137 @@
+import { join } from "node:path";
+import type { CodeDiedError } from "../execution/code-died-error.ts";
+import type { OutcomeRunner } from "../execution/code-runner.ts";
+import { createProblem, failure, type Problem } from "../problems/index.ts";
+import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
+import { CodeRunners, describeCodeDeath } from "./code-runners.ts";
+import type { SessionConfig } from "./config/session-config.ts";
+import { LogFiles, openLogs } from "./log-files.ts";
+import { createPackEnvironment } from "./server-environment.ts";
+import type { ServerPlan } from "./server-launches.ts";
+import { createStreamRedactor } from "./servers/redact.ts";
+import type { SessionMeans } from "./session-means.ts";
+import type { SessionMemory } from "./session-memory.ts";
+import type { SessionOptions } from "./session-options.ts";
+import type { SessionResources } from "./session-resources.ts";
+import { SessionServer } from "./session-servers.ts";
+import type { ToolLog } from "./tool-calls.ts";
+import type { CodeOwner } from "./tool-source.ts";
+
+export interface ProcessesOptions {
+  sessionId: string;
+  means: SessionMeans;
+  config: SessionConfig;
+  memory: SessionMemory;
+  /** Gets whatever is started, to end it with the session. */
+  resources: SessionResources;
+  onCommand: SessionOptions["onCommand"];
+  /** Told of deaths, and of what servers do that they should not. */
+  report(problem: Problem): void;
+  log(entry: ToolLog): void;
+}
+
+/** What a session starts: its servers, and what runs its packs' code; and what their deaths mean to it. */
+export class SessionProcesses {
+  /** The folder with the logs, absolute. */
+  readonly logDir: string;
+  readonly runners: CodeRunners;
+  /** Where servers call back, once there is such a place. */
+  callback: CallbackEndpoint | undefined;
+  readonly #options: ProcessesOptions;
+  readonly #logFiles = new LogFiles();
+
+  constructor(options: ProcessesOptions) {
+    const { means, sessionId, config, resources } = options;
+    this.#options = options;
+    this.logDir = openLogs(means, sessionId, config);
+    this.runners = new CodeRunners((owner) => this.#createRunner(owner));
+    resources.add(() => this.runners.close());
+  }
+
+  /** Starts a server at once; `ready` of what is given says what became of it. */
+  startServer(plan: ServerPlan): SessionServer {
+    const { means, config, memory, resources, onCommand, report, log } = this.#options;
+    resources.closing.throwIfAborted();
+    const { label, command, args, cwd } = plan;
+    const server = new SessionServer(plan, {
+      callback: this.callback,
+      relaunches: config.crash === "relaunch" ? 1 : 0,
+      start: (_plan, token, events) => {
+        onCommand?.({ label, command, args, cwd });
+        const env = plan.createEnvironment(this.#environmentFacts(token));
+        const logFile = this.#logFileOf(plan.key, label);
+        const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
+        return means.startServer(
+          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts },
+          { ...events, onLog: (entry) => log({ tool: label, level: entry.level, data: entry.data }) },
+        );
+      },
+      report,
+      onDeath: (_server, why) => this.#onDeath(why),
+    });
+    resources.add(() => server.close());
+    return server;
+  }
+
+  /** A death that nothing was started for again. */
+  #onDeath(why: string): void {
+    if (this.#options.config.crash === "isolate") return;
+    void this.#options.resources.close(failure("SessionClosed", { reason: why }));
+  }
+
+  #logFileOf(key: string, label: string): string {
+    return join(this.logDir, this.#logFiles.nameFor(key, label));
+  }
+
+  #environmentFacts(token: string | undefined) {
+    const { callback } = this;
+    const { means, config, sessionId } = this.#options;
+    const { timeoutMs } = config.callback;
+    return {
+      hostEnvironment: means.hostEnvironment,
+      platform: means.platform,
+      device: config.device,
+      sessionId,
+      callback:
+        callback === undefined || token === undefined
+          ? undefined
+          : { baseUrl: callback.baseUrl, port: callback.port, token, timeoutMs },
+    };
+  }
+
+  async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
+    const { means, config, memory, resources } = this.#options;
+    const { pack, root } = owner;
+    const inChild = pack !== undefined && config.isolation === "process";
+    const label = pack?.qualifiedName ?? "the host";
+    const onLateError = (message: string) =>
+      this.#options.log({ tool: label, level: "error", data: message });
+    if (!inChild) {
+      return means.createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
+    }
+    const toolsetFile = join(root, "package.json");
+    const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
+    const log = means.openLog(this.#logFileOf(`code ${label}`, label));
+    const clean = createStreamRedactor(memory.createTextRedactor());
+    resources.add(() => {
+      log.write(clean.end());
+      return log.end();
+    });
+    const child = { env, onOutput: (chunk: Buffer) => log.write(clean.push(chunk)) };
+    const runner = await means.createRunner({ root, trusted: false, child, onLateError });
+    void runner.death?.then((death) => this.#onCodeDeath(owner, label, death));
+    return runner;
+  }
+
+  /** A child with a pack's code has ended by itself: the same rule as for servers. */
+  #onCodeDeath(owner: CodeOwner, label: string, death: CodeDiedError): void {
+    const { config, memory, resources, report } = this.#options;
+    if (resources.closing.aborted) return;
+    this.runners.noteDeath(owner, death);
+    const isRelaunched = config.crash === "relaunch" && this.runners.renew(owner);
+    const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
+    const why = memory.redact(describeCodeDeath(death));
+    report(createProblem("ServerDied", { label, why, isRelaunched }, place));
+    if (!isRelaunched) this.#onDeath(why);
+  }
+}
