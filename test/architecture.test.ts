@@ -319,6 +319,7 @@ describe("means that only one place has", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
       "io/confined-process.ts",
       "io/package-manager.ts",
+      "io/reserve-descriptors.ts",
       "io/server-process.ts",
     ]);
   });

@@ -49,6 +49,10 @@ export function createServeMeans(): ServeMeans {
     log: (text) => void process.stderr.write(text.endsWith("\n") ? text : `${text}\n`),
     reserveStdout: async () => void (await reserveStdout()),
     reserveStdin: async () => void (await reserveStdin()),
+    async reserveDescriptors() {
+      const { reserveDescriptors } = await import("../io/reserve-descriptors.ts");
+      reserveDescriptors();
+    },
     async serveStdio(create) {
       const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
       const output = await reserveStdout();

@@ -7,6 +7,9 @@ import { formatJson } from "./format-json.ts";
 
 type Descriptor = 1 | 2;
 
+/** Node's own, also where a server keeps others from descriptor 1. */
+const writeBytes = writeSync;
+
 /** The ways to the real streams, once packs' code may be running. */
 const reserved = new Map<Descriptor, Writable>();
 
@@ -34,7 +37,7 @@ function styleOf(descriptor: Descriptor): TextStyle {
 function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
   let rest = bytes;
   try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+    while (rest.length > 0) rest = rest.subarray(writeBytes(descriptor, rest));
   } catch (error) {
     tolerateClosedPipe(error as NodeJS.ErrnoException);
   }

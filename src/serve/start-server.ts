@@ -29,6 +29,8 @@ export interface ServeMeans
   reserveStdout(): Promise<void>;
   /** From now on, stdin is empty for everything in this process but `serveStdio`. */
   reserveStdin(): Promise<void>;
+  /** The same for whatever goes round the streams: for a process that only serves. */
+  reserveDescriptors(): Promise<void>;
   serveStdio(create: CreateProtocolServer): Promise<RunningServer>;
   serveHttp(label: string, create: CreateProtocolServer, options: HttpTransport): Promise<RunningServer>;
   /** Runs a program with this process's own stdin, stdout and stderr. */
@@ -174,7 +176,10 @@ export async function startServerWith(
     throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
   }
   if (target.type === "subprocess") return serveSubprocess(means, target.plan, transport);
-  if (options.ownsStdout) await means.reserveStdout();
+  if (options.ownsStdout) {
+    await means.reserveStdout();
+    if (transport === "stdio") await means.reserveDescriptors();
+  }
   const allTools = options.allTools === true;
   return serveComposed(means, target.server, transport, config, { builtIns, allTools }, signal);
 }

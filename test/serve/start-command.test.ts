@@ -255,6 +255,51 @@ describe("a composed server over stdio", () => {
     return { answers: run.stdout.trim().split("\n"), stderr: run.stderr };
   }
 
+  test.each([
+    ["fs.writeSync", "fs.writeSync(1, 'STRAY\\n')"],
+    ["fs.write", "await promisify(fs.write)(1, 'STRAY\\n')"],
+    ["fs.writeFileSync", "fs.writeFileSync(1, 'STRAY\\n')"],
+    ["a named import", "writeSync(1, 'STRAY\\n')"],
+    ["a child that inherits", "spawnSync('sh', ['-c', 'echo STRAY'], { stdio: 'inherit' })"],
+    [
+      "a child that is handed stdout",
+      "execSync('echo STRAY', { stdio: ['ignore', process.stdout, 'inherit'] })",
+    ],
+    ["a child that is not waited for", "await ended(spawn('echo', ['STRAY'], { stdio: [0, 1, 2] }))"],
+    ["a forked module", "await ended(fork(new URL('stray.js', import.meta.url)))"],
+    ["a child that reads", "spawnSync('sh', ['-c', 'cat; echo STRAY'], { stdio: 'inherit' })"],
+  ])("keeps the protocol's descriptors from what goes round the streams: %s", async (_what, code) => {
+    const cwd = makeProject({
+      "@acme/round": toolPack(
+        { stray: {}, after: {} },
+        `import fs, { writeSync } from "node:fs";
+        import { promisify } from "node:util";
+        import { once } from "node:events";
+        import { execSync, fork, spawn, spawnSync } from "node:child_process";
+        const ended = (child) => once(child, "exit");
+        export const stray = async () => { ${code}; return "done"; };
+        export const after = () => "still here";`,
+        {
+          "stray.js": "console.log('STRAY');",
+          "package.json": { type: "module", trailblaze: { servers: ["all"] } },
+          "trailblaze/servers/all.json": { tools: ["stray", "after"] },
+        },
+      ),
+    });
+    const lines = ["stray", "after"].map((name, id) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }),
+    );
+    const run = await runCli(["start", "acme/round/all"], { cwd, input: `${lines.join("\n")}\n` });
+    const answers = run.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const texts = Object.fromEntries(answers.map(({ id, result }) => [id, result.content[0].text]));
+    expect(texts).toEqual({ 0: "done", 1: "still here" });
+    expect(run.stderr).toContain("STRAY");
+    expect(run.exitCode).toBe(0);
+  });
+
   test("says on stderr what a bundle's handler threw and its client is not told", async () => {
     const { answers, stderr } = await answer("acme/desk/quiet", ["thrower"]);
     expect(JSON.parse(answers[0] ?? "").error).toEqual({ code: -32603, message: "The tool failed." });

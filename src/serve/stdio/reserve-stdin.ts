@@ -7,8 +7,8 @@ const besides = ["ref", "unref", "setRawMode", "setTimeout", "setNoDelay", "setK
  * Takes stdin for the protocol: from now on `process.stdin` is a stream that is empty and ends at once, whatever is done
  * to it, and only the stream returned is the real one. To be called before code of others runs.
  *
- * Not reached is what goes round the stream: `fs.readSync(0)`, and children that inherit the descriptor. Code that does
- * this takes messages away from the protocol, as with any MCP server.
+ * Not reached is what goes round the stream: `fs.readSync(0)`, and children that inherit the descriptor. Where the
+ * process has no other purpose, `reserveDescriptors` sees to them.
  */
 export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   const { stdin } = owner;

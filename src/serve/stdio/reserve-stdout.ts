@@ -7,8 +7,8 @@ const calming = ["end", "destroy", "cork", "uncork", "destroySoon"] as const;
  * Takes stdout for the protocol: from now on whatever is printed, by `console` or to the stream itself, goes to
  * stderr, and only the writer returned reaches stdout. To be called before code of others runs.
  *
- * Not reached is what goes round the stream: `fs.writeSync(1, …)`, and children that inherit the descriptor. Code
- * that does this breaks the protocol, as with any MCP server.
+ * Not reached is what goes round the stream: `fs.writeSync(1, …)`, and children that inherit the descriptor. Where the
+ * process has no other purpose, `reserveDescriptors` sees to them.
  */
 export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
   const write = stdout.write.bind(stdout);
