@@ -66,7 +66,7 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
       await resolveServer(server, { cwd: project });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      // A client of another project that fails to start a server is no obstacle to a session here.
+      // No obstacle to a session here, whichever project it is of.
       problems.push({ ...error.problem, severity: "warning", file });
     }
   }

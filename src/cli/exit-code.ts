@@ -16,11 +16,12 @@ export function exitCodeOfFailure(code: ProblemCode): ExitCode {
   return unusableInput.has(code) ? 2 : 1;
 }
 
-/** The exit code of a command that answered. */
+/** The exit code of a command that answered; its answer may be that what it was asked about cannot be used. */
 export function exitCodeOfAnswer(
   problems: readonly Problem[],
   { strict = false, failed = false } = {},
 ): ExitCode {
   const fails = ({ severity }: Problem) => severity === "error" || (strict && severity === "warning");
+  if (problems.some(({ code, severity }) => severity === "error" && unusableInput.has(code))) return 2;
   return failed || problems.some(fails) ? 1 : 0;
 }

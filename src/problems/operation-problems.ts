@@ -63,14 +63,16 @@ export const operationProblems = {
     nearest?: readonly string[];
     isDeclared?: boolean;
     /** What the name may mean as well: two segments are an item, or a pack with a scope. */
-    alternative?: string;
+    alternative?: string | undefined;
+    /** In which it is asked for. */
+    range?: string | undefined;
   }>({
     title: "The pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
     message: ({ name }) => `The pack ${quote(name)} is not installed here.`,
-    hint: ({ name, nearest = [], alternative, isDeclared }) => {
+    hint: ({ name, nearest = [], alternative, isDeclared, range }) => {
       if (isDeclared) return "package.json declares it: npm install";
-      const install = `npm install ${name}`;
+      const install = range === undefined ? `npm install ${name}` : `npm install "${name}@${range}"`;
       const meant = nearest.length > 0 ? `Did you mean ${listOf(nearest)}? Or: ${install}` : install;
       return alternative === undefined ? meant : `${meant} (or, if it is a pack: npm install ${alternative})`;
     },

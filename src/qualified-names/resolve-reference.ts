@@ -158,13 +158,22 @@ export function resolveReference(reference: string, given: ReferenceContext): Re
   const { range } = name;
   const pack = findPack(name.packageName, context);
   if (pack === undefined) {
+    const { packageName, publisher, item } = name;
+    // Two segments may also name a pack with a scope, and what they name as an item may be anybody's package.
+    const asPack = publisher === undefined ? `@${packageName}/${item}` : undefined;
+    if (asPack !== undefined && findPack(asPack, context) !== undefined) {
+      throw failure("InvalidQualifiedName", {
+        name: reference,
+        reason: "it names a pack, but no item of it",
+      });
+    }
     const nearest = findNearestNames(
-      name.packageName,
+      packageName,
       context.packs.map((one) => one.name),
     );
-    const missingPack = range === undefined ? name.packageName : `${name.packageName}@${range}`;
-    const place = { pack: name.packageName };
-    throw failure("PackNotInstalled", { name: name.packageName, nearest }, place, { missingPack });
+    const missingPack = range === undefined ? packageName : `${packageName}@${range}`;
+    const args = { name: packageName, nearest, range };
+    throw failure("PackNotInstalled", args, { pack: packageName }, { missingPack });
   }
   if (range !== undefined && !(pack.version !== null && satisfies(pack.version, range))) {
     throw failure("PackVersionMismatch", {

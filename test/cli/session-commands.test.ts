@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
 import { command, runCli } from "../support/run-cli.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const shop = toolPack(
   {
@@ -348,7 +349,15 @@ describe("trailblaze doctor", () => {
       "InvalidConfig",
       "InvalidConfig",
     ]);
-    expect(wrong.exitCode).toBe(1);
+    expect(wrong.exitCode).toBe(2);
+  });
+
+  test("says where there is no project, as others do", async () => {
+    const folder = makeTemporaryFolder();
+    onTestFinished(folder.remove);
+    const { exitCode, answer } = await json(["doctor"], folder.path);
+    expect(exitCode).toBe(2);
+    expect(answer).toMatchObject({ project: null, problems: [{ code: "ProjectNotFound" }] });
   });
 
   test("looks for the servers of clients' entries where those entries start them", async () => {
@@ -367,7 +376,8 @@ describe("trailblaze doctor", () => {
     expect(await doctor()).toMatchObject({ exitCode: 0, problems: [], clients: healthy });
 
     writeFileSync(join(shopping, "trailblaze.config.json"), "{}");
-    const { problems, clients } = await doctor();
+    const { exitCode, problems, clients } = await doctor();
+    expect(exitCode).toBe(0);
     expect(clients).toMatchObject({ ok: false, summary: "2 entries, 2 of servers that are gone" });
     expect(problems).toMatchObject(
       [env.HOME, shopping].map((folder) => ({
@@ -395,7 +405,7 @@ describe("a relative --config with --cwd", () => {
     expect(exitCode).toBe(0);
     const wrong = ["--cwd", "sub", "--config", "sub/mine.json"];
     expect((await json(["tools", ...wrong], cwd)).exitCode).toBe(2);
-    expect((await json(["doctor", ...wrong], cwd)).exitCode).toBe(1);
+    expect((await json(["doctor", ...wrong], cwd)).exitCode).toBe(2);
   });
 });
 

@@ -159,12 +159,19 @@ describe.each([
   test.each([
     ["acme/confluence/page", "npm install @acme/confluence"],
     ["confluence/page", "npm install confluence"],
-    ["acme/confluence@^2/page", "npm install @acme/confluence"],
+    ["acme/confluence@^2/page", 'npm install "@acme/confluence@^2"'],
   ])("to the missing pack of %s says: %s", (reference, command) => {
     expect(fail(reference)).toMatchObject({
       code: "PackNotInstalled",
       severity: "error",
       hint: expect.stringContaining(command),
+    });
+  });
+
+  test("that names a pack is not sent to another package", () => {
+    expect(fail("acme/jira")).toMatchObject({
+      code: "InvalidQualifiedName",
+      message: expect.stringContaining("it names a pack, but no item of it"),
     });
   });
 
