@@ -3,6 +3,7 @@ import type { ServerMember } from "../definitions/server-contents.ts";
 import type { InspectedItem } from "../definitions/types.ts";
 import type { CallToolResult } from "../execution/call-tool-result.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
+import type { OutcomeRunner } from "../execution/code-runner.ts";
 import { checkStructuredContent, createErrorResult } from "../execution/convert-result.ts";
 import type { HandlerContext } from "../execution/handler-context.ts";
 import type { SchemaCheck } from "../execution/schema-validator.ts";
@@ -22,6 +23,14 @@ import type { CallChannel, ServedPrompt, ServedServer, ServedTool, ToolRequest }
 /** A tool, or an entry of a bundle. */
 type Offer = { code: ToolCode } | { bundleTool: BundleTool };
 
+/** An `initialize`, and whose it is. */
+interface Initializer {
+  name: string;
+  owner: CodeOwner;
+  place: CodePlace;
+  options: Readonly<Record<string, unknown>>;
+}
+
 const nameOfOffer = (offer: Offer) => ("code" in offer ? offer.code.name : offer.bundleTool.entry.name);
 
 /** The tools and prompts of a composed server, ready to be called. */
@@ -29,6 +38,7 @@ export class MemberServer {
   readonly #server: ComposedServer;
   readonly #means: ServeMeans;
   readonly #codes: (EntryCode & { qualifiedName?: string | null })[];
+  readonly #initializers: readonly Initializer[];
   readonly tools: ServedTool[];
   readonly prompts: ServedPrompt[];
 
@@ -45,6 +55,7 @@ export class MemberServer {
         : this.#codeOf(member).map((code) => ({ code })),
     );
     this.#codes = members.map((offer) => ("code" in offer ? offer.code : offer.bundleTool.code));
+    this.#initializers = this.#findInitializers();
     const offered = members.filter((offer) =>
       this.#isOffered("code" in offer ? offer.code.definition : offer.bundleTool.entry),
     );
@@ -63,7 +74,7 @@ export class MemberServer {
         item,
         promptNames[index] ?? advertisedPrompt(item),
         server.packOf(item).pack,
-        means.runners,
+        (owner) => this.#runnerOf(owner),
         inPrompt,
       ),
     );
@@ -94,21 +105,36 @@ export class MemberServer {
 
   /** Runs `initialize` of the server, then of each tool, once each. Throws `TrailblazeError` `InitializeFailed`. */
   async initialize(): Promise<void> {
-    const { origin, name } = this.#server;
-    if (origin !== undefined) {
-      const { item, pack } = origin;
-      const owner = { pack, root: pack.location };
-      const place = placeOfCode(item.definition?.initialize, owner.root, "initialize", item);
-      if (place !== undefined) await this.#runInitialize(item.qualifiedName, owner, place, {});
-    }
     for (const { owner, handler } of this.#codes) {
       // Packs' handlers were looked for when their definitions were checked.
       if (owner.pack === undefined && handler.source.from === "module") await this.#loadOwn(owner, handler);
     }
-    for (const code of this.#codes) {
-      if (code.initialize === undefined) continue;
-      await this.#runInitialize(code.qualifiedName ?? name, code.owner, code.initialize, code.options);
+    for (const one of this.#initializers) await this.#runInitialize(one);
+  }
+
+  /** Of the server, then of its tools in their order. */
+  #findInitializers(): Initializer[] {
+    const { origin, name } = this.#server;
+    const found: (Omit<Initializer, "place"> & { place: CodePlace | undefined })[] = [];
+    if (origin !== undefined) {
+      const { item, pack } = origin;
+      const owner = { pack, root: pack.location };
+      const place = placeOfCode(item.definition?.initialize, owner.root, "initialize", item);
+      found.push({ name: item.qualifiedName, owner, place, options: {} });
     }
+    for (const { qualifiedName, owner, initialize: place, options } of this.#codes) {
+      found.push({ name: qualifiedName ?? name, owner, place, options });
+    }
+    return found.filter((one): one is Initializer => one.place !== undefined);
+  }
+
+  /** The runner of an owner's code. One that takes the place of another that died is made ready as that was. */
+  async #runnerOf(owner: CodeOwner): Promise<OutcomeRunner> {
+    const runner = await this.#means.runners.get(owner);
+    for (const one of this.#initializers) {
+      if (one.owner.pack?.location === owner.pack?.location) await this.#runInitialize(one);
+    }
+    return runner;
   }
 
   /** Throws `HandlerNotFound` where the host's own tool has no code. */
@@ -122,12 +148,8 @@ export class MemberServer {
     }
   }
 
-  async #runInitialize(
-    name: string,
-    owner: CodeOwner,
-    place: CodePlace,
-    options: Readonly<Record<string, unknown>>,
-  ): Promise<void> {
+  /** Does nothing where it was run already. */
+  async #runInitialize({ name, owner, place, options }: Initializer): Promise<void> {
     try {
       await (await this.#means.runners.get(owner)).initialize(place, { options });
     } catch (error) {
@@ -149,7 +171,7 @@ export class MemberServer {
 
   #serveTool(code: ToolCode, name: string): ServedTool {
     const { definition, handler, inputSchema, owner, options, qualifiedName } = code;
-    const { validator, runners } = this.#means;
+    const { validator } = this.#means;
     const outputSchema = isRecord(definition.outputSchema) ? definition.outputSchema : undefined;
     return {
       name,
@@ -160,7 +182,7 @@ export class MemberServer {
         if (!checked.ok) return { result: refuse(checked) };
         const context = this.#createContext(owner, options, request, channel);
         const answer = await contain(async () =>
-          (await runners.get(owner)).call(handler, checked.value, context),
+          (await this.#runnerOf(owner)).call(handler, checked.value, context),
         );
         return { result: await checkStructuredContent(answer, outputSchema, validator) };
       },
@@ -169,7 +191,7 @@ export class MemberServer {
 
   #serveEntry(tool: BundleTool, name: string): ServedTool {
     const { entry, code } = tool;
-    const { validator, runners, report } = this.#means;
+    const { validator, report } = this.#means;
     return {
       name,
       qualifiedName: null,
@@ -190,7 +212,7 @@ export class MemberServer {
           },
         };
         const context = this.#createContext(code.owner, code.options, request, channel);
-        const runner = await runners.get(code.owner);
+        const runner = await this.#runnerOf(code.owner);
         const outcome = await runEntry(tool, seen, validator, (inputs) =>
           runner.invoke(code.handler, inputs, context),
         );
@@ -266,12 +288,15 @@ function refuse({ message, schemaFault }: Extract<SchemaCheck, { ok: false }>): 
   );
 }
 
-/** The end of the process that code runs in is a failure of its call. */
+/** The end of the process that code runs in is a failure of its call, and so is a new one that cannot be made ready. */
 async function contain(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof CodeDiedError) return createErrorResult(error.message);
+    const isOfCode =
+      error instanceof CodeDiedError ||
+      (error instanceof TrailblazeError && error.code === "InitializeFailed");
+    if (isOfCode) return createErrorResult(error.message);
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../definitions/types.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
+import type { OutcomeRunner } from "../execution/code-runner.ts";
 import type { HandlerContext } from "../execution/handler-context.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
-import type { CodeRunners } from "../session/code-runners.ts";
 import { placeOfCode } from "../session/tool-candidates.ts";
 import type { CodeOwner } from "../session/tool-source.ts";
 import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
@@ -28,7 +28,7 @@ export function servePrompt(
   item: InspectedItem,
   name: string,
   pack: DiscoveredPack,
-  runners: CodeRunners,
+  runnerOf: (owner: CodeOwner) => Promise<OutcomeRunner>,
   createContext: (owner: CodeOwner, channel: CallChannel) => HandlerContext,
 ): ServedPrompt {
   const definition = item.definition ?? {};
@@ -54,7 +54,7 @@ export function servePrompt(
       }
       if (handler === undefined) throw new Error("The prompt has no content.");
       const context = createContext(owner, channel);
-      const runner = await runners.get(owner);
+      const runner = await runnerOf(owner);
       const outcome = await runner.invoke(handler, { ...given }, context);
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
       const { returned } = outcome;

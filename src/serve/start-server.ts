@@ -45,14 +45,19 @@ function environmentFacts({ hostEnvironment, platform }: ServeMeans) {
 }
 
 function createRunners(means: ServeMeans, { isolation }: SessionConfig): CodeRunners {
-  return new CodeRunners(({ pack, root }: CodeOwner) => {
+  const runners = new CodeRunners(async (owner: CodeOwner) => {
+    const { pack, root } = owner;
     const inChild = pack !== undefined && isolation === "process";
     const onLateError = (message: string) => means.log(`${pack?.qualifiedName ?? "the host"}: ${message}`);
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...environmentFacts(means), toolsetFile }, {});
     const child = inChild ? { env, onOutput: (chunk: Buffer) => means.log(chunk.toString()) } : undefined;
-    return means.createRunner({ root, trusted: pack === undefined, child, onLateError });
+    const runner = await means.createRunner({ root, trusted: pack === undefined, child, onLateError });
+    // A server outlives what one call did: the next has a new child.
+    void runner.death?.then(() => runners.forget(owner));
+    return runner;
   });
+  return runners;
 }
 
 /** A way to end things once, whatever ends first. */

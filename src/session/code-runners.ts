@@ -49,6 +49,11 @@ export class CodeRunners {
     return this.#runners.delete(key);
   }
 
+  /** Lets the next call have a new runner, as often as it takes. */
+  forget(owner: CodeOwner): void {
+    this.#runners.delete(keyOf(owner));
+  }
+
   async close(): Promise<void> {
     await Promise.allSettled([...this.#runners.values()].map(async (runner) => (await runner).close()));
   }

@@ -405,6 +405,35 @@ describe("a composed server over stdio", () => {
   });
 });
 
+test("a pack's child that ends is the failure of one call: the next has a new one, made ready as the first", async () => {
+  const cwd = makeProject(
+    {
+      "@acme/frail": toolPack(
+        { quit: {}, count: { initialize: "./handlers.js#setUp", options: { from: { default: 40 } } } },
+        `let number;
+        export const setUp = ({ options }) => { number = options.from; };
+        export const quit = () => process.exit(3);
+        export const count = () => ++number;`,
+        {
+          "package.json": { type: "module", trailblaze: { servers: ["all"] } },
+          "trailblaze/servers/all.json": { tools: ["quit", "count"] },
+        },
+      ),
+    },
+    { "trailblaze.config.yaml": "isolation: process\n" },
+  );
+  const client = await connect(cwd, "acme/frail/all");
+  const textOf = async (name: string) => {
+    const { content, isError } = await client.callTool({ name });
+    return [(content as { text: string }[])[0]?.text, isError === true];
+  };
+  for (let round = 0; round < 2; round++) {
+    expect(await textOf("count")).toEqual(["41", false]);
+    expect(await textOf("count")).toEqual(["42", false]);
+    expect(await textOf("quit")).toEqual([expect.stringContaining("exit code 3"), true]);
+  }
+});
+
 describe("a server that cannot be served", () => {
   test.each([
     ["acme/desk/lost", "ToolNotFound"],
