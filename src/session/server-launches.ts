@@ -62,15 +62,27 @@ function findNodeScript(args: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** The script that a command runs: itself, if it is a path, or the one that `node` is given. */
+const interpreters = /^(?:.*[/\\])?(?:python[\d.]*|bun|deno|tsx|ts-node|ruby|php|perl|sh|bash)(?:\.exe)?$/i;
+
+/** The first argument of another interpreter, if it is a file by its ending; after options that need no value. */
+function findOtherScript(args: readonly string[]): string | undefined {
+  for (const argument of args) {
+    if (/^-[cme]$|^--eval$/.test(argument)) return undefined;
+    if (argument.startsWith("-") || argument === "run") continue;
+    return /\.(?:[cm]?[jt]s|[jt]sx|pyz?|rb|php|pl|sh)$/i.test(argument) ? argument : undefined;
+  }
+  return undefined;
+}
+
+/** The script that a command runs: itself, if it is a path, or the one that its interpreter is given. */
 function findScript({
   command,
   args,
   cwd,
 }: Pick<UserServer, "command" | "args" | "cwd">): string | undefined {
-  if (!/^(?:.*[/\\])?node(?:\.exe)?$/i.test(command))
-    return isPath(command) ? resolve(cwd, command) : undefined;
-  const script = findNodeScript(args);
+  const isNode = /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
+  if (!isNode && !interpreters.test(command)) return isPath(command) ? resolve(cwd, command) : undefined;
+  const script = isNode ? findNodeScript(args) : findOtherScript(args);
   return script === undefined ? undefined : resolve(cwd, script);
 }
 

@@ -63,7 +63,7 @@ describe("the file that a user's server is told it comes from", () => {
     expect(ofPack({ command: "node", args: ["x.js"], cwd: "sub" })).toBe(join(cwd, "sub", "x.js"));
     expect(ofPack({ command: "./server.js" })).toBe(script);
     for (const definition of [
-      { command: "python3", args: ["a.py"] },
+      { command: "python3", args: ["-m", "a.py"] },
       { command: "node", args: ["-e", "1"] },
     ])
       expect(ofPack(definition)).toBe(join(cwd, "trailblaze/servers/mine.json"));
@@ -71,6 +71,28 @@ describe("the file that a user's server is told it comes from", () => {
 
   test("is a command that is a path, and the config for one that is looked up", () => {
     expect(fileOf("./server.js")).toBe(script);
-    expect(fileOf("python3", "server.py")).toBe(config.file);
+    expect(fileOf("my-server", "notes.py")).toBe(config.file);
+  });
+
+  test.each([
+    ["python3", "server.py"],
+    ["/usr/bin/python3.12", "-u", "server.py", "other.py"],
+    ["bun", "run", "server.ts"],
+    ["tsx", "--tsconfig=x.json", "server.ts"],
+    ["deno", "run", "-A", "server.ts"],
+    ["ruby", "server.rb"],
+    ["bash", "server.sh"],
+  ])("is what other interpreters are given: %s %s", (command, ...args) => {
+    const named = args.find((one) => one.startsWith("server."));
+    expect(fileOf(command, ...args)).toBe(join(cwd, named ?? ""));
+  });
+
+  test.each([
+    ["python3", "-m", "server.py"],
+    ["bash", "-c", "exec server.sh"],
+    ["bun", "run", "serve"],
+    ["python3"],
+  ])("is the config where they are given none: %s %s", (command, ...args) => {
+    expect(fileOf(command, ...args)).toBe(config.file);
   });
 });
