@@ -3,7 +3,7 @@ import { createCodeLaunch } from "../io/code-process.ts";
 import type { EndDurations, ProcessEnd, ProcessPort } from "../io/process-port.ts";
 import { CodeDiedError } from "./code-died-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
-import { createOutputTail } from "./output-tail.ts";
+import { createOutputTail, keptTailBytes } from "./output-tail.ts";
 
 export interface CodeChildOptions {
   /** Absolute path of the package, symbolic links followed. */
@@ -26,7 +26,6 @@ export interface CodeChild {
   end(why: string, durations: EndDurations): Promise<void>;
 }
 
-const tailBytes = 4096;
 /** After the end of the process, how long to wait for what others of its group keep from ending. Milliseconds. */
 const drainMs = 500;
 
@@ -37,7 +36,7 @@ const toldBySystem = ({ exitCode, signal }: ProcessEnd) =>
 export function startCodeChild(options: CodeChildOptions): CodeChild {
   const { root, cwd, env, messageBytes } = options;
   const child = options.processes.start(createCodeLaunch({ cwd, env }));
-  const tail = createOutputTail(tailBytes);
+  const tail = createOutputTail(keptTailBytes);
   let why: string | undefined;
   let isDead = false;
 

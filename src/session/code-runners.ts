@@ -1,13 +1,19 @@
 import type { CodeDiedError } from "../execution/code-died-error.ts";
 import type { OutcomeRunner } from "../execution/code-runner.ts";
+import { cutTail, shownTailBytes } from "../execution/output-tail.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
 const keyOf = ({ pack }: CodeOwner) => pack?.location ?? "";
 
-/** What a death means in words, with the end of what the code wrote, as for a server. */
-export function describeCodeDeath({ message, stderrTail }: CodeDiedError): string {
-  const tail = stderrTail.trim();
-  return tail === "" ? message : `${message}\n${tail}`;
+/** A death in words, and the end of what the code wrote, as for a server: both without what `redact` takes out. */
+export function describeCodeDeath(
+  { message, stderrTail }: CodeDiedError,
+  redact: (text: string) => string,
+): { message: string; stderr: string } {
+  // Cut only now: of a value that is cut in two, nobody would know the rest.
+  const stderr = cutTail(redact(stderrTail), shownTailBytes);
+  const said = stderr.trim();
+  return { message: redact(said === "" ? message : `${message}\n${said}`), stderr };
 }
 
 /** The runners of a session's code: one for each pack, one for the host's own tools; each made on first use. */

@@ -130,7 +130,7 @@ export class SessionProcesses {
     this.runners.noteDeath(owner, death);
     const isRelaunched = config.crash === "relaunch" && this.runners.renew(owner);
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
-    const why = memory.redact(describeCodeDeath(death));
+    const { message: why } = describeCodeDeath(death, (text) => memory.redact(text));
     report(createProblem("ServerDied", { label, why, isRelaunched }, place));
     if (!isRelaunched) this.#onDeath(why);
   }

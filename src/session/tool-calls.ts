@@ -279,12 +279,8 @@ export class ToolCalls {
             : this.#means.runners.deathOf(route.owner);
       if (death !== undefined) {
         const { exitCode, signal: by } = death;
-        const stderr = memory.redact(death.stderrTail);
-        return failedResult(memory.redact(describeCodeDeath(death)), "FatalError", {
-          exitCode,
-          signal: by,
-          stderr,
-        });
+        const { message, stderr } = describeCodeDeath(death, (text) => memory.redact(text));
+        return failedResult(message, "FatalError", { exitCode, signal: by, stderr });
       }
       if (limit.isOver) return failedResult(describeDelay(timeoutMs));
       if (stop.signal.aborted) throw stop.signal.reason;

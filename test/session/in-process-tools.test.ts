@@ -258,6 +258,24 @@ test("whose child process ends says so, with the end of what it wrote and withou
   expect(JSON.stringify(session.problems)).not.toContain("hidden-value");
 });
 
+test("of whose last words a secret was cut in two says nothing of it", async () => {
+  const module = `export const quit = () => {
+    process.stderr.write("hidden-value" + "x".repeat(4096 - 6), () => process.exit(7));
+    return new Promise(() => {});
+  };`;
+  const session = await openForTest(makeProject({ quitter: toolPack({ quit: {} }, module) }), {
+    memory: { token: "hidden-value" },
+    config: { isolation: "process", crash: "isolate", sensitiveMemory: ["token"] },
+  });
+  const { message, details } = await session.callTool("quit");
+  const stderr = String(details?.stderr);
+  expect(Buffer.byteLength(stderr)).toBe(4096);
+  for (const text of [message, stderr]) {
+    expect(text).toContain("xxx");
+    expect(text).not.toContain("value");
+  }
+});
+
 describe("an unknown tool", () => {
   test("rejects with near names, whoever asks", async () => {
     const session = await openForTest(project());
