@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 import { describeReturned, type Returned } from "../io/returned-value.mjs";
 import type { CallToolResult, ContentBlock } from "./call-tool-result.ts";
 import type { SchemaValidator } from "./schema-validator.ts";
@@ -10,14 +11,6 @@ export const createErrorResult = (message: string): CallToolResult => ({
 
 const createTextResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-/** Texts that a block of a known type cannot do without. */
-const neededTexts: ReadonlyMap<string, readonly string[]> = new Map([
-  ["text", ["text"]],
-  ["image", ["data", "mimeType"]],
-  ["audio", ["data", "mimeType"]],
-  ["resource_link", ["uri", "name"]],
-]);
-
 const isBlock = (value: unknown): value is ContentBlock => isRecord(value) && typeof value.type === "string";
 
 function findBlockFault(block: ContentBlock): string | undefined {
@@ -25,7 +18,7 @@ function findBlockFault(block: ContentBlock): string | undefined {
     const { resource } = block;
     return isRecord(resource) && typeof resource.uri === "string" ? undefined : "resource.uri";
   }
-  return neededTexts.get(block.type)?.find((key) => typeof block[key] !== "string");
+  return textsOfBlock.get(block.type)?.find((key) => typeof block[key] !== "string");
 }
 
 /** What keeps an object with typed blocks from being a result of MCP. */

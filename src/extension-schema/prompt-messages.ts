@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { listOf, quote } from "../problems/index.ts";
+import { textsOfBlock } from "./content-blocks.ts";
 import { type Fault, formatPath } from "./describe-fault.ts";
 import { describeWritten } from "./describe-written.ts";
 
@@ -8,15 +9,6 @@ const example = "A message is `{ role: user, content: Hello }`.";
 function describeRole(role: unknown): string {
   return typeof role === "string" ? quote(role, 40) : describeWritten(role);
 }
-
-/** The texts that MCP asks for in each type of content block. */
-const blockKeys: ReadonlyMap<unknown, readonly string[]> = new Map([
-  ["text", ["text"]],
-  ["image", ["data", "mimeType"]],
-  ["audio", ["data", "mimeType"]],
-  ["resource_link", ["uri", "name"]],
-  ["resource", []],
-]);
 
 type Written = Readonly<Record<string, unknown>>;
 type FaultPath = readonly (string | number)[];
@@ -37,10 +29,10 @@ function* checkTexts(map: Written, keys: readonly string[], path: FaultPath): Ge
 
 /** A block of MCP content: clients refuse the whole prompt for one that MCP does not know. */
 function* checkBlock(block: Written, path: FaultPath): Generator<Fault> {
-  const keys = blockKeys.get(block.type);
+  const keys = textsOfBlock.get(block.type);
   if (keys === undefined) {
     const at = [...path, "type"];
-    const types = listOf([...blockKeys.keys()].map((type) => `\`${type}\``));
+    const types = listOf([...textsOfBlock.keys()].map((type) => `\`${type}\``));
     const reason = `${formatPath(at)} must be ${types}, but is ${quote(String(block.type), 40)}`;
     yield { reason, path: at, hint: example };
     return;
