@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { findHome } from "./home.ts";
+import { isRunning } from "./is-running.ts";
 
 /** How many sessions' logs are kept. */
 const keptSessions = 20;
@@ -61,13 +62,9 @@ function makeFolder(all: string, sessionId: string): string {
 /** Whether the process still runs whose session the folder is of. */
 function isInUse(folder: string): boolean {
   try {
-    const pid = Number(readFileSync(join(folder, ownerFile), "utf8"));
-    if (!Number.isInteger(pid) || pid <= 0) return false;
-    // Signal 0 is none: it only asks.
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return isRunning(Number(readFileSync(join(folder, ownerFile), "utf8")));
+  } catch {
+    return false;
   }
 }
 

@@ -1,17 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { isRunning } from "./is-running.ts";
 
 const pollMs = 100;
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
 
 /** Takes away a lock whose process is gone. One that is being written has no number yet, and counts as held. */
 function removeStale(file: string): void {
