@@ -2,10 +2,10 @@ import type { NeededFile } from "../needed-files.ts";
 import type { ModuleFiles } from "./module-files.ts";
 
 /** Beyond these, what further modules import is left open: validation is to end soon. */
-const maximumImported = 2000;
-const maximumBytes = 32 << 20;
+export const maximumImported = 2000;
+export const maximumBytes = 32 << 20;
 
-const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
+export const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
 /** TypeScript is never what runs after publishing. */
 const mayImport = (file: string) => /\.[cm]?js$/.test(file) && isInPackage(file);
 
