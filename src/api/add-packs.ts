@@ -9,6 +9,7 @@ import { createPackageManagerPort, readManagerTraces } from "../io/package-manag
 import { saveFiles } from "../io/project-files.ts";
 import { lockProject } from "../io/project-lock.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { nameOfSpec } from "../qualified-names/package-name.ts";
 import { createInspectionMeans } from "./inspection-means.ts";
 
 export type { PackPreview, ServerCommand } from "../install/packages/preview-packs.ts";
@@ -179,7 +180,7 @@ export async function installMissing(
     return true;
   };
   for (const spec of new Set(packs)) {
-    const name = spec.replace(/(?!^)@.*$/, "");
+    const name = nameOfSpec(spec);
     const { resolvePackage } = await findPacks(createNodeInspectionPort(), { cwd });
     if (resolvePackage(name) !== undefined) continue;
     try {

@@ -4,10 +4,11 @@ import { isAllowed, matchesPattern } from "../discovery/packs-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { qualifyPackageName } from "../qualified-names/package-name.ts";
+import { nameOfSpec, qualifyPackageName } from "../qualified-names/package-name.ts";
 import { readConfig } from "../session/config/read-config.ts";
 import type { SessionConfig } from "../session/config/session-config.ts";
 import { findQualifiedNames, takePacks } from "../session/take-packs.ts";
+import type { PacksChange } from "./add-packs.ts";
 import { createInspectionMeans } from "./inspection-means.ts";
 
 export interface MissingPacksOptions {
@@ -37,7 +38,7 @@ export async function withMissingPacks<Value>(
   options: MissingPacksOptions,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const { cwd = process.cwd(), install = false, signal, onInstall } = options;
+  const { cwd = process.cwd(), install = false } = options;
   const tried = new Set<string>();
   for (;;) {
     try {
@@ -47,19 +48,26 @@ export async function withMissingPacks<Value>(
       if (missing === undefined || tried.has(missing) || tried.size >= mostInstalls) throw error;
       tried.add(missing);
       const { packs } = await readPacksConfig(cwd, options.config);
-      if (!mayInstall(missing.replace(/(?!^)@.*$/, ""), packs, install)) throw error;
-      const { installMissing } = await import("./add-packs.ts");
-      const { problems } = await installMissing([missing], {
-        cwd,
-        ...(signal === undefined ? {} : { signal }),
-        ...(onInstall === undefined ? {} : { onCommand: onInstall }),
-      });
+      if (!mayInstall(nameOfSpec(missing), packs, install)) throw error;
+      const { problems } = await installPack(missing, { ...options, cwd });
       const [failed] = problems.filter(
         ({ severity, code }) => severity === "error" && code !== "PackNotInstalled",
       );
       if (failed !== undefined) throw new TrailblazeError(failed);
     }
   }
+}
+
+async function installPack(
+  spec: string,
+  { cwd, signal, onInstall }: Pick<MissingPacksOptions, "signal" | "onInstall"> & { cwd: string },
+): Promise<PacksChange> {
+  const { installMissing } = await import("./add-packs.ts");
+  return installMissing([spec], {
+    cwd,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onInstall === undefined ? {} : { onCommand: onInstall }),
+  });
 }
 
 function readPacksConfig(cwd: string, config: MissingPacksOptions["config"]): Promise<SessionConfig> {
@@ -80,8 +88,9 @@ function mayInstall(name: string, packs: SessionConfig["packs"], install: boolea
  */
 export async function installReferredPacks(
   { packs: policy, toolsets }: Pick<SessionConfig, "packs" | "toolsets">,
-  { cwd = process.cwd(), install = false, calls = [], signal, onInstall }: ReferredPacksOptions,
+  options: ReferredPacksOptions,
 ): Promise<Problem[]> {
+  const { cwd = process.cwd(), install = false, calls = [] } = options;
   const { port, createEvaluator } = createInspectionMeans();
   const references = [...calls, ...[...toolsets.values()].flat()];
   const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
@@ -102,12 +111,8 @@ export async function installReferredPacks(
     if (missing === undefined || tried.size >= mostInstalls) return problems;
     const { packageName, range } = missing;
     tried.add(packageName);
-    const { installMissing } = await import("./add-packs.ts");
-    const change = await installMissing([range === undefined ? packageName : `${packageName}@${range}`], {
-      cwd,
-      ...(signal === undefined ? {} : { signal }),
-      ...(onInstall === undefined ? {} : { onCommand: onInstall }),
-    });
+    const spec = range === undefined ? packageName : `${packageName}@${range}`;
+    const change = await installPack(spec, { ...options, cwd });
     if (change.added.length > 0) continue;
     const [failed] = change.problems;
     // Without its tool a call is nothing; a session goes on without.

@@ -11,6 +11,9 @@ export function isPackageName(name: string): boolean {
   return first.startsWith("@") && packageNamePart.test(first.slice(1)) && packageNamePart.test(second);
 }
 
+/** `@acme/jira` for `@acme/jira@^1.2`: a name, with a range or without. */
+export const nameOfSpec = (spec: string): string => spec.replace(/(?!^)@.*$/, "");
+
 /** `acme/jira` for `@acme/jira`; a name without scope stays. */
 export function qualifyPackageName(packageName: string): string {
   return packageName.startsWith("@") ? packageName.slice(1) : packageName;
