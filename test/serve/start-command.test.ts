@@ -583,7 +583,7 @@ describe("a subprocess server over stdio", () => {
     child.stdout.destroy();
     child.stdin.on("error", () => {});
     child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n');
-    await exit;
+    expect(await exit).toBe(0);
   });
 });
 
