@@ -13,6 +13,7 @@ import {
 import { failure, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
+import { quoteForShell } from "../quote-for-shell.ts";
 import { canAsk } from "../remote/ask.ts";
 
 interface Wishes {
@@ -68,9 +69,6 @@ async function askOnTerminal(folder: string, given: Wishes): Promise<Wishes> {
     terminal.close();
   }
 }
-
-/** A path as a word of a command: in quotation marks where a shell would read it as something else. */
-const quoteForShell = (path: string): string => (/^[\p{L}\p{N}_./@:\\-]+$/u.test(path) ? path : `"${path}"`);
 
 /** Makes a new pack, all of it or nothing. */
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {

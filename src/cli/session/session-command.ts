@@ -4,6 +4,7 @@ import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { output } from "../output.ts";
+import { quoteForShell } from "../quote-for-shell.ts";
 
 const textsOf = (value: CommandInput["options"][string]): string[] =>
   Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
@@ -26,10 +27,7 @@ function readPlatform(value: string | undefined): string | undefined {
 
 /** How a command line is shown before it is started: one line, quoted where a shell would need it. */
 export function formatCommand({ command, args }: Pick<StartedCommand, "command" | "args">): string {
-  const quoted = [command, ...args].map((word) =>
-    /^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word),
-  );
-  return printable(quoted.join(" "));
+  return printable([command, ...args].map(quoteForShell).join(" "));
 }
 
 /** What the options that `tools`, `call` and `run` share ask of a session. */
