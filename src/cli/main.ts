@@ -85,7 +85,7 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
 
 /** Ends a command that has no answer. What is not one of our own errors is a fault of ours, and says so. */
 async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode> {
-  const { failure, formatProblem, TrailblazeError } = await import("../problems/index.ts");
+  const { failure, formatProblem, printableLines, TrailblazeError } = await import("../problems/index.ts");
   const { exitCodeOfFailure } = await import("./exit-code.ts");
   const known =
     error instanceof TrailblazeError
@@ -98,7 +98,7 @@ async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode>
   } else {
     output.note(formatProblem(problem, output.stderrStyle()));
     if (known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
-      output.note(error.stack ?? "");
+      output.note(printableLines(error.stack ?? ""));
   }
   return exitCodeOfFailure(problem.code);
 }

@@ -1,6 +1,7 @@
 import type { Kind } from "../kinds.ts";
 import { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
 import type { ProblemContext, Severity } from "./severity.ts";
+import { printableLines } from "./text.ts";
 
 /** Where a problem lies. Only the keys that apply are set. */
 export interface ProblemPlace {
@@ -36,11 +37,12 @@ export function createProblem<Code extends ProblemCode>(
   const entry = catalogue[code];
   const severity = typeof entry.severity === "function" ? entry.severity(context, args) : entry.severity;
   const hint = entry.hint?.(args);
+  // Not every argument is escaped by the words around it, and who logs a problem escapes nothing.
   return {
     code,
     severity,
-    message: entry.message(args),
-    ...(hint === undefined ? {} : { hint }),
+    message: printableLines(entry.message(args)),
+    ...(hint === undefined ? {} : { hint: printableLines(hint) }),
     ...place,
   };
 }

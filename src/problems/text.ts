@@ -1,8 +1,7 @@
 // Text from packs is hostile until shown otherwise: it may hold escape sequences, bidirectional overrides or
 // invisible characters. Everything that people read goes through here.
 
-/** Control, format, private-use and unassigned characters, lone surrogates, and line and paragraph separators. */
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
+import { replaceUnprintable } from "./hidden-characters.ts";
 
 function escapeCharacter(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
@@ -11,9 +10,12 @@ function escapeCharacter(character: string): string {
 
 /** The text on one line, with every character that does not print written as `\u{…}`. */
 export function printable(text: string): string {
-  // Nearly every text is plain, and the classes of characters above take longer to compile than a list to print.
-  if (/^[ -~]*$/.test(text)) return text;
-  return text.replace(/[\t\r\n]+/g, " ").replace(unprintable, escapeCharacter);
+  return replaceUnprintable(text.replace(/[\t\r\n]+/g, " "), escapeCharacter);
+}
+
+/** The text with its lines as they are, each as `printable` gives it. */
+export function printableLines(text: string): string {
+  return text.split(/\r?\n/).map(printable).join("\n");
 }
 
 /** The text as `printable` gives it, in double quotes, cut after `limit` characters. */

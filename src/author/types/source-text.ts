@@ -1,14 +1,14 @@
 // Texts of tools are hostile: in the source that is generated they are literals and comments, and nothing else.
 
-/** Whatever does not print, and what ends lines. */
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
+import { replaceUnprintable } from "../../problems/hidden-characters.ts";
+import { printable } from "../../problems/index.ts";
 
 const escapeUnits = (text: string): string =>
   text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** A text as a literal. */
 export function formatLiteral(text: string): string {
-  return JSON.stringify(text).replace(unprintable, escapeUnits);
+  return replaceUnprintable(JSON.stringify(text), escapeUnits);
 }
 
 /** The name of a property: as it is, or as a literal. */
@@ -23,9 +23,7 @@ export function formatDocComment(texts: readonly (string | undefined)[], indent:
   const words = texts.filter((text) => text !== undefined).join("\n\n");
   const cut = words.length > longestComment ? `${words.slice(0, longestComment)}…` : words;
   const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
-    line
-      .replaceAll("\t", "  ")
-      .replace(unprintable, (character) => `\\u{${character.codePointAt(0)?.toString(16).padStart(4, "0")}}`)
+    printable(line.replaceAll("\t", "  "))
       .replaceAll("*/", "*\\/")
       // Neither a tag nor an instruction to the compiler.
       .replace(/(?<![\w.])@/g, "\\@")

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
-import { printable } from "../../problems/index.ts";
+import { printable, printableLines } from "../../problems/index.ts";
 import type { ToolResult, Variant } from "../../session/tool-result.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
-import { printableLines } from "../session/format-result.ts";
 import { readTrail } from "../session/read-trail.ts";
 import { withSession } from "../session/session-command.ts";
 

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { printableLines } from "./format-result.ts";
+import { printableLines } from "../../problems/index.ts";
 
 /** Takes what code of others prints, and hands it on with everything escaped that acts on terminals. */
 export function createEscapingStream(write: (text: string) => void): Writable {

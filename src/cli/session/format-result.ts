@@ -1,10 +1,5 @@
-import { printable } from "../../problems/index.ts";
+import { printable, printableLines } from "../../problems/index.ts";
 import type { ToolResult } from "../../session/tool-result.ts";
-
-/** Text of a tool for a terminal: its lines stay, everything else that does not print is escaped. */
-export function printableLines(text: string): string {
-  return text.split(/\r?\n/).map(printable).join("\n");
-}
 
 /** What a tool answered, for people: its texts as they are, anything else by its type. */
 export function formatResult({ variant, message, content, structuredContent }: ToolResult): string {

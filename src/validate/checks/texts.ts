@@ -1,8 +1,8 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { InspectedItem, InspectedPack, Path } from "../../definitions/types.ts";
+import { findHiddenCharacters, type HiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { ProblemPlace } from "../../problems/index.ts";
 import { type Check, type Finding, findInItem, findInManifest } from "../finding.ts";
-import { findHiddenCharacters, type HiddenCharacters } from "./subjects/hidden-characters.ts";
 
 /** A text with characters that do not show, and the way to it; the key of a map is where its value is. */
 interface OddText extends HiddenCharacters {

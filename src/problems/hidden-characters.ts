@@ -1,0 +1,78 @@
+// The one definition of text that a person does not see. Validation reports it, and every output escapes it: the
+// terminal, JSON, and generated source.
+
+/** C0 and C1 controls but tab, line feed and carriage return. */
+const controls = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/gu;
+
+const pictograph = "\\p{Extended_Pictographic}(?:\\p{Emoji_Modifier}|\\ufe0f)?";
+/** Scripts in which a joiner between two letters is part of how a word is written. */
+const joiningScripts =
+  "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
+const joined = joiningScripts.replace(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`);
+
+/** Letters as tag characters, which spell the region of a flag. */
+const tags = (letters: string) =>
+  [...letters].map((letter) => `\\u{${(0xe0000 + letter.charCodeAt(0)).toString(16)}}`).join("");
+
+/**
+ * What does not show, or changes the order in which text shows: everything that Unicode calls ignorable by default
+ * (zero-width characters, tags, variation selectors, soft hyphen, fillers, bidirectional controls, those that are not
+ * assigned yet), annotation marks, and surrogates without their other half.
+ */
+const invisible = "\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\ufff9-\\ufffb\\p{Surrogate}";
+
+/** All of that and the rest of what does not print: controls, private use, unassigned, and separators of lines. */
+const unprintable = `(?!\\n)[${invisible}\\p{C}\\p{Zl}\\p{Zp}]`;
+
+/** Invisible characters in emoji, where they decide what is seen: one selector, joiners, and the tags of three flags. */
+const emoji = [
+  `${pictograph}(?:\\u200d${pictograph})+`,
+  "\\p{Emoji}[\\ufe0e\\ufe0f]",
+  `\\u{1f3f4}${tags("gb")}(?:${["eng", "sct", "wls"].map(tags).join("|")})\\u{e007f}`,
+].join("|");
+
+/** Joiners between letters of scripts that need them: fine in a pack, escaped where text is shown. */
+const joiners = `(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`;
+
+// Made where there is something to look at: the tables behind each take more than a millisecond.
+const expressions = new Map<string, RegExp>();
+
+function expressionOf(source: string): RegExp {
+  let expression = expressions.get(source);
+  if (expression === undefined) {
+    expression = new RegExp(source, "gu");
+    expressions.set(source, expression);
+  }
+  return expression;
+}
+
+/** Replaces every character that does not print, line feeds apart, and leaves those that emoji are made of. */
+export function replaceUnprintable(text: string, replace: (character: string) => string): string {
+  // Nearly every text is this.
+  if (/^[\n -~]*$/.test(text) || text.search(expressionOf(unprintable)) === -1) return text;
+  return text.replace(expressionOf(`(?:${emoji})|(${unprintable})`), (shown, character?: string) =>
+    character === undefined ? shown : replace(character),
+  );
+}
+
+function toCodePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+const unique = (characters: readonly string[]) => [...new Set(characters)].map(toCodePoint);
+
+/** What a text holds that a person does not see: code points as `U+202E`, each once, in order. */
+export interface HiddenCharacters {
+  control: string[];
+  hidden: string[];
+}
+
+/** Looks through a text that people or models may read. */
+export function findHiddenCharacters(text: string): HiddenCharacters {
+  if (/^[\t\n\r\x20-\x7e]*$/.test(text)) return { control: [], hidden: [] };
+  const found = text.matchAll(expressionOf(`(?:${emoji}|${joiners})|([${invisible}])`));
+  return {
+    control: unique(text.match(controls) ?? []),
+    hidden: unique([...found].flatMap(([, character]) => character ?? [])),
+  };
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { formatDocComment, formatLiteral } from "../../src/author/types/source-text.ts";
+import { formatJson } from "../../src/cli/format-json.ts";
+import { findHiddenCharacters } from "../../src/problems/hidden-characters.ts";
+import { createProblem, formatProblem, printable } from "../../src/problems/index.ts";
+
+/** Code points between letters, some thousands a text. */
+function* everyCodePoint(): Generator<string> {
+  const size = 0x1000;
+  for (let start = 0; start < 0x110000; start += size) {
+    yield Array.from({ length: size }, (_, index) => `a${String.fromCodePoint(start + index)}b`).join(" ");
+  }
+}
+
+const texts = [...everyCodePoint()];
+const isHidden = (character: string) => {
+  const { control, hidden } = findHiddenCharacters(character);
+  return control.length + hidden.length > 0;
+};
+/** What validation reports, and all that Unicode does not count among what prints. */
+const wanted = texts.flatMap((text) =>
+  [...text].filter(
+    (character) => character !== "\n" && (isHidden(character) || /[\p{C}\p{Zl}\p{Zp}]/u.test(character)),
+  ),
+);
+
+describe("every character that validation calls hidden is escaped", () => {
+  const problem = (message: string) => formatProblem({ code: "InternalError", severity: "error", message });
+  test.each([
+    ["on a terminal", printable],
+    ["in a problem", problem],
+    ["in JSON", formatJson],
+    ["in a literal of generated source", formatLiteral],
+  ])("%s", (_where, format) => {
+    expect(wanted.length).toBeGreaterThan(800_000);
+    const shown = new Set(texts.map(format).join(""));
+    expect(wanted.filter((character) => shown.has(character))).toEqual([]);
+  });
+
+  test("in a comment of generated source", () => {
+    for (const character of ["\u034f", "\u3164", "\ufe00", "\u{e0100}", "\u{e0041}", "\u202e"]) {
+      expect(formatDocComment([`a${character}b`], "")).not.toContain(character);
+    }
+  });
+
+  test("in the words of a problem, wherever its code puts them in", () => {
+    const reason = "a\u202eb\u3164c\u001b[31md";
+    for (const { message, hint } of [
+      createProblem("InvalidArguments", { reason, hint: reason }),
+      createProblem("InvalidConfig", { reason, hint: reason }),
+      createProblem("InternalError", { reason }),
+      createProblem("NoExtension", { name: reason }),
+    ]) {
+      expect(`${message}${hint}`).not.toMatch(/[\u202e\u3164\u001b]/);
+      expect(message).toContain("a\\u{202e}b\\u{3164}c\\u{001b}[31md");
+    }
+  });
+});
+
+test("JSON says the same when it is read", () => {
+  const text = texts.join("");
+  expect(JSON.parse(formatJson({ text }))).toEqual({ text });
+});
+
+describe.each([
+  ["a heart", "❤️"],
+  ["a family", "👨‍👩‍👧‍👦"],
+  ["a color of skin", "👩🏽‍🚀"],
+  ["a flag of letters", "🇳🇴"],
+  ["a flag of tags", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"],
+  ["a flag that is joined", "🏳️‍🌈"],
+  ["a keycap", "1️⃣"],
+  ["a sign without color", "☎︎"],
+])("an emoji: %s", (_what, emoji) => {
+  test("is shown as it is", () => {
+    expect(printable(`a ${emoji} b`)).toBe(`a ${emoji} b`);
+    expect(formatJson(emoji)).toBe(`"${emoji}"`);
+  });
+
+  test("is nothing that validation reports", () => {
+    expect(findHiddenCharacters(emoji)).toEqual({ control: [], hidden: [] });
+  });
+});
+
+test.each([
+  ["a second selector", "❤️\ufe0f", "❤️\\u{fe0f}"],
+  ["a selector of another kind", "😀\ufe01", "😀\\u{fe01}"],
+  ["a joiner that joins nothing", "👩\u200d text", "👩\\u{200d} text"],
+  ["tags of no flag", "🏴\u{e0061}\u{e007f}", "🏴\\u{e0061}\\u{e007f}"],
+  ["a joiner between letters", "می\u200cخواهم", "می\\u{200c}خواهم"],
+])("%s is escaped where text is shown", (_what, text, shown) => {
+  expect(printable(text)).toBe(shown);
+});
