@@ -33,6 +33,8 @@ export interface CommandAnswer {
   problems: readonly Problem[];
   /** The text already says the problems, so they are not repeated on stderr. */
   problemsAreInText?: boolean;
+  /** The text is a document that machines read, as generated source or annotations. */
+  isDocument?: boolean;
   /** It was given already, while the command ran. */
   isSilent?: boolean;
   /** They are shown, but do not decide how the command went. */

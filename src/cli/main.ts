@@ -69,7 +69,8 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   } else if (input.options.json) {
     output.json(answer.json);
   } else {
-    output.answer(answer.formatText(output.stdoutStyle()));
+    const print = answer.isDocument ? output.document : output.answer;
+    print(answer.formatText(output.stdoutStyle()));
     if (answer.problems.length > 0 && !answer.problemsAreInText) {
       const { formatProblem } = await import("../problems/format-problem.ts");
       const style = output.stderrStyle();

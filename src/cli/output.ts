@@ -4,6 +4,7 @@ import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import type { TextStyle } from "./command.ts";
 import { formatJson } from "./format-json.ts";
+import { beginningOfCommand, disarmCommands, isRunByRunner } from "./log-commands.ts";
 
 type Descriptor = 1 | 2;
 
@@ -17,13 +18,15 @@ const reserved = new Map<Descriptor, Writable>();
 const terminalOf = (descriptor: Descriptor) => (descriptor === 1 ? process.stdout : process.stderr);
 const streamOf = (descriptor: Descriptor): Writable => reserved.get(descriptor) ?? terminalOf(descriptor);
 
-function mayBeTerminal(descriptor: Descriptor): boolean {
+function isOfType(descriptor: Descriptor, type: "isCharacterDevice" | "isFile"): boolean {
   try {
-    return fstatSync(descriptor).isCharacterDevice();
+    return fstatSync(descriptor)[type]();
   } catch {
     return false;
   }
 }
+
+const mayBeTerminal = (descriptor: Descriptor) => isOfType(descriptor, "isCharacterDevice");
 
 /** Colour and width: both only for a terminal, colour only without `NO_COLOR`. */
 function styleOf(descriptor: Descriptor): TextStyle {
@@ -53,8 +56,19 @@ function tolerateClosedPipe(error: NodeJS.ErrnoException): void {
 /** Streams that wait for a slow reader: what comes later must wait behind it. */
 const waiting = new Set<Descriptor>();
 
-function writeLine(descriptor: Descriptor, text: string): void {
-  write(descriptor, text === "" || text.endsWith("\n") ? text : `${text}\n`);
+const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
+
+const isRead = isRunByRunner(process.env);
+/** What each stream's line may begin a command with, which can come in parts. */
+const begun = new Map<Descriptor, string>();
+
+/** Text for people, which may be that of others. What goes to a file is not read by a runner. */
+function forPeople(descriptor: Descriptor, text: string): string {
+  if (!isRead || isOfType(descriptor, "isFile")) return text;
+  const before = begun.get(descriptor) ?? "";
+  const disarmed = disarmCommands(text, before);
+  begun.set(descriptor, beginningOfCommand(`${before}${disarmed}`));
+  return disarmed;
 }
 
 function write(descriptor: Descriptor, text: string): void {
@@ -82,15 +96,17 @@ export const output = {
     const { createEscapingStream } = await import("./session/escaping-stream.ts");
     for (const descriptor of [1, 2] as const) {
       const terminal = terminalOf(descriptor);
-      const escaping = createEscapingStream((text) => write(2, text));
+      const escaping = createEscapingStream((text) => write(2, forPeople(2, text)));
       reserved.set(descriptor, reserveStdout(terminal, escaping));
       // What `console` colours would show its colours as text.
       if (terminal.isTTY) Object.assign(terminal, { getColorDepth: () => 1, hasColors: () => false });
     }
   },
-  /** The answer itself. */
-  answer: (text: string): void => writeLine(1, text),
-  json: (document: unknown): void => writeLine(1, formatJson(document)),
+  /** The answer itself. In the log of a CI job, no line of it is a command. */
+  answer: (text: string): void => write(1, forPeople(1, endLine(text))),
+  /** An answer in the words of a machine, which those of others cannot get out of. */
+  document: (text: string): void => write(1, endLine(text)),
+  json: (document: unknown): void => write(1, endLine(formatJson(document))),
   /** Resolves when everything that was written is with whoever reads it. */
   drained: async (): Promise<void> => {
     const streams = [...waiting].map(streamOf);
@@ -100,5 +116,5 @@ export const output = {
     );
   },
   /** What people should know besides the answer. */
-  note: (text: string): void => writeLine(2, text),
+  note: (text: string): void => write(2, forPeople(2, endLine(text))),
 };

@@ -6,9 +6,12 @@ import { printable } from "../../problems/index.ts";
 const escapeUnits = (text: string): string =>
   text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** What is a command wherever in the log of a CI job it is. */
+const logCommand = /(##\w*)\[/g;
+
 /** A text as a literal. */
 export function formatLiteral(text: string): string {
-  return replaceUnprintable(JSON.stringify(text), escapeUnits);
+  return replaceUnprintable(JSON.stringify(text), escapeUnits).replace(logCommand, "$1\\u005b");
 }
 
 /** The name of a property: as it is, or as a literal. */
@@ -25,6 +28,7 @@ export function formatDocComment(texts: readonly (string | undefined)[], indent:
   const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
     printable(line.replaceAll("\t", "  "))
       .replaceAll("*/", "*\\/")
+      .replace(logCommand, "$1\\[")
       // Neither a tag nor an instruction to the compiler.
       .replace(/(?<![\w.])@/g, "\\@")
       .trimEnd(),

@@ -20,7 +20,12 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     // Problems of packs are those of the session, and `trailblaze tools` shows them; a file is right or it is not.
     const { problems } = session;
     if (out === undefined)
-      return { json: { declarations, tools, problems }, formatText: () => declarations.trimEnd(), problems };
+      return {
+        json: { declarations, tools, problems },
+        formatText: () => declarations.trimEnd(),
+        isDocument: true,
+        problems,
+      };
     const { file, differs } = isCheck
       ? compareTypes(declarations, out, cwd)
       : writeTypes(declarations, out, cwd);

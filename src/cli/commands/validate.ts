@@ -46,6 +46,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
       }
     },
     problems: report.problems,
+    isDocument: format !== "pretty",
     problemsAreInText: true,
     failed: !report.ok,
   };

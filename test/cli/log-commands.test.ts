@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { beginningOfCommand, disarmCommands, isRunByRunner } from "../../src/cli/log-commands.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
+
+/** What the runners of GitHub (also its older form), Azure and TeamCity take as commands. */
+const commands = /^\s*::|##\w*\[/m;
+
+describe("text for the log of a CI job", () => {
+  test.each([
+    ["::add-mask::a", ":\\u{003a}add-mask::a"],
+    ["one\n \t::error::x\nthree", "one\n \t:\\u{003a}error::x\nthree"],
+    ["\u3000::error::x", "\u3000:\\u{003a}error::x"],
+    ["a ##[add-mask]b", "a ##\\u{005b}add-mask]b"],
+    ["##vso[task.setvariable variable=a]b", "##vso\\u{005b}task.setvariable variable=a]b"],
+    ["##teamcity[x]", "##teamcity\\u{005b}x]"],
+    ["std::string ## [1] a::b\n: : ok\n### [x](y)", "std::string ## [1] a::b\n: : ok\n### [x](y)"],
+  ])("%j", (text, shown) => {
+    expect(disarmCommands(text)).toBe(shown);
+  });
+
+  test("has no command in it, in whatever parts it comes", () => {
+    const part = fc
+      .array(fc.constantFrom(":", "::", "#", "##", "[", "vso", " ", "\t", "\n", "x", "::stop-commands::"), {
+        maxLength: 8,
+      })
+      .map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        let before = "";
+        let log = "";
+        for (const text of parts) {
+          const shown = disarmCommands(text, before);
+          before = beginningOfCommand(before + shown);
+          log += shown;
+        }
+        expect(log).not.toMatch(commands);
+        expect(log.replaceAll("\\u{003a}", ":").replaceAll("\\u{005b}", "[")).toBe(parts.join(""));
+      }),
+    );
+  });
+
+  test("is told by the variables of runners", () => {
+    expect(isRunByRunner({ GITHUB_ACTIONS: "true" })).toBe(true);
+    expect(isRunByRunner({ TF_BUILD: "True" })).toBe(true);
+    expect(isRunByRunner({ TEAMCITY_VERSION: "2025.1" })).toBe(true);
+    expect(isRunByRunner({ GITHUB_ACTIONS: "false", CI: "true" })).toBe(false);
+  });
+});
+
+const text =
+  "Hello.\n::stop-commands::x\r::add-mask::a\n  ::error file=README.md,line=1::injected\nand ##[add-mask]b";
+const handler = `export default () => {
+  console.log(${JSON.stringify(text)});
+  process.stderr.write(":");
+  process.stderr.write(":warning::in parts\\n");
+  return ${JSON.stringify(text)};
+}
+export const failing = () => { throw new Error(${JSON.stringify(text)}); };
+`;
+
+function makeProject(): string {
+  const tool = (name: string, fields: object = {}) => ({
+    name,
+    description: text,
+    inputSchema: { type: "object", properties: { a: { type: "string", description: text, default: text } } },
+    handler: "./h.js",
+    ...fields,
+  });
+  return makeTree({
+    "package.json": packManifest("x", {
+      description: text,
+      trailblaze: { tools: ["t", "u"], servers: ["s"], prompts: ["p"], toolsets: ["broken"] },
+    }),
+    "h.js": handler,
+    "trailblaze/tools/t.json": tool("x_t"),
+    "trailblaze/tools/u.json": tool("x_u", { handler: "./h.js#failing" }),
+    "trailblaze/servers/s.json": { name: "s", tools: ["t"], instructions: text },
+    "trailblaze/prompts/p.json": { name: "p", description: text, content: text },
+    "trailblaze/toolsets/broken.json": `{ "name": "broken",\n::error::x\n##[add-mask]y`,
+    "trail.yaml": "- x_t: {}\n- x_u: {}\n",
+  });
+}
+
+describe("in the log of a GitHub Actions job, nothing of a pack or a tool is a command", () => {
+  test.each([
+    [["inspect", "x"]],
+    [["inspect", "x/s"]],
+    [["inspect", "x/p"]],
+    [["inspect", "x/t", "--json"]],
+    [["list"]],
+    [["list", "tools", "--json"]],
+    [["validate"]],
+    [["validate", "--format", "json"]],
+    [["validate", "--format", "sarif"]],
+    [["tools"]],
+    [["tools", "--json"]],
+    [["call", "x_t"]],
+    [["call", "x_t", "--json"]],
+    [["call", "x_u"]],
+    [["run", "trail.yaml"]],
+    [["doctor"]],
+    [["dev", "--once"]],
+    [["types"]],
+    [["call", "\n::error::x"]],
+    [["\n::error::x"]],
+  ])("trailblaze %j", async (args) => {
+    const { stdout, stderr } = await runCli(args, { cwd: makeProject(), env: { GITHUB_ACTIONS: "true" } });
+    expect(stdout + stderr).not.toBe("");
+    expect(stdout).not.toMatch(commands);
+    expect(stderr).not.toMatch(commands);
+    if (args.includes("--json")) expect(() => JSON.parse(stdout)).not.toThrow();
+  });
+
+  test("annotations are commands of our own, and carry none of the pack's", async () => {
+    const { stdout } = await runCli(["validate", "--format", "github"], {
+      cwd: makeProject(),
+      env: { GITHUB_ACTIONS: "true" },
+    });
+    for (const line of stdout.trimEnd().split("\n")) expect(line).toMatch(/^::(error|warning|notice) /);
+  });
+
+  test("a tool's text is as it is elsewhere, in JSON, and in generated source", async () => {
+    const cwd = makeProject();
+    const elsewhere = await runCli(["call", "x_t"], { cwd, env: { GITHUB_ACTIONS: undefined } });
+    expect(elsewhere.stdout).toContain("\n::stop-commands::x ::add-mask::a\n");
+    const { stdout } = await runCli(["call", "x_t", "--json"], { cwd, env: { GITHUB_ACTIONS: "true" } });
+    expect(JSON.parse(stdout).message).toBe(text);
+    const types = await runCli(["types"], { cwd, env: { GITHUB_ACTIONS: "true" } });
+    const here = await runCli(["types"], { cwd, env: { GITHUB_ACTIONS: undefined } });
+    expect(types.stdout).toBe(here.stdout);
+  });
+});
