@@ -3,9 +3,10 @@ import type { Referrer } from "../definitions/find-referrers.ts";
 import type { ItemInspection } from "../definitions/inspect.ts";
 import type { ServerContents } from "../definitions/server-contents.ts";
 import { isDefinitionKey } from "../extension-schema/index.ts";
-import { printable } from "../problems/text.ts";
+import { formatCount, printable } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 import { formatTable } from "./format-table.ts";
+import { shortenForPeople } from "./shorten-for-people.ts";
 
 /** Keys of a definition that the page shows in a place of their own. */
 const shownElsewhere = new Set([
@@ -113,7 +114,7 @@ function formatServer({ tools, promptNames, definition }: ItemInspection, style:
 const maximumLines = 60;
 const maximumWidth = 400;
 
-const shorten = (line: string) => (line.length > maximumWidth ? `${line.slice(0, maximumWidth)}…` : line);
+const shortenLine = (line: string) => shortenForPeople(line, maximumWidth);
 
 /** A text of several lines, each made safe for a terminal; what is too long is cut. */
 function formatText(text: unknown): string[] {
@@ -122,8 +123,8 @@ function formatText(text: unknown): string[] {
   const rest = lines.length - maximumLines;
   return [
     "",
-    ...lines.slice(0, maximumLines).map((line) => printable(shorten(line))),
-    ...(rest > 0 ? [`… and ${rest} more line${rest === 1 ? "" : "s"}`] : []),
+    ...lines.slice(0, maximumLines).map((line) => printable(shortenLine(line))),
+    ...(rest > 0 ? [`… (${formatCount(rest)} more line${rest === 1 ? "" : "s"}; --json shows all)`] : []),
   ];
 }
 
@@ -177,7 +178,7 @@ export function formatItemPage(
   if (kind === "tool" || kind === "prompt") facts.push(["advertised", formatValue(definition?.name ?? "")]);
   for (const [key, value] of Object.entries(definition ?? {})) {
     const isKnown = isDefinitionKey(kind, key);
-    if (!isKnown) facts.push([`${shorten(key)} (unknown)`, shorten(formatValue(value))]);
+    if (!isKnown) facts.push([`${shortenLine(key)} (unknown)`, shortenLine(formatValue(value))]);
     else if (!shownElsewhere.has(key)) facts.push([key, formatValue(value)]);
   }
   facts.push([
@@ -188,9 +189,11 @@ export function formatItemPage(
   const width = Math.max(...facts.map(([key]) => printable(key).length));
   const lines = [
     `${kind} ${qualifiedName}`,
-    ...[definition?.title, definition?.description].filter((text) => typeof text === "string").map(printable),
+    ...[definition?.title, definition?.description]
+      .filter((text) => typeof text === "string")
+      .map((text) => printable(shortenForPeople(text))),
     "",
-    ...facts.map(([key, value]) => `${printable(key).padEnd(width)}  ${printable(value)}`),
+    ...facts.map(([key, value]) => `${printable(key).padEnd(width)}  ${printable(shortenForPeople(value))}`),
   ];
   if (definition === null) return lines.join("\n");
   if (kind === "tool") {

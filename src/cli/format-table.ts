@@ -1,5 +1,6 @@
 import { printable } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
+import { shortenForPeople } from "./shorten-for-people.ts";
 
 const gap = "  ";
 
@@ -18,7 +19,7 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   { color, width }: TextStyle,
 ): string {
-  const cells = rows.map((row) => row.map(printable));
+  const cells = rows.map((row) => row.map((cell) => printable(shortenForPeople(cell))));
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...cells.map((row) => [...(row[column] ?? "")].length)),
   );

@@ -1,7 +1,7 @@
 import type { Kind } from "../kinds.ts";
 import { entry } from "./entry.ts";
 import { hintForModule, hintForSyntax } from "./syntax-hint.ts";
-import { listOf, quote } from "./text.ts";
+import { formatCount, listOf, quote } from "./text.ts";
 
 export interface InvalidDefinition {
   reason: string;
@@ -247,6 +247,13 @@ const contentProblems = {
     message: ({ what }) =>
       `${what} has no description, so neither people nor models can tell what it is for.`,
     hint: () => "Add a `description` of one or two sentences.",
+  }),
+  LongText: entry<{ characters: number; limit: number }>({
+    title: "A description is longer than 4,096 characters",
+    severity: "warning",
+    message: ({ characters, limit }) =>
+      `The description has ${formatCount(characters)} characters, more than the recommended ${formatCount(limit)}.`,
+    hint: () => "Shorten it: a model reads all of it each time it is offered the tool.",
   }),
   UnknownDefinitionKey: entry<{ key: string; suggestion: string }>({
     title: "A definition has a key that is probably misspelt",

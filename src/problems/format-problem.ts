@@ -1,5 +1,5 @@
 import { fileOfPosition, type Problem } from "./problem.ts";
-import { printable } from "./text.ts";
+import { printable, shorten } from "./text.ts";
 
 /** Escape sequences that begin and end a style. */
 const styles = {
@@ -33,8 +33,9 @@ export function formatProblem(problem: Problem, { color = false }: { color?: boo
   const place = formatPlace(problem);
   const lines = [
     `${paint(problem.severity, problem.severity)} ${paint("bold", problem.code)}${place === "" ? "" : `  ${paint("dim", place)}`}`,
-    `  ${printable(problem.message)}`,
+    `  ${printable(shorten(problem.message))}`,
   ];
-  if (problem.hint !== undefined) lines.push(`  ${paint("dim", "hint:")} ${printable(problem.hint)}`);
+  if (problem.hint !== undefined)
+    lines.push(`  ${paint("dim", "hint:")} ${printable(shorten(problem.hint))}`);
   return lines.join("\n");
 }

@@ -3,5 +3,5 @@ export type { MissingDefinition } from "./definition-problems.ts";
 export { formatProblem } from "./format-problem.ts";
 export { createProblem, fileOfPosition, hasErrors, type Problem, type ProblemPlace } from "./problem.ts";
 export type { ProblemContext, Severity } from "./severity.ts";
-export { listOf, printable, printableLines, quote } from "./text.ts";
+export { listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

@@ -18,6 +18,27 @@ export function printableLines(text: string): string {
   return text.split(/\r?\n/).map(printable).join("\n");
 }
 
+/** A number with its thousands apart, as `12,345`. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** The most characters of one text that people are shown, and the most of a description that validation lets pass. */
+export const longestText = 4096;
+
+export function countCharacters(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+}
+
+/** The text, cut after `limit` characters with a note of how many there are more; `note` ends it. */
+export function shorten(text: string, limit = longestText, note = ""): string {
+  if (text.length <= limit) return text;
+  const head = [...text.slice(0, 2 * limit)].slice(0, limit).join("");
+  const rest = countCharacters(text.slice(head.length));
+  if (rest === 0) return text;
+  return `${head}… (${formatCount(rest)} more character${rest === 1 ? "" : "s"}${note})`;
+}
+
 /** The text as `printable` gives it, in double quotes, cut after `limit` characters. */
 export function quote(text: string, limit = 80): string {
   const characters = [...text];

@@ -88,7 +88,7 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
 export const alsoInValidation: readonly string[] = ["PackNotInstalled", "PackVersionMismatch"];
 
 /** Warnings of validation that the contract does not name: what it gives no code, and what would be lost in silence. */
-export const ownValidationCodes: readonly string[] = ["UnknownDefinitionKey"];
+export const ownValidationCodes: readonly string[] = ["LongText", "UnknownDefinitionKey"];
 
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { failure, printable } from "../../problems/index.ts";
+import { failure, printable, shorten } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/tool-calls.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
@@ -12,7 +12,7 @@ import { withSession } from "../session/session-command.ts";
 function showProgress({ progress, total, message }: ToolProgress): void {
   if (!output.stderrIsTerminal()) return;
   const share = total === undefined ? `${progress}` : `${progress}/${total}`;
-  output.note(message === undefined ? share : `${share} ${printable(message)}`);
+  output.note(message === undefined ? share : `${share} ${printable(shorten(message))}`);
 }
 
 function readTimeout(value: unknown): number | undefined {

@@ -3,13 +3,14 @@ import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
+import { shortenForPeople } from "../shorten-for-people.ts";
 
 function formatHealth({ checks }: Health, { color }: TextStyle): string {
   const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);
   return checks
     .map(({ name, ok, summary }) => {
       const sign = ok ? paint(32, "ok  ") : paint(31, "FAIL");
-      return `${sign}  ${name.padEnd(8)} ${printable(summary)}`;
+      return `${sign}  ${name.padEnd(8)} ${printable(shortenForPeople(summary))}`;
     })
     .join("\n");
 }

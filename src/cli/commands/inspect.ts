@@ -9,13 +9,14 @@ import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatItemPage } from "../format-item-page.ts";
 import { formatTable } from "../format-table.ts";
 import { readNames } from "../read-names.ts";
+import { shortenForPeople } from "../shorten-for-people.ts";
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [
     `${pack.name} ${pack.version ?? ""}`.trimEnd(),
     ...(pack.description === null ? [] : [pack.description]),
     `${pack.origin} in ${pack.location}`,
-  ].map(printable);
+  ].map((line) => printable(shortenForPeople(line)));
   const rows = kinds.flatMap((kind) =>
     pack[keyOfKind[kind]].map((item) => [
       kind,

@@ -5,6 +5,7 @@ import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { readTrail } from "../session/read-trail.ts";
 import { withSession } from "../session/session-command.ts";
+import { shortenForPeople } from "../shorten-for-people.ts";
 
 interface StepAnswer {
   tool: string;
@@ -15,7 +16,7 @@ interface StepAnswer {
 
 const formatStep = ({ tool, variant, message, elapsedMs }: StepAnswer) => {
   const sign = variant === "Success" ? "ok  " : "FAIL";
-  const rest = variant === "Success" ? "" : `\n     ${variant}: ${printableLines(message)}`;
+  const rest = variant === "Success" ? "" : `\n     ${variant}: ${printableLines(shortenForPeople(message))}`;
   return `${sign} ${printable(tool)} (${elapsedMs} ms)${rest}`;
 };
 

@@ -1,6 +1,7 @@
 import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../api/install.ts";
 import { failure, formatProblem, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { shortenForPeople } from "../shorten-for-people.ts";
 
 /** Lines of a diff longer than this are cut where people read them: some clients keep all on one line. */
 const maximumLine = 400;
@@ -51,9 +52,7 @@ async function carryOut(plan: InstallPlan, input: CommandInput): Promise<Outcome
 }
 
 function formatDiffLine(line: string, color: boolean): string {
-  const characters = [...line];
-  const cut = characters.length > maximumLine ? `${characters.slice(0, maximumLine).join("")}…` : line;
-  const text = printable(cut.replaceAll("\t", "    "));
+  const text = printable(shortenForPeople(line, maximumLine).replaceAll("\t", "    "));
   if (!color) return text;
   if (line.startsWith("+")) return `\u001b[32m${text}\u001b[39m`;
   return line.startsWith("-") ? `\u001b[31m${text}\u001b[39m` : text;

@@ -1,6 +1,6 @@
 import type { PackPreview } from "../../api/add-packs.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
-import { printable } from "../../problems/index.ts";
+import { printable, shorten } from "../../problems/index.ts";
 
 /** More names than anybody reads before a question. */
 const maximumNames = 40;
@@ -27,7 +27,7 @@ function formatPreview({ pack, commands, lifecycleScripts, deprecated }: PackPre
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
   for (const { code, message } of pack.problems.slice(0, maximumNames)) lines.push(`  ${code}: ${message}`);
-  return lines.map(printable);
+  return lines.map((line) => printable(shorten(line)));
 }
 
 /** What packs would bring, for people who are about to decide. */

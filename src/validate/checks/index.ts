@@ -6,6 +6,7 @@ import { checkExpressions } from "./expressions.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkItemNames } from "./item-names.ts";
 import { checkLegacyContext } from "./legacy-context.ts";
+import { checkLongTexts } from "./long-texts.ts";
 import { checkOrphanDefinitions } from "./orphan-definitions.ts";
 import { checkPackageManifest } from "./package-manifest.ts";
 import { checkPatterns } from "./patterns.ts";
@@ -33,6 +34,7 @@ export const checks: readonly Check[] = [
   checkItemNames,
   checkDescriptions,
   checkTexts,
+  checkLongTexts,
   checkAdvertisedNames,
   checkRepeatedNames,
   checkToolNames,

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { shorten } from "../../src/problems/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const long = `${"word ".repeat(20_000)}zzz`;
+const note = "… (95,907 more characters; --json shows all)";
+
+describe("a text that is cut", () => {
+  test.each([
+    ["abc", 3, "abc"],
+    ["abcd", 3, "abc… (1 more character)"],
+    ["😀😀😀", 3, "😀😀😀"],
+    ["😀😀😀😀😀", 3, "😀😀😀… (2 more characters)"],
+    [`ab${"\ud800".repeat(3)}`, 3, "ab\ud800… (2 more characters)"],
+    ["x".repeat(1_234_567), 4096, `${"x".repeat(4096)}… (1,230,471 more characters)`],
+  ])("%#", (text, limit, shown) => {
+    expect(shorten(text, limit)).toBe(shown);
+  });
+});
+
+function makeProject(): string {
+  const schema = { type: "object", properties: { a: { type: "string", description: long, default: long } } };
+  return makeTree({
+    "package.json": packManifest("x", {
+      description: long,
+      trailblaze: { tools: [["t", long]], prompts: [["p", long]], toolsets: ["b"] },
+    }),
+    "h.js": `export default () => ${JSON.stringify(long)};\nexport const fail = () => { throw new Error(${JSON.stringify(long)}); };`,
+    "trailblaze/tools/t.json": {
+      name: "x_t",
+      title: long,
+      description: long,
+      inputSchema: schema,
+      handler: "./h.js",
+      "x-note": long,
+    },
+    "trailblaze/prompts/p.json": { name: "p", content: long, arguments: [{ name: "a", description: long }] },
+    "trailblaze/toolsets/b.json": {
+      kind: "Mcp.Tools",
+      metadata: { name: "b" },
+      entries: [{ name: "x_b", description: long, argumentsSchema: schema, handler: "./h.js#fail" }],
+    },
+    "trail.yaml": "- x_b: {}\n",
+  });
+}
+
+describe("a long text of a pack is cut where people read it, with a note, and whole in JSON", () => {
+  test.each([
+    [["inspect", "x"]],
+    [["inspect", "x/t"]],
+    [["inspect", "x/b"]],
+    [["list", "tools"]],
+    [["tools"]],
+  ])("%j", async (args) => {
+    const cwd = makeProject();
+    const { stdout } = await runCli(args, { cwd });
+    expect(stdout).toContain(note);
+    expect(stdout).not.toContain("zzz");
+    const { stdout: json } = await runCli([...args, "--json"], { cwd });
+    expect(json).toContain(`"${long}"`);
+  });
+
+  test.each([[["validate"]], [["inspect", "x/p"]], [["run", "trail.yaml"]], [["doctor"]]])(
+    "%j",
+    async (args) => {
+      const { stdout, stderr } = await runCli(args, { cwd: makeProject() });
+      expect(stdout).not.toContain("zzz");
+      expect(stdout.length + stderr.length).toBeLessThan(40_000);
+    },
+  );
+
+  test("a tool's answer is whole: it is what was asked for", async () => {
+    const { stdout } = await runCli(["call", "x_t"], { cwd: makeProject() });
+    expect(stdout).toBe(`${long}\n`);
+  });
+});

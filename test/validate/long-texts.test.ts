@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { entry, validateEntries, validateTool } from "./validate-tool.ts";
+import { greetTool, prompt, toolset, validateTree } from "./validate-tree.ts";
+
+const codes = ["LongText"] as const;
+const long = "a".repeat(4097);
+const just = "😀".repeat(4096);
+const paths = (problems: readonly { path?: readonly unknown[] }[]) =>
+  problems.map(({ path }) => path?.join("."));
+
+test("a description has at most 4,096 characters, however many units those have", async () => {
+  expect(await validateTool({ description: just }, codes)).toEqual([]);
+  expect(await validateTool({ description: `${just}!` }, codes)).toMatchObject([
+    {
+      severity: "warning",
+      message: "The description has 4,097 characters, more than the recommended 4,096.",
+      kind: "tool",
+      item: "greet",
+      file: "trailblaze/tools/greet.json",
+      path: ["description"],
+    },
+  ]);
+});
+
+describe("every description that people or models read is measured", () => {
+  test.each([
+    [{ parameters: { a: { type: "string", description: long } } }, "parameters.a.description"],
+    [{ inputSchema: { type: "object", description: long } }, "inputSchema.description"],
+    [
+      { inputSchema: { type: "object", properties: { a: { anyOf: [{ items: { description: long } }] } } } },
+      "inputSchema.properties.a.anyOf.0.items.description",
+    ],
+    [
+      { inputSchema: { type: "object", $defs: { a: { description: long } } } },
+      "inputSchema.$defs.a.description",
+    ],
+    [{ outputSchema: { type: "object", description: long } }, "outputSchema.description"],
+  ])("of a tool: %j", async (fields, path) => {
+    expect(paths(await validateTool(fields, codes))).toEqual([path]);
+  });
+
+  test("of an entry of a bundle and its arguments", async () => {
+    const argumentsSchema = { type: "object", properties: { a: { description: long } } };
+    const problems = await validateEntries([entry(), entry({ description: long, argumentsSchema })], codes);
+    expect(paths(problems)).toEqual([
+      "entries.1.description",
+      "entries.1.argumentsSchema.properties.a.description",
+    ]);
+  });
+
+  test("of the package, of declarations, of toolsets, and of prompts and their arguments", async () => {
+    const problems = await validateTree(
+      {
+        extension: {
+          tools: [["greet", long]],
+          toolsets: [{ name: "all", description: long }],
+          prompts: ["hello"],
+        },
+        files: {
+          "trailblaze/tools/greet.json": greetTool("./lib/greet.js"),
+          "trailblaze/toolsets/all.json": toolset("all", { description: long, tools: [] }),
+          "trailblaze/prompts/hello.json": prompt("hello", {
+            content: "{{a}}",
+            arguments: [{ name: "a", description: long }],
+          }),
+        },
+        fields: { description: long },
+      },
+      codes,
+    );
+    expect(problems.map(({ file, kind, path }) => [file, kind, path?.join(".")])).toEqual([
+      ["package.json", undefined, undefined],
+      ["package.json", "tool", "tools.0"],
+      ["package.json", "toolset", "toolsets.0"],
+      ["trailblaze/toolsets/all.json", "toolset", "description"],
+      ["trailblaze/prompts/hello.json", "prompt", "arguments.0.description"],
+    ]);
+    for (const { line } of problems) expect(line).toBeGreaterThan(1);
+  });
+});
+
+test("what is no description may be long: values, and a property of that name", async () => {
+  const properties = {
+    description: { type: "string", default: long },
+    a: { enum: [{ description: long }], examples: [{ description: long }] },
+  };
+  expect(await validateTool({ inputSchema: { type: "object", properties } }, codes)).toEqual([]);
+});
