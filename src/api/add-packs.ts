@@ -5,7 +5,7 @@ import type { PackPreview } from "../install/packages/preview-packs.ts";
 import type { RemovedPack } from "../install/packages/remove-packs.ts";
 import { findStateDirectory } from "../io/log-folder.ts";
 import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
-import { createPackageManagerPort, readManagerTraces } from "../io/package-manager.ts";
+import { createPackageManagerPort } from "../io/package-manager.ts";
 import { saveFiles } from "../io/project-files.ts";
 import { lockProject } from "../io/project-lock.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -71,7 +71,6 @@ async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMean
   return {
     port,
     managers: createPackageManagerPort(),
-    readTraces: readManagerTraces,
     saveFiles,
     async lock(project) {
       try {

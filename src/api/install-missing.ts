@@ -87,7 +87,11 @@ function mayInstall(name: string, packs: SessionConfig["packs"], install: boolea
  * told, and stands in the way of nothing else. Throws `TrailblazeError` where it is one of the calls.
  */
 export async function installReferredPacks(
-  { packs: policy, toolsets }: Pick<SessionConfig, "packs" | "toolsets">,
+  {
+    packs: policy,
+    toolsets,
+    subprocessServers,
+  }: Pick<SessionConfig, "packs" | "toolsets" | "subprocessServers">,
   options: ReferredPacksOptions,
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
@@ -102,7 +106,10 @@ export async function installReferredPacks(
       loadDefinitions(port, pack.found, { only: pack.taken, createEvaluator: () => createEvaluator({}) }),
     );
     const isThere = (name: string) =>
-      found.resolvePackage(name) !== undefined || found.packs.some(({ pack }) => pack.name === name);
+      found.resolvePackage(name) !== undefined ||
+      found.packs.some(({ pack }) => pack.name === name) ||
+      // `server/tool` means the user's own server, not the package that has its name.
+      subprocessServers.some((server) => server.name === name);
     const items = taken.flatMap((pack) => pack.items);
     const missing = findQualifiedNames(items, references).find(
       ({ packageName }) =>

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import { findProject } from "../discovery/project.ts";
+import { findManagerName } from "../discovery/project-manager.ts";
 import type { ClientRecord } from "../install/clients/client.ts";
 import { findClient } from "../install/clients/index.ts";
 import { findCandidates } from "../install/clients/locations.ts";
 import { decideEdit, type EditDecision, findKeysOf } from "../install/decide-edit.ts";
 import { loadEditor } from "../install/editing/editors.ts";
-import { createLaunch } from "../install/entry/launch.ts";
+import { createLaunch, isInNpxCache } from "../install/entry/launch.ts";
 import { shapeEntry } from "../install/entry/shape-entry.ts";
 import { formatDiff } from "../install/format-diff.ts";
 import { describeNextSteps, warnOfComments, warnOfVariables } from "../install/install-notes.ts";
@@ -21,6 +22,7 @@ import type { InstallPlan } from "../install/plan.ts";
 import type { ConfigFiles } from "../io/config-files.ts";
 import { createNodeDiscoveryPort } from "../io/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
+import { formatInstall } from "../problems/install-command.ts";
 import { openFiles, readCurrent } from "./install-files.ts";
 import type { InstallMeans } from "./install-means.ts";
 
@@ -73,6 +75,16 @@ async function finishPlan(
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
 }
 
+/** Throws for a copy of this command that is gone tomorrow. */
+async function refuseCache(directory: string): Promise<never> {
+  const port = createNodeDiscoveryPort();
+  const install = formatInstall(await findManagerName(port, findProject(port, directory)), "trailblaze");
+  throw failure("InvalidArguments", {
+    reason: "trailblaze runs from npx's cache, which does not last, so no entry can point there",
+    hint: `Install it first: ${install}; then: npx trailblaze install …; or use --scope project.`,
+  });
+}
+
 /** As the public `planInstall`, with its means. */
 export async function planInstallWith(
   means: InstallMeans,
@@ -96,6 +108,8 @@ export async function planInstallWith(
       : `"${url}" is no address of the web`;
     throw failure("InvalidArguments", { reason });
   }
+  const script = () => means.findScript(resolved.project);
+  if (url === undefined && scope === "user" && isInNpxCache(script())) await refuseCache(resolved.project);
   const launch =
     url !== undefined
       ? { url }
@@ -105,7 +119,7 @@ export async function planInstallWith(
           project: resolved.project,
           isHttp: resolved.transport === "http",
           node: means.node,
-          script: means.findScript(resolved.project),
+          script: script(),
         });
   const { entry, leftOut } = shapeEntry(client, key, launch, environment);
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";

@@ -68,14 +68,13 @@ function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
 
-function describeSurroundings(
-  means: InspectionMeans,
-  { packs, resolvePackage, broken }: FoundPacks,
-): Surroundings {
+function describeSurroundings(means: InspectionMeans, found: FoundPacks): Surroundings {
+  const { packs, resolvePackage, broken } = found;
   return {
     packs: packs.map(({ pack }) => pack),
     resolvePackage,
     broken,
+    manager: found.manager,
     findAdvertised: (names) => findAdvertised(means, packs, names),
   };
 }
@@ -125,7 +124,7 @@ async function findTarget(
   if (named === undefined) {
     refuseItem(found, target);
     if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
-    throw missingPack(found, target);
+    throw await missingPack(port, found, target);
   }
   const { location, origin } = named.pack;
   const findSurroundings = async () => describeSurroundings(means, found);

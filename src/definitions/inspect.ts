@@ -1,5 +1,7 @@
+import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
 import { type DiscoveryOptions, type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import type { DiscoveryPort } from "../io/discovery-port.ts";
 import type { Confinement } from "../io/evaluation-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
@@ -77,8 +79,16 @@ function expectName(subject: unknown): void {
     throw failure("InvalidArguments", { reason: "What to inspect is a name, as a text" });
 }
 
-/** Says why a name leads to no pack: its package.json is broken, it is no pack, or it is not there at all. */
-export function missingPack(found: FoundPacks, subject: string): TrailblazeError {
+/**
+ * Says why a name leads to no pack: its package.json is broken, it is no pack, the config has something of that name, or
+ * it is not there at all. `mayBeTool`: the name may also be that of a tool.
+ */
+export async function missingPack(
+  port: DiscoveryPort,
+  found: FoundPacks,
+  subject: string,
+  { mayBeTool = false } = {},
+): Promise<TrailblazeError> {
   // Two segments without @ may name a pack with a scope, or an item of a pack without one.
   const isTwofold = !subject.startsWith("@") && subject.includes("/");
   const asPack = isTwofold ? `@${subject}` : subject;
@@ -100,9 +110,15 @@ export function missingPack(found: FoundPacks, subject: string): TrailblazeError
     found.packs.map(({ pack }) => pack.name),
   );
   const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : near;
-  return isTwofold
-    ? failure("PackNotInstalled", { name: owner, nearest, alternative: asPack })
-    : failure("PackNotInstalled", { name: asPack, nearest });
+  const { manager } = found;
+  const config = await readConfigNames(port, found.project);
+  const inConfig = findInConfig(config, owner);
+  if (isTwofold)
+    return failure("PackNotInstalled", { name: owner, nearest, alternative: asPack, manager, inConfig });
+  const servers = mayBeTool ? config.servers : [];
+  // A package that happens to be called as what somebody typed is not what they asked for.
+  const isWord = !asPack.startsWith("@");
+  return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord, servers });
 }
 
 function loadOptions(means: InspectionMeans, options: InspectionOptions) {
@@ -140,7 +156,7 @@ export async function inspectPackWith(
   const pack = findPackBySubject(found, subject);
   if (pack === undefined) {
     const owner = findOwner(found, subject);
-    if (owner === undefined) throw missingPack(found, subject);
+    if (owner === undefined) throw await missingPack(means.port, found, subject);
     const reason = `${quote(subject, 400)} is an item, not a pack`;
     throw failure("InvalidArguments", { reason, hint: `Its pack is ${owner.pack.name}.` });
   }
@@ -164,10 +180,12 @@ async function inspectFoundItem(
   const owner = found.packs.find(
     ({ pack }) => !pack.shadowed && qualifiedName === `${pack.qualifiedName}/${item?.declaration.name}`,
   );
-  if (item === undefined || owner === undefined) throw missingPack(found, qualifiedName);
+  if (item === undefined || owner === undefined) throw await missingPack(means.port, found, qualifiedName);
   const { name, version } = owner.pack;
   const packs = found.packs.map(({ pack }) => pack);
-  const reader = new ServerContentsReader(library, packs, options.builtIns ?? []);
+  const reader = new ServerContentsReader(library, packs, options.builtIns ?? [], {
+    manager: found.manager,
+  });
   const contents = kind === "server" ? await reader.read(item) : {};
   const inspection = {
     kind,
@@ -186,21 +204,22 @@ async function inspectFoundItem(
 }
 
 /** The item that a reference on a command line or in a user's code leads to. */
-function resolveItem(
+async function resolveItem(
+  port: DiscoveryPort,
   found: FoundPacks,
   name: string,
   kind: Kind | undefined,
-): { kind: Kind; qualifiedName: string } {
+): Promise<{ kind: Kind; qualifiedName: string }> {
   const packs = found.packs.map(({ pack }) => pack);
   if (name.includes("/")) {
     const { packageName, publisher } = parseQualifiedName(name);
     if (!packs.some((pack) => pack.name === packageName)) {
       if (findPackBySubject(found, name) !== undefined)
         throw failure("InvalidQualifiedName", { name, reason: "it names a pack, but no item of it" });
-      throw missingPack(found, publisher === undefined ? name : packageName);
+      throw await missingPack(port, found, publisher === undefined ? name : packageName);
     }
   }
-  return resolveReference(name, { from: "user", kind, packs });
+  return resolveReference(name, { from: "user", kind, packs, manager: found.manager });
 }
 
 /** Inspects one item by qualified name. */
@@ -212,7 +231,8 @@ export async function inspectItemWith(
   expectName(name);
   const kind = readKind(options.kind);
   const found = await findPacks(means.port, options);
-  return (await inspectFoundItem(means, found, resolveItem(found, name, kind), options)).inspection;
+  const target = await resolveItem(means.port, found, name, kind);
+  return (await inspectFoundItem(means, found, target, options)).inspection;
 }
 
 /** Why a name leads nowhere that is no item's, but one by which models know a tool; `undefined` if it is not. */
@@ -257,8 +277,9 @@ export async function inspectSubject(
   // One segment names a pack; with a kind it is a short name, which is looked up among items.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
   try {
-    if (namesPack && (kind === undefined || subject.startsWith("@"))) throw missingPack(found, subject);
-    const target = resolveItem(found, subject, kind);
+    if (namesPack && (kind === undefined || subject.startsWith("@")))
+      throw await missingPack(means.port, found, subject, { mayBeTool: true });
+    const target = await resolveItem(means.port, found, subject, kind);
     const { inspection, readMembers } = await inspectFoundItem(means, found, target, options);
     return { item: inspection, found, readMembers };
   } catch (error) {

@@ -4,7 +4,7 @@ import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import type { InspectionPort, PathKind } from "../io/inspection-port.ts";
 import type { PackingPort } from "../io/packing-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import type { Problem } from "../problems/index.ts";
+import type { PackageManager, Problem } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
 import { followImports } from "./modules/follow-imports.ts";
@@ -33,6 +33,8 @@ export interface PackFacts {
   dependencies: ReadonlySet<string>;
   /** Names of the host's own tools. */
   builtIns: readonly string[];
+  /** The project's package manager; absent where nothing refers to another pack. */
+  manager?: PackageManager;
   /** Files that items need, that are there and that npm would not publish; empty where that does not matter. */
   unpublished: readonly NeededFile[];
   /** The modules that handlers name, by their path relative to the package, without a leading `./`. */
@@ -54,6 +56,8 @@ export interface Surroundings {
   resolvePackage(name: string): string | undefined;
   /** What is wrong with the package.json at a location, if it cannot be read. */
   broken: ReadonlyMap<string, Problem>;
+  /** The package manager whose commands hints name. */
+  manager: PackageManager;
   /** Tools of the packs by the names by which models know them, of those that are asked for. */
   findAdvertised(names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
 }
@@ -175,6 +179,7 @@ export async function gatherFacts(
     advertised: surroundings ? await findMistakenNames(inspected, elsewhere, surroundings) : new Map(),
     dependencies: declaredDependencies(manifest),
     builtIns,
+    ...(surroundings === undefined ? {} : { manager: surroundings.manager }),
     unpublished,
     modules,
     expressionFaults: await gatherExpressions(items),

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Kind } from "../kinds.ts";
-import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type PackageManager, type Problem, TrailblazeError } from "../problems/index.ts";
 import { resolveReference, whyInvalidItemName } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { findReferences, type WrittenReference } from "./references.ts";
@@ -79,17 +79,19 @@ export class ServerContentsReader {
   readonly #packs: readonly DiscoveredPack[];
   readonly #builtIns: readonly string[];
   readonly #isHostKnown: boolean;
+  readonly #manager: PackageManager | undefined;
   /** What references lead to and is not installed, as npm takes it, in their order. */
   readonly missingPacks: string[] = [];
 
-  /** `isHostKnown`: the host has these built-ins and no others, so that a short name can be none of another's. */
+  /** `isHostKnown`: the host has these built-ins and no others, so that a short name can be none of another's. `manager`: the project's. */
   constructor(
     library: DefinitionLibrary,
     packs: readonly DiscoveredPack[],
     builtIns: readonly string[],
-    { isHostKnown = false } = {},
+    { isHostKnown = false, manager }: { isHostKnown?: boolean; manager?: PackageManager } = {},
   ) {
     this.#isHostKnown = isHostKnown;
+    this.#manager = manager;
     this.#library = library;
     this.#packs = packs;
     this.#builtIns = builtIns;
@@ -166,8 +168,13 @@ export class ServerContentsReader {
       if (wanted !== kind) continue;
       try {
         names.push(
-          resolveReference(reference, { from, kind, packs: this.#packs, builtIns: this.#builtIns })
-            .qualifiedName,
+          resolveReference(reference, {
+            from,
+            kind,
+            packs: this.#packs,
+            builtIns: this.#builtIns,
+            manager: this.#manager,
+          }).qualifiedName,
         );
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;

@@ -2,13 +2,14 @@ import { join, resolve, sep } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../io/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem, type PackageManager, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/package-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
 import { orderPacks, shadowCopies } from "./order-packs.ts";
 import { isAllowed, type PacksPolicy, readPacksPolicy } from "./packs-policy.ts";
 import { ancestorsOf, declaredDependencies, findProject, type Project } from "./project.ts";
+import { findProjectManager, nameManager } from "./project-manager.ts";
 import type { DiscoveredPack, FoundPack, Origin } from "./types.ts";
 import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
 import { findWorkspace, type Workspace } from "./workspace.ts";
@@ -34,6 +35,8 @@ export interface FoundPacks {
   broken: ReadonlyMap<string, Problem>;
   /** Location of the package that code in the project would get by this npm name. */
   resolvePackage(name: string): string | undefined;
+  /** The package manager whose commands hints name; looked for when it is asked for. */
+  readonly manager: PackageManager;
 }
 
 /** Node's own rule: the nearest node_modules with a folder of that name. */
@@ -181,7 +184,12 @@ export async function findPacks(
 
   const ordered = await orderPacks(packs.map(({ pack }) => pack));
   for (const pack of ordered) pack.enabled = pack.enabled && isTaken(pack, policy);
-  shadowCopies(ordered, resolvePackage);
+  let manager: PackageManager | undefined;
+  const findManager = () => {
+    manager ??= nameManager(findProjectManager(port, project, workspace));
+    return manager;
+  };
+  shadowCopies(ordered, resolvePackage, findManager);
   const byPack = new Map(packs.map((found) => [found.pack, found]));
   return {
     project: project.directory,
@@ -189,5 +197,8 @@ export async function findPacks(
     problems: problems.sort((a, b) => (a.message < b.message ? -1 : 1)),
     broken,
     resolvePackage,
+    get manager() {
+      return findManager();
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { createProblem } from "../problems/index.ts";
+import { createProblem, type PackageManager } from "../problems/index.ts";
 import type { DiscoveredPack } from "./types.ts";
 
 function compareText(a: string, b: string): number {
@@ -45,6 +45,7 @@ export async function orderPacks(packs: DiscoveredPack[]): Promise<DiscoveredPac
 export function shadowCopies(
   packs: readonly DiscoveredPack[],
   resolveFromProject: (name: string) => string | undefined,
+  findManager: () => PackageManager,
 ): void {
   const copiesByName = new Map<string, DiscoveredPack[]>();
   for (const pack of packs) {
@@ -66,7 +67,8 @@ export function shadowCopies(
       if (copy === winner || winner === undefined) continue;
       copy.shadowed = true;
       copy.enabled = false;
-      const args = { name, version: copy.version, winner: winner.version, location: winner.location };
+      const { version, location } = winner;
+      const args = { name, version: copy.version, winner: version, location, manager: findManager() };
       copy.problems.push(createProblem("ShadowedPack", args, { pack: name }));
     }
   }

@@ -29,6 +29,7 @@ export type ProjectFile =
   | "pnpm-workspace.yaml"
   | ".pnp.cjs"
   | ".pnp.js"
+  | "yarn.lock"
   | "node_modules/.modules.yaml";
 
 export interface DiscoveryPort {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
@@ -153,48 +153,4 @@ function run(program: ManagerProgram, { cwd, args, timeoutMs, signal }: ManagerR
 
 export function createPackageManagerPort(): PackageManagerPort {
   return { find: (name) => findManagerProgram(name), run };
-}
-
-/** What tells which package manager a folder's project uses, as it lies there. */
-export interface ManagerTraces {
-  lockfiles: readonly string[];
-  /** The start of yarn.lock, which tells Yarn's generations apart. */
-  yarnLockStart: string;
-  hasYarnrcYml: boolean;
-  hasPnpmWorkspace: boolean;
-  /** Files that package managers leave in node_modules. */
-  installedBy: readonly ManagerName[];
-}
-
-export const lockfileNames = [
-  "package-lock.json",
-  "npm-shrinkwrap.json",
-  "pnpm-lock.yaml",
-  "yarn.lock",
-  "bun.lock",
-  "bun.lockb",
-] as const;
-
-const marks: Readonly<Record<ManagerName, string>> = {
-  npm: "node_modules/.package-lock.json",
-  pnpm: "node_modules/.modules.yaml",
-  yarn: "node_modules/.yarn-integrity",
-};
-
-function readStart(file: string): string {
-  try {
-    return readFileSync(file, "utf8").slice(0, 1024);
-  } catch {
-    return "";
-  }
-}
-
-export function readManagerTraces(folder: string): ManagerTraces {
-  return {
-    lockfiles: lockfileNames.filter((name) => existsSync(join(folder, name))),
-    yarnLockStart: readStart(join(folder, "yarn.lock")),
-    hasYarnrcYml: existsSync(join(folder, ".yarnrc.yml")),
-    hasPnpmWorkspace: existsSync(join(folder, "pnpm-workspace.yaml")),
-    installedBy: (["npm", "pnpm", "yarn"] as const).filter((name) => existsSync(join(folder, marks[name]))),
-  };
 }

@@ -1,6 +1,7 @@
 export { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
 export type { MissingDefinition } from "./definition-problems.ts";
 export { formatProblem } from "./format-problem.ts";
+export type { PackageManager } from "./install-command.ts";
 export { createProblem, fileOfPosition, hasErrors, type Problem, type ProblemPlace } from "./problem.ts";
 export type { ProblemContext, Severity } from "./severity.ts";
 export { listOf, printable, printableLines, quote, shorten } from "./text.ts";

@@ -1,5 +1,6 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
+import { formatInstall, formatWhy, type PackageManager } from "./install-command.ts";
 import { hintForSyntax } from "./syntax-hint.ts";
 import { listOf, printable, quote } from "./text.ts";
 
@@ -15,21 +16,25 @@ export interface ItemNotFound {
   advertises?: string;
   /** Items of every kind were looked through. */
   isAnyKind?: boolean;
+  /** The server of the config whose name it begins with. */
+  server?: string;
 }
 
 const itemNotFound = (kind: Kind) =>
   entry<ItemNotFound>({
     title: `There is no such ${kind}`,
     severity: "error",
-    message: ({ name, otherKind, reason, advertises, isAnyKind }) =>
-      advertises !== undefined
-        ? `There is no ${kind} ${quote(name)}; that is the name by which models know ${quote(advertises, 200)}.`
-        : otherKind !== undefined
-          ? `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`
-          : reason !== undefined
-            ? `The ${kind} ${quote(name)} is installed, but not to be had here: ${printable(reason)}`
-            : `There is no ${isAnyKind ? "item" : kind} ${quote(name)}.`,
-    hint: ({ nearest, otherKind, reason, isAnyKind }) =>
+    message: ({ name, otherKind, reason, advertises, isAnyKind, server }) =>
+      server !== undefined
+        ? `There is no ${kind} ${quote(name)}: tools of the config's server ${quote(server)} have no qualified names.`
+        : advertises !== undefined
+          ? `There is no ${kind} ${quote(name)}; that is the name by which models know ${quote(advertises, 200)}.`
+          : otherKind !== undefined
+            ? `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`
+            : reason !== undefined
+              ? `The ${kind} ${quote(name)} is installed, but not to be had here: ${printable(reason)}`
+              : `There is no ${isAnyKind ? "item" : kind} ${quote(name)}.`,
+    hint: ({ nearest, otherKind, reason, isAnyKind, server }) =>
       otherKind !== undefined
         ? `Ask for it as a ${otherKind}: --kind ${otherKind}`
         : reason !== undefined
@@ -38,8 +43,53 @@ const itemNotFound = (kind: Kind) =>
             ? `Did you mean ${listOf(nearest)}?`
             : isAnyKind
               ? "`trailblaze list` shows what is installed."
-              : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
+              : server !== undefined
+                ? "`trailblaze tools` lists its tools."
+                : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
   });
+
+export interface PackNotInstalled {
+  name: string;
+  nearest?: readonly string[];
+  isDeclared?: boolean;
+  /** What the name may mean as well: two segments are an item, or a pack with a scope. */
+  alternative?: string | undefined;
+  /** In which it is asked for. */
+  range?: string | undefined;
+  /** That of the project; npm where it is not known. */
+  manager?: PackageManager | undefined;
+  /** It is a word that somebody typed, which need not be the name of a pack: a package of that name is a stranger's. */
+  isWord?: boolean;
+  /** What the project's config has under this name. */
+  inConfig?: "server" | "tool" | undefined;
+  /** The config's servers, one of which may have a tool of this name. */
+  servers?: readonly string[];
+  /** It was to be removed. */
+  isRemoval?: boolean;
+}
+
+function hintForMissingPack(args: PackNotInstalled): string {
+  const { name, nearest = [], alternative, isDeclared, range, manager, inConfig, isRemoval } = args;
+  if (inConfig !== undefined && isRemoval) return "Remove it from the config.";
+  if (inConfig === "server") return "`trailblaze tools` starts it and lists its tools.";
+  if (inConfig === "tool") return "`trailblaze tools` lists it.";
+  if (isDeclared) return `package.json declares it: ${formatInstall(manager)}`;
+  const meant = nearest.length > 0 ? `Did you mean ${listOf(nearest)}? ` : "";
+  if (isRemoval) return `${meant}\`trailblaze list\` shows the installed packs.`;
+  if (args.isWord) {
+    const servers = (args.servers ?? []).map((server) => quote(server));
+    const ofServers =
+      servers.length === 0
+        ? ""
+        : ` \`trailblaze tools\` lists the tools of the config's server${servers.length === 1 ? "" : "s"} ${listOf(servers, "and")}.`;
+    return `${meant}\`trailblaze list\` shows the installed packs, \`trailblaze search\` those in the registry.${ofServers}`;
+  }
+  const install = formatInstall(manager, range === undefined ? name : `${name}@${range}`);
+  const command = meant === "" ? install : `${meant}Or: ${install}`;
+  return alternative === undefined
+    ? command
+    : `${command} (or, if it is a pack: ${formatInstall(manager, alternative)})`;
+}
 
 /** The end of what a program wrote, without the stack of an error, which would push out what the error says. */
 const lastWords = (text: string): string =>
@@ -58,31 +108,26 @@ export const operationProblems = {
     message: ({ name, reason }) => `${quote(name)} is not a qualified name: ${reason}.`,
     hint: () => 'Write "publisher/pack/item", or "pack/item" where the npm name has no scope.',
   }),
-  PackNotInstalled: entry<{
-    name: string;
-    nearest?: readonly string[];
-    isDeclared?: boolean;
-    /** What the name may mean as well: two segments are an item, or a pack with a scope. */
-    alternative?: string | undefined;
-    /** In which it is asked for. */
-    range?: string | undefined;
-  }>({
+  PackNotInstalled: entry<PackNotInstalled>({
     title: "The pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
-    message: ({ name }) => `The pack ${quote(name)} is not installed here.`,
-    hint: ({ name, nearest = [], alternative, isDeclared, range }) => {
-      if (isDeclared) return "package.json declares it: npm install";
-      const install = range === undefined ? `npm install ${name}` : `npm install "${name}@${range}"`;
-      const meant = nearest.length > 0 ? `Did you mean ${listOf(nearest)}? Or: ${install}` : install;
-      return alternative === undefined ? meant : `${meant} (or, if it is a pack: npm install ${alternative})`;
-    },
+    message: ({ name, inConfig }) =>
+      inConfig === undefined
+        ? `The pack ${quote(name)} is not installed here.`
+        : `${quote(name)} is a ${inConfig} of the project's config, not a pack.`,
+    hint: hintForMissingPack,
   }),
-  PackVersionMismatch: entry<{ name: string; range: string; version: string }>({
+  PackVersionMismatch: entry<{
+    name: string;
+    range: string;
+    version: string;
+    manager?: PackageManager | undefined;
+  }>({
     title: "The installed version is outside the range asked for",
     severity: "error",
     message: ({ name, range, version }) =>
       `${name} ${version} is installed, which does not satisfy ${quote(range)}.`,
-    hint: ({ name, range }) => `npm install "${name}@${range}"`,
+    hint: ({ name, range, manager }) => formatInstall(manager, `${name}@${range}`),
   }),
   ExtensionNotFound: entry<{
     name: string;
@@ -211,12 +256,18 @@ export const operationProblems = {
       `The project is installed with Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives.`,
     hint: () => 'Put "nodeLinker: node-modules" into .yarnrc.yml and run: yarn install',
   }),
-  ShadowedPack: entry<{ name: string; version: string | null; winner: string | null; location: string }>({
+  ShadowedPack: entry<{
+    name: string;
+    version: string | null;
+    winner: string | null;
+    location: string;
+    manager?: PackageManager;
+  }>({
     title: "Another copy of the same pack counts",
     severity: "warning",
     message: ({ name, version, winner, location }) =>
       `${name} ${version ?? "(no version)"} is not used: ${winner ?? "the copy"} in ${quote(location, 400)} comes first.`,
-    hint: ({ name }) => `npm ls ${name} shows who asks for which version.`,
+    hint: ({ name, manager }) => `${formatWhy(manager, name)} shows which package asks for which version.`,
   }),
   ConfinementUnavailable: entry<{ required: boolean }>({
     title: "Code cannot be confined here",

@@ -21,7 +21,7 @@ const missingPackage = /Cannot find (?:package|module) '((?:@[\w.~-]+\/)?\w[\w.~
 /** What to do about a module that cannot be loaded; `undefined` where the reason says it already. */
 export function hintForModule(reason: string): string | undefined {
   const name = missingPackage.exec(reason)?.[1];
-  return name && `npm install ${name}, as one of the package's own dependencies`;
+  return name && `Declare "${name}" among the "dependencies" in the pack's package.json.`;
 }
 
 /** What to do about a text that cannot be parsed; `undefined` where the reason says it already. */

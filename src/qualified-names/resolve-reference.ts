@@ -1,6 +1,6 @@
 import satisfies from "semver/functions/satisfies.js";
 import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
-import { failure, quote, type TrailblazeError } from "../problems/index.ts";
+import { failure, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
 import { whyInvalidItemName } from "./item-name.ts";
 import { findNearestNames } from "./nearest-names.ts";
 import { qualifyPackageName } from "./package-name.ts";
@@ -22,6 +22,8 @@ export interface ReferenceContext {
   packs: readonly ResolvablePack[];
   /** Names of the host's own tools. */
   builtIns?: readonly string[] | undefined;
+  /** The project's package manager, whose commands hints name; default: npm. */
+  manager?: PackageManager | undefined;
 }
 
 export interface ResolvedReference {
@@ -128,15 +130,21 @@ function resolveShortName(reference: string, context: ReferenceContext): Resolve
 function findNamedPack(name: string, packs: readonly ResolvablePack[]): ResolvablePack {
   const copies = packs.filter((pack) => pack.name === name || qualifyPackageName(pack.name) === name);
   const pack = copies.find(({ shadowed }) => shadowed !== true) ?? copies[0];
-  if (pack === undefined) throw failure("PackNotInstalled", { name, nearest: [] }, { pack: name });
+  if (pack === undefined) throw failure("PackNotInstalled", { name, isWord: true }, { pack: name });
   return pack;
 }
 
 /** Callers without types may leave things out, name the pack, or write a kind in the plural. */
 function normalizeContext(given: ReferenceContext): ReferenceContext {
-  const { from = "user", packs = [], builtIns = [], kind } = given ?? {};
+  const { from = "user", packs = [], builtIns = [], kind, manager } = given ?? {};
   const isNamed = typeof from === "string" && from !== "user";
-  return { from: isNamed ? findNamedPack(from, packs) : from, packs, builtIns, kind: readKind(kind) };
+  return {
+    from: isNamed ? findNamedPack(from, packs) : from,
+    packs,
+    builtIns,
+    kind: readKind(kind),
+    manager,
+  };
 }
 
 function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
@@ -172,7 +180,7 @@ export function resolveReference(reference: string, given: ReferenceContext): Re
       context.packs.map((one) => one.name),
     );
     const missingPack = range === undefined ? packageName : `${packageName}@${range}`;
-    const args = { name: packageName, nearest, range };
+    const args = { name: packageName, nearest, range, manager: context.manager };
     throw failure("PackNotInstalled", args, { pack: packageName }, { missingPack });
   }
   if (range !== undefined && !(pack.version !== null && satisfies(pack.version, range))) {
@@ -180,6 +188,7 @@ export function resolveReference(reference: string, given: ReferenceContext): Re
       name: pack.name,
       range,
       version: pack.version ?? "(no version)",
+      manager: context.manager,
     });
   }
   return resolveInPack(reference, name, pack, context.kind);

@@ -63,7 +63,7 @@ function describeBuiltIn(builtIn: BuiltIn): RegistryItem {
  */
 export function createRegistry(
   packs: readonly DescribedPack[],
-  { builtIns = [] }: { builtIns?: readonly BuiltIn[] } = {},
+  { builtIns = [], manager }: { builtIns?: readonly BuiltIn[]; manager?: ReferenceContext["manager"] } = {},
 ): Registry {
   const own = builtIns.map(describeBuiltIn);
   const names = own.map(({ name }) => name);
@@ -93,7 +93,7 @@ export function createRegistry(
       return wanted === undefined ? [...all] : all.filter((item) => item.kind === wanted);
     },
     resolve(reference, { from = "user", kind } = {}) {
-      return resolveReference(reference, { from, kind, packs, builtIns: names });
+      return resolveReference(reference, { from, kind, packs, builtIns: names, manager });
     },
     get(reference, options) {
       const { kind, qualifiedName } = registry.resolve(reference, options);

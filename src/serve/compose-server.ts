@@ -118,12 +118,17 @@ class ServerFinder {
   #resolve(reference: string) {
     const { config } = this.#sources;
     try {
-      return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs });
+      const { manager } = this.#found;
+      return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
     } catch (error) {
-      // A short name may be one of the config's, misspelt.
-      if (!(error instanceof TrailblazeError) || error.code !== "ServerNotFound") throw error;
+      // A short name may be one of the config's, misspelt; a qualified one may begin with it.
+      if (!(error instanceof TrailblazeError)) throw error;
       const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
-      const nearest = findNearestNames(reference, names);
+      const [first] = reference.split("/");
+      const nearest =
+        error.code === "ServerNotFound"
+          ? findNearestNames(reference, names)
+          : names.filter((name) => error.code === "PackNotInstalled" && name === first);
       if (nearest.length === 0) throw error;
       throw failure("ServerNotFound", { ...notFound(reference), nearest });
     }
@@ -171,6 +176,7 @@ class ServerFinder {
   async #readMembers(referrer: Referrer): Promise<ServerMembers> {
     const reader = new ServerContentsReader(this.#library, this.#packs, this.#builtInNames, {
       isHostKnown: true,
+      manager: this.#found.manager,
     });
     const members = await reader.readMembers(referrer);
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
@@ -220,7 +226,13 @@ class ServerFinder {
   ): Promise<string> {
     try {
       const from = this.#packOf(item);
-      const context = { from, kind: "tool", packs: this.#packs, builtIns: this.#builtInNames } as const;
+      const context = {
+        from,
+        kind: "tool",
+        packs: this.#packs,
+        builtIns: this.#builtInNames,
+        manager: this.#found.manager,
+      } as const;
       return resolveReference(reference, context).qualifiedName;
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;

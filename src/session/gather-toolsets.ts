@@ -5,6 +5,7 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import type { Registry } from "../registry/create-registry.ts";
 import type { CheckedPack } from "./check-packs.ts";
 import type { SessionConfig } from "./config/session-config.ts";
+import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
 import { mergeToolsets, type ToolsetContribution } from "./session-toolsets.ts";
 
@@ -66,7 +67,10 @@ export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
         return findTool(reference, "user");
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
-        configProblems.push({ ...error.problem, path: ["toolsets", name, index] });
+        const tools = registered.map(({ tool }) => tool);
+        const explained =
+          error.code === "PackNotInstalled" ? explainServerReference(reference, tools) : undefined;
+        configProblems.push({ ...(explained ?? error).problem, path: ["toolsets", name, index] });
         return [];
       }
     });

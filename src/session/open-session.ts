@@ -168,7 +168,7 @@ class Opening {
     ];
     const registry = createRegistry(
       found.packs.map(({ pack }) => pack),
-      { builtIns: builtIns.map(({ definition }) => String(definition.name)) },
+      { builtIns: builtIns.map(({ definition }) => String(definition.name)), manager: found.manager },
     );
     const hostTools = gatherOwnTools(builtIns, config);
     const packTools = packs.map((pack) => gatherPackTools(pack, config));

@@ -1,8 +1,9 @@
-import { failure, type Problem } from "../problems/index.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, type ReferenceContext } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/package-name.ts";
 import type { Registry } from "../registry/create-registry.ts";
 import type { RecordedCall } from "./recording.ts";
+import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionTool, SessionToolset, SkippedTool, ToolCandidate } from "./session-tool.ts";
@@ -102,7 +103,7 @@ export class Session implements AsyncDisposable {
       const from: ReferenceContext["from"] = owner ?? "user";
       const isReference = name.includes("/") || owner?.tools.some((tool) => tool.name === name);
       if (isReference) {
-        const { qualifiedName } = this.#parts.registry.resolve(name, { from, kind: "tool" });
+        const qualifiedName = this.#qualify(name, from);
         const found = this.#byName.get(qualifiedName);
         if (found !== undefined) return found;
         // It is installed, but not in the session, and whoever asks should learn why.
@@ -127,6 +128,16 @@ export class Session implements AsyncDisposable {
       nearest,
       ...(skipped === undefined ? {} : { reason: skipped.message }),
     });
+  }
+
+  /** The qualified name of the tool that a reference leads to. Throws `TrailblazeError`. */
+  #qualify(reference: string, from: ReferenceContext["from"]): string {
+    try {
+      return this.#parts.registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
+    } catch (error) {
+      const isMissing = error instanceof TrailblazeError && error.code === "PackNotInstalled";
+      throw (isMissing && explainServerReference(reference, this.tools, this.skipped)) || error;
+    }
   }
 
   /** Ends the session: its servers are told, then made to stop; calls under way reject. Idempotent. */

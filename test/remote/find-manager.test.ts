@@ -1,20 +1,14 @@
 import { describe, expect, test } from "vitest";
-import {
-  findManager,
-  type ManagerFolder,
-  managerArguments,
-} from "../../src/install/packages/find-manager.ts";
-import {
-  createManagerEnvironment,
-  findManagerProgram,
-  readManagerTraces,
-} from "../../src/io/package-manager.ts";
+import { findManager, type ManagerFolder, readManagerTraces } from "../../src/discovery/project-manager.ts";
+import { managerArguments } from "../../src/install/packages/manager-arguments.ts";
+import { createNodeDiscoveryPort } from "../../src/io/node-discovery-port.ts";
+import { createManagerEnvironment, findManagerProgram } from "../../src/io/package-manager.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 
 const folderOf = (tree: Tree, manifest: Record<string, unknown> = {}): ManagerFolder => ({
   manifest,
-  traces: readManagerTraces(makeTree(tree)),
+  traces: readManagerTraces(createNodeDiscoveryPort(), makeTree(tree)),
 });
 const find = (...folders: ManagerFolder[]) => findManager(folders);
 const npm = { name: "npm", isModernYarn: false };

@@ -285,7 +285,11 @@ describe("what cannot be served", () => {
   });
 
   test.each([
-    ["the SDK is missing", tool, "run() needs the MCP SDK: npm install @modelcontextprotocol/sdk"],
+    [
+      "the SDK is missing",
+      tool,
+      "run() needs the MCP SDK: declare @modelcontextprotocol/sdk in dependencies",
+    ],
     ["a name twice", `${tool}, ${tool}`, 'Two tools are called "a_b".'],
     ["a reference", `{ ...${tool}, handler: "./x.js" }`, 'The handler of "a_b" is the reference "./x.js"'],
     ["no function", `{ ...${tool}, handler: 7 }`, 'The handler of "a_b" is no function.'],

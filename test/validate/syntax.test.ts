@@ -66,9 +66,13 @@ describe("a data file that cannot be parsed is shown where it breaks, with what 
 
 describe("a fault in a definition that is code", () => {
   test.each([
-    ["mjs", "import { a } from '@acme/absent/result'; export default a;", "npm install @acme/absent, as one"],
-    ["cjs", "module.exports = require('absent');", "npm install absent, as one"],
-  ])("%s: a package that is missing is named, with what installs it", async (ending, code, hint) => {
+    [
+      "mjs",
+      "import { a } from '@acme/absent/result'; export default a;",
+      `Declare "@acme/absent" among the "dependencies"`,
+    ],
+    ["cjs", "module.exports = require('absent');", `Declare "absent" among the "dependencies"`],
+  ])("%s: a package that is missing is named, and where it must be declared", async (ending, code, hint) => {
     const shown = await withPrompt(ending, code);
     expect(shown).toContain("hint: " + hint);
     expect(shown).toMatch(/it threw: Cannot find (?:package|module) '\S+'\.\n/);

@@ -41,7 +41,7 @@ function describeState(pack: DiscoveredPack): string {
 function formatPacks({ project, packs, problems }: Discovery, style: TextStyle): string {
   if (packs.length === 0 && problems.length > 0) return `No packs were found in ${printable(project)}.`;
   if (packs.length === 0) {
-    return `No packs are installed in ${printable(project)}.\nA pack is an npm package with a \`trailblaze\` field: npm install <pack>`;
+    return `No packs are installed in ${printable(project)}.\n\`trailblaze search\` finds packs, \`trailblaze add <pack>\` installs one.`;
   }
   const rows = packs.map((pack) => [
     pack.name,

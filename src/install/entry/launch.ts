@@ -1,4 +1,3 @@
-import { failure } from "../../problems/index.ts";
 import type { Scope } from "../clients/client.ts";
 
 /** What starts a server, or where it is reached. */
@@ -24,7 +23,7 @@ export interface LaunchRequest {
 }
 
 /** A copy that npx made for one run; it is gone after the next clean-up of npm's cache. */
-const inNpxCache = /[\\/]_npx[\\/]/;
+export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(script);
 
 /** What the project's file says is the same on every machine; what the user's says depends on no search path. */
 export function createLaunch(request: LaunchRequest): Launch & { command: string } {
@@ -33,12 +32,6 @@ export function createLaunch(request: LaunchRequest): Launch & { command: string
   const transport = isHttp ? ["--stdio"] : [];
   if (scope === "project")
     return { command: "npx", args: ["--no-install", "trailblaze", ...start, ...transport] };
-  if (inNpxCache.test(script)) {
-    throw failure("InvalidArguments", {
-      reason: "trailblaze runs from npx's cache, which does not last, so no entry can point there",
-      hint: "Install it first: npm install trailblaze; then: npx trailblaze install …; or use --scope project.",
-    });
-  }
   return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
 }
 

@@ -1,13 +1,9 @@
 import { join } from "node:path";
-import {
-  lockfileNames,
-  type ManagerEnd,
-  type ManagerProgram,
-  type PackageManagerPort,
-} from "../../io/package-manager.ts";
+import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
+import type { ManagerEnd, ManagerProgram, PackageManagerPort } from "../../io/package-manager.ts";
 import type { SavedFiles } from "../../io/project-files.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
-import { type ManagerTask, managerArguments, type ProjectManager } from "./find-manager.ts";
+import { type ManagerTask, managerArguments } from "./manager-arguments.ts";
 
 export interface ChangeMeans {
   managers: PackageManagerPort;

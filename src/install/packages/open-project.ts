@@ -1,11 +1,11 @@
-import { describeFault, isFault, readManifest } from "../../discovery/manifest.ts";
+import { describeFault } from "../../discovery/manifest.ts";
 import { findProject, type Project } from "../../discovery/project.ts";
+import { findProjectManager } from "../../discovery/project-manager.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../io/discovery-port.ts";
-import type { ManagerTraces, PackageManagerPort } from "../../io/package-manager.ts";
+import type { PackageManagerPort } from "../../io/package-manager.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import type { ChangeableProject } from "./change-packages.ts";
-import { findManager } from "./find-manager.ts";
 
 export interface OpenedProject extends ChangeableProject {
   manifest: NonNullable<Project["manifest"]>;
@@ -14,7 +14,6 @@ export interface OpenedProject extends ChangeableProject {
 export interface OpenMeans {
   port: DiscoveryPort;
   managers: PackageManagerPort;
-  readTraces(folder: string): ManagerTraces;
 }
 
 /**
@@ -22,7 +21,7 @@ export interface OpenMeans {
  * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` where there is no package manager to use.
  */
 export async function openProject(
-  { port, managers, readTraces }: OpenMeans,
+  { port, managers }: OpenMeans,
   cwd: string,
   what: string,
 ): Promise<OpenedProject> {
@@ -35,12 +34,7 @@ export async function openProject(
     );
   }
   const workspace = await findWorkspace(port, project);
-  const folders = [...new Set([directory, workspace?.root ?? directory])].map((folder) => {
-    const read = readManifest(port, folder, "always");
-    const value = typeof read === "string" || isFault(read) ? undefined : read.value;
-    return { manifest: value, traces: readTraces(folder) };
-  });
-  const manager = findManager(folders);
+  const manager = findProjectManager(port, project, workspace);
   if ("unsupported" in manager) {
     const reason = `the project uses ${manager.unsupported}, which Trailblaze cannot drive`;
     throw failure("InstallFailed", { what, reason, hint: "Use it yourself, with lifecycle scripts off." });

@@ -1,3 +1,4 @@
+import { findInConfig, readConfigNames } from "../../discovery/config-names.ts";
 import { findPacks } from "../../discovery/find-packs.ts";
 import { isFault, readManifest } from "../../discovery/manifest.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
@@ -24,19 +25,28 @@ export type RemovedPack = DiscoveredPack | { name: string };
 type Found = Awaited<ReturnType<typeof findPacks>>;
 
 /** The dependency that a name means, and the pack it is. Throws where there is none to remove. */
-function findDependency(found: Found, { manifest }: OpenedProject, port: OpenMeans["port"], written: string) {
+async function findDependency(
+  found: Found,
+  { manifest }: OpenedProject,
+  port: OpenMeans["port"],
+  written: string,
+) {
   const declared = declaredDependencies(manifest);
   const packs = found.packs.map(({ pack }) => pack);
   const name = declared.has(written) ? written : declared.has(`@${written}`) ? `@${written}` : undefined;
   if (name === undefined) {
     const isThere = packs.find((pack) => pack.name === written || pack.qualifiedName === written);
     const nearest = findNearestNames(written, [...declared]);
-    if (isThere === undefined) throw failure("PackNotInstalled", { name: written, nearest });
+    const inConfig = findInConfig(await readConfigNames(port, found.project), written);
+    if (isThere === undefined)
+      throw failure("PackNotInstalled", { name: written, nearest, isRemoval: true, inConfig });
     const reason = `"${isThere.name}" is no dependency of this project: it is here because of others`;
     throw failure("InvalidArguments", { reason });
   }
   const location = found.resolvePackage(name);
-  if (location === undefined) throw failure("PackNotInstalled", { name });
+  if (location === undefined) {
+    throw failure("PackNotInstalled", { name, isDeclared: true, manager: found.manager });
+  }
   const pack = packs.find((one) => one.location === location);
   if (pack === undefined) {
     const read = readManifest(port, location, "always");
@@ -60,7 +70,7 @@ export async function removePacksWith(
   const { port } = means;
   const project = await openProject(means, cwd, `remove ${written.join(", ")}`);
   const found = await findPacks(port, { cwd: project.directory });
-  const removed = written.map((name) => findDependency(found, project, port, name));
+  const removed = await Promise.all(written.map((name) => findDependency(found, project, port, name)));
   const packages = [...new Set(removed.map(({ name }) => name))];
   await changePackages(means, project, "remove", packages, async () => {
     const read = readManifest(port, project.directory, "always");

@@ -67,9 +67,9 @@ class ReferenceLookup {
   }
 
   #resolve(reference: string, kind: Kind): TrailblazeError | undefined {
-    const { inspected, installed: packs, builtIns } = this.#facts;
+    const { inspected, installed: packs, builtIns, manager } = this.#facts;
     try {
-      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns });
+      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns, manager });
       return undefined;
     } catch (error) {
       if (error instanceof TrailblazeError) return error;
@@ -110,7 +110,8 @@ function describeFailure(
         facts.installed.map((pack) => pack.name),
       );
       const isDeclared = facts.dependencies.has(name);
-      return findInItem(item, "PackNotInstalled", { name, nearest, isDeclared }, path);
+      const args = { name, nearest, isDeclared, manager: facts.manager };
+      return findInItem(item, "PackNotInstalled", args, path);
     }
     ({ message, hint } = facts.otherPackages.get(name) ?? failure("ExtensionNotFound", { name }).problem);
   }

@@ -12,6 +12,6 @@ export async function loadSdk() {
     const { code, message } = cause as { code?: string; message?: string };
     const isMissing = code === "ERR_MODULE_NOT_FOUND" || code === "ERR_PACKAGE_PATH_NOT_EXPORTED";
     if (!isMissing || !message?.includes("@modelcontextprotocol/sdk")) throw cause;
-    throw new Error("run() needs the MCP SDK: npm install @modelcontextprotocol/sdk", { cause });
+    throw new Error("run() needs the MCP SDK: declare @modelcontextprotocol/sdk in dependencies", { cause });
   }
 }

@@ -1,0 +1,34 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { DiscoveryPort } from "../io/discovery-port.ts";
+import { TrailblazeError } from "../problems/index.ts";
+import { readProjectConfig } from "./config-file.ts";
+
+/** What a project's config names itself. */
+export interface ConfigNames {
+  servers: readonly string[];
+  tools: readonly string[];
+}
+
+const namesIn = (list: unknown): string[] =>
+  (Array.isArray(list) ? list : []).flatMap((one) =>
+    isRecord(one) && typeof one.name === "string" ? one.name : [],
+  );
+
+/** The servers and tools that a project's config has; none where it cannot be read, which others report. */
+export async function readConfigNames(port: DiscoveryPort, directory: string): Promise<ConfigNames> {
+  try {
+    const config = (await readProjectConfig(port, directory))?.value;
+    if (!isRecord(config)) return { servers: [], tools: [] };
+    const { servers, trailblazeSubprocessToolsets, builtIns } = config;
+    const composed = isRecord(servers) ? Object.keys(servers) : [];
+    return { servers: [...composed, ...namesIn(trailblazeSubprocessToolsets)], tools: namesIn(builtIns) };
+  } catch (error) {
+    if (error instanceof TrailblazeError) return { servers: [], tools: [] };
+    throw error;
+  }
+}
+
+/** What a config has under a name. */
+export function findInConfig({ servers, tools }: ConfigNames, name: string): "server" | "tool" | undefined {
+  return servers.includes(name) ? "server" : tools.includes(name) ? "tool" : undefined;
+}
