@@ -307,11 +307,11 @@ const contentProblems = {
           : "If the host brings it, say so with --built-ins NAME; otherwise declare it or write its qualified name.",
   }),
   LegacyContextRejected: entry<{ tool: string }>({
-    title: "A tool takes no context in its arguments",
+    title: "Tool gets no context in its arguments",
     severity: "info",
     message: ({ tool }) =>
-      `${quote(tool)} allows no additional arguments, but gets _trailblazeContext in every call.`,
-    hint: () => "Set `legacyContext: false` on the server and read `_meta.trailblaze` instead.",
+      `The input schema of ${quote(tool)} forbids additional arguments, so calls leave out _trailblazeContext.`,
+    hint: () => "Read `_meta.trailblaze`, which every call carries, or allow additional properties.",
   }),
 };
 

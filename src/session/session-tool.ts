@@ -66,7 +66,13 @@ export type ToolRoute =
       options: Readonly<Record<string, unknown>>;
     }
   | { by: "bundle"; owner: CodeOwner; tool: BundleTool }
-  | { by: "server"; server: SessionServer; advertisedName: string };
+  | {
+      by: "server";
+      server: SessionServer;
+      advertisedName: string;
+      /** Whether calls carry `_trailblazeContext` in their arguments. */
+      legacyContext: boolean;
+    };
 
 /** A tool with what registration and calls need. */
 export interface ToolCandidate {

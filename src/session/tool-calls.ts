@@ -176,11 +176,11 @@ export class ToolCalls {
 
   async #callServer(
     { id, depth, signal }: Invocation,
-    { server, advertisedName }: Extract<ToolRoute, { by: "server" }>,
+    { server, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
     { args, timeoutMs, onProgress, stop }: RunningCall,
   ): Promise<ToolResult> {
     const { sessionId, callback, config, memory } = this.#means;
-    const { label, key, pack, legacyContext } = server.plan;
+    const { label, key, pack } = server.plan;
     if (server.death !== undefined) return failedResult(describeDeath(label, server.death), "FatalError");
     const facts = {
       sessionId,

@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../definitions/types.ts";
 import type { CodePlace } from "../execution/tool-code.ts";
+import { mayRefuseContext } from "../extension-schema/json-schema/refuses-context.ts";
 import {
   findReservedParameters,
   reservedParameter,
@@ -308,13 +309,16 @@ export function gatherServerTools(server: SessionServer, tools: readonly Adverti
     }
     const { meta, problems } = readToolMeta(_meta);
     for (const problem of problems) report(name, problem);
-    if (legacyContext && inputSchema.additionalProperties === false) {
-      report(name, createProblem("LegacyContextRejected", { tool: name }));
-    }
     contribution.candidates.push({
       tool: describeTool(name, null, source, advertised, meta),
       meta,
-      route: { by: "server", server, advertisedName: name },
+      route: {
+        by: "server",
+        server,
+        advertisedName: name,
+        // A strict server would refuse the call; `_meta.trailblaze` says the same.
+        legacyContext: legacyContext && !mayRefuseContext(inputSchema),
+      },
     });
   }
   return contribution;

@@ -427,7 +427,6 @@ test("what is wrong with a server's tool names the tool, the server and where th
     expect.objectContaining({ code, message: expect.stringMatching(message), ...place });
   expect(session.problems).toEqual([
     problem("InvalidAdvertisedName", /^The tool "a b" of the server "mine": .* 1 to 128 /),
-    problem("LegacyContextRejected", /^The tool "strict" of the server "mine": /),
     problem("ReservedParameter", /^The tool "taken" of the server "mine": /),
     problem("InvalidMetaValue", /^The tool "marked" of the server "mine": /),
   ]);

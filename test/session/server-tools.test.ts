@@ -59,6 +59,28 @@ describe("what a call tells a server", () => {
     ).toEqual([]);
   });
 
+  test("leaves _trailblazeContext out by itself where the tool's schema forbids further arguments", async () => {
+    const schemas = {
+      params: { type: "object", properties: { a: {} }, additionalProperties: false },
+      open_params: { type: "object", properties: { a: {} } },
+      texts_params: { type: "object", additionalProperties: { type: "string" } },
+      variants_params: { type: "object", anyOf: [{}, { $ref: "#/$defs/a" }], $defs: { a: false } },
+    };
+    const tools = Object.entries(schemas).map(([name, inputSchema]) => ({ name, inputSchema }));
+    const session = await openForTest(makeProject({}), {
+      config: { trailblazeSubprocessToolsets: [probe("probe", { PROBE_TOOLS: JSON.stringify(tools) })] },
+      memory: { userId: "42" },
+    });
+    expect(session.problems).toEqual([]);
+    const context = { memory: { userId: "42" }, device: null };
+    for (const { name } of tools) {
+      const sent = jsonOf(await session.callTool(name, { a: 1 }));
+      const isOpen = name === "open_params";
+      expect(sent.arguments, name).toEqual({ a: 1, ...(isOpen ? { _trailblazeContext: context } : {}) });
+      expect(sent._meta.trailblaze, name).toMatchObject({ sessionId: session.id, ...context });
+    }
+  });
+
   test("leaves out sensitive memory, and what the pack is not to see", async () => {
     const session = await openForTest(makeProject({ "@acme/probe": serverPack() }), {
       memory: { userId: "42", city: "Bern", token: "hidden" },

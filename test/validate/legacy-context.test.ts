@@ -35,6 +35,13 @@ test.each([["hello_greet"], ["greet"], ["acme/sample/greet"]])(
   },
 );
 
+test("a tool that is closed in one of its variants", async () => {
+  const inputSchema = { type: "object", anyOf: [{ required: ["a"] }, { maxProperties: 0 }] };
+  expect(await findRejected(script, ["greet"], inputSchema)).toMatchObject([
+    { severity: "info", item: "greet", path: ["inputSchema"] },
+  ]);
+});
+
 test("the server gets no context in arguments", async () => {
   expect(await findRejected({ ...script, legacyContext: false }, ["greet"])).toEqual([]);
 });

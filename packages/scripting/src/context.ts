@@ -13,9 +13,9 @@ export type TrailblazeDevice<Platform extends string = DevicePlatform> = {
 };
 
 /**
- * The context in the arguments of a call: `arguments._trailblazeContext`. A host writes it into every `tools/call` of
- * a session, unless the server says `legacyContext: false`. Under other MCP clients it is absent, and no `inputSchema`
- * mentions it.
+ * The context in the arguments of a call: `arguments._trailblazeContext`. A host writes it into each `tools/call` of
+ * a session, unless the tool's `inputSchema` forbids additional properties or the server says `legacyContext: false`.
+ * Under other MCP clients it is absent, and no `inputSchema` mentions it.
  */
 export type TrailblazeContext = {
   /** The session's memory at the time of the call, without what the user keeps from packs. */
