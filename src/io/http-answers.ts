@@ -5,6 +5,8 @@ export interface RequestHead {
   readonly method: string;
   /** As in the request line: path and query, not decoded. */
   readonly target: string;
+  /** The IP address that the connection comes from: a proxy's, where there is one. */
+  readonly address: string;
   /** Every value of the header of that lower-case name, in order. */
   headerValues(name: string): readonly string[];
 }
@@ -16,8 +18,11 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What can be wrong with a request as HTTP, as a status; 503: it came while the server closes. */
-export type TransportFault = 400 | 405 | 408 | 413 | 431 | 503;
+/**
+ * What can be wrong with a request as HTTP, as a status; 503: it came while the server closes. `busy`: it is right, but
+ * too many requests are under way.
+ */
+export type TransportFault = 400 | 405 | 408 | 413 | 431 | 503 | "busy";
 
 /** A limit in ms as Node's timers take it: they fire at once where it is too large. */
 export const timerMs = (limit: number): number => Math.min(Math.ceil(limit), 2 ** 31 - 1);

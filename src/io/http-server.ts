@@ -28,7 +28,7 @@ export interface HttpServerOptions {
   port: number;
   /** Looks at a request before its body is read. An answer is a refusal: the connection ends after it. Must not throw. */
   admit(head: RequestHead, port: number): Answer | StreamingHandler;
-  /** What is answered to requests that are wrong as HTTP, or come while it closes. */
+  /** What is answered to requests that are wrong as HTTP, come while it closes, or are too many. */
   refuse(fault: TransportFault): Answer;
   /** The largest body, counted as it arrives. */
   maxBodyBytes: number;
@@ -38,7 +38,13 @@ export interface HttpServerOptions {
   headersTimeoutMs: number;
   /** A connection on which nothing moves for so long is dropped: longer than a stream is silent. */
   idleTimeoutMs: number;
+  /**
+   * Above this, connections that have no complete request are dropped: first those that never had one that was admitted,
+   * then idle ones, then those whose body is under way; the oldest first.
+   */
   maxConnections: number;
+  /** Complete requests under way at once, fewer than `maxConnections`; further ones are refused as `busy`. */
+  maxRequests: number;
   /** Whether the process may end while it listens. Default: false. */
   isBackground?: boolean;
 }
@@ -56,6 +62,8 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly aborter: AbortController;
+  /** Its body is there, and its answer is not yet sent. */
+  isUnderWay: boolean;
 }
 
 /** A connection and its requests that are not answered yet; with pipelining there can be several. */
@@ -63,17 +71,34 @@ interface Connection {
   readonly exchanges: Set<Exchange>;
   /** Nothing more is taken from it. */
   isEnding: boolean;
+  /** A request on it was admitted. */
+  isProven: boolean;
+  /** When it was opened, or last began or ended a request that was admitted, by `performance.now`. */
+  since: number;
+}
+
+/** In which order connections are dropped; `undefined` for one that is not. */
+function rankOf({ exchanges, isEnding, isProven }: Connection): number | undefined {
+  for (const { isUnderWay } of exchanges) if (isUnderWay) return undefined;
+  if (!isProven || isEnding) return 0;
+  return exchanges.size === 0 ? 1 : 2;
 }
 
 /** How long a refused client may go on sending: destroyed at once, the connection would take the answer with it. */
 const lingerMs = 1000;
 const maximumHeaderBytes = 16 * 1024;
 const keepAliveMs = 60_000;
+/** How long each connection has to send its request, however many there are. */
+const settleMs = 100;
+/** Times `maxConnections`: what comes beyond is not even accepted. More cannot come within the time above. */
+const excessFactor = 4;
 
 class NodeHttpServer implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
   readonly #connections = new Map<Duplex, Connection>();
+  #underWay = 0;
+  #clearing: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions) {
@@ -89,7 +114,7 @@ class NodeHttpServer implements HttpServer {
       noDelay: true,
     });
     this.#server.timeout = timerMs(options.idleTimeoutMs);
-    this.#server.maxConnections = options.maxConnections;
+    this.#server.maxConnections = options.maxConnections * excessFactor;
     // Their bytes are limited; by number, Node would leave some out, and those could be the ones that count.
     this.#server.maxHeadersCount = 0;
     this.#server
@@ -139,6 +164,7 @@ class NodeHttpServer implements HttpServer {
   }
 
   async #endGently(graceMs: number): Promise<void> {
+    clearTimeout(this.#clearing);
     const closed = this.#stopListening();
     for (const [socket, connection] of this.#connections) {
       connection.isEnding = true;
@@ -150,6 +176,7 @@ class NodeHttpServer implements HttpServer {
   }
 
   async #endAtOnce(): Promise<void> {
+    clearTimeout(this.#clearing);
     const closed = this.#stopListening();
     for (const { exchanges } of this.#connections.values()) {
       for (const { aborter } of exchanges) aborter.abort();
@@ -161,24 +188,65 @@ class NodeHttpServer implements HttpServer {
 
   #connect(socket: Socket): void {
     if (this.#options.isBackground) socket.unref();
-    const connection: Connection = { exchanges: new Set(), isEnding: false };
+    const since = performance.now();
+    const connection: Connection = { exchanges: new Set(), isEnding: false, isProven: false, since };
     this.#connections.set(socket, connection);
+    if (this.#connections.size > this.#options.maxConnections) this.#clearSoon();
     // One listener a connection: the response of a pipelined request is not told when its client goes.
     socket.once("close", () => {
       this.#connections.delete(socket);
-      for (const { aborter } of connection.exchanges) aborter.abort();
-      connection.exchanges.clear();
+      for (const exchange of connection.exchanges) {
+        this.#end(connection, exchange);
+        exchange.aborter.abort();
+      }
     });
+  }
+
+  /** Later, when everything that has arrived by then has been read. */
+  #clearSoon(): void {
+    this.#clearing ??= setTimeout(() => {
+      setImmediate(() => {
+        this.#clearing = undefined;
+        this.#clear();
+      });
+    }, settleMs).unref();
+  }
+
+  #clear(): void {
+    const excess = this.#connections.size - this.#options.maxConnections;
+    if (excess <= 0) return;
+    const settled = performance.now() - settleMs;
+    const droppable = [...this.#connections].flatMap(([socket, connection]) => {
+      const rank = connection.since > settled ? undefined : rankOf(connection);
+      return rank === undefined ? [] : [{ socket, rank, since: connection.since }];
+    });
+    droppable.sort((one, other) => one.rank - other.rank || one.since - other.since);
+    for (const { socket } of droppable.slice(0, excess)) socket.destroy();
+    if (droppable.length < excess) this.#clearSoon();
+  }
+
+  #begin(connection: Connection, exchange: Exchange): void {
+    connection.since = performance.now();
+    exchange.isUnderWay = true;
+    this.#underWay++;
+  }
+
+  #end(connection: Connection, exchange: Exchange): void {
+    connection.exchanges.delete(exchange);
+    if (!exchange.isUnderWay) return;
+    connection.since = performance.now();
+    exchange.isUnderWay = false;
+    this.#underWay--;
   }
 
   #take(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined || (connection.isEnding && this.#closing === undefined)) return;
-    const exchange: Exchange = { request, response, aborter: new AbortController() };
+    const exchange: Exchange = { request, response, aborter: new AbortController(), isUnderWay: false };
     connection.exchanges.add(exchange);
     request.on("error", () => {});
     response.on("error", () => {});
-    response.once("close", () => connection.exchanges.delete(exchange));
+    response.once("close", () => this.#end(connection, exchange));
 
     const { admit, refuse, maxBodyBytes } = this.#options;
     if (this.#closing !== undefined) {
@@ -189,6 +257,7 @@ class NodeHttpServer implements HttpServer {
     const head: RequestHead = {
       method: request.method ?? "",
       target: request.url ?? "",
+      address: request.socket.remoteAddress ?? "",
       headerValues: (name) => (Object.hasOwn(values, name) ? (values[name] ?? []) : []),
     };
     const admitted = admit(head, this.port);
@@ -197,6 +266,8 @@ class NodeHttpServer implements HttpServer {
     } else if (Number(request.headers["content-length"]) > maxBodyBytes) {
       this.#refuse(connection, exchange, refuse(413));
     } else {
+      connection.isProven = true;
+      connection.since = performance.now();
       if (awaitsContinue) response.writeContinue();
       this.#answer(connection, exchange, admitted).catch(() => request.socket.destroy());
     }
@@ -210,9 +281,14 @@ class NodeHttpServer implements HttpServer {
       this.#refuse(connection, exchange, this.#options.refuse(body));
       return;
     }
+    if (this.#underWay >= this.#options.maxRequests) {
+      this.#refuse(connection, exchange, this.#options.refuse("busy"));
+      return;
+    }
+    this.#begin(connection, exchange);
     const answer = await handle(body, aborter.signal);
     response.once("finish", () => {
-      connection.exchanges.delete(exchange);
+      this.#end(connection, exchange);
       if (connection.isEnding && connection.exchanges.size === 0) request.socket.destroySoon();
     });
     if ("stream" in answer) await sendStream(response, answer, aborter.signal);
@@ -238,7 +314,7 @@ class NodeHttpServer implements HttpServer {
     connection.isEnding = true;
     // What is owed is sent first, and ends the connection.
     if (isOwed || wasEnding) return;
-    connection.exchanges.clear();
+    for (const exchange of exchanges) this.#end(connection, exchange);
     socket.end(formatRaw(this.#options.refuse(fault)));
     setTimeout(() => socket.destroy(), lingerMs).unref();
   }

@@ -42,6 +42,10 @@ export function transportRefusal(
       return refusal(413, `The body is larger than ${limits.maxBodyBytes} bytes.`);
     case 431:
       return refusal(431, "The headers are too large.");
+    case "busy":
+      return refusal(503, "There are too many requests under way; try again later.", {
+        headers: { "retry-after": "10" },
+      });
     case 503:
       return refusal(503, "The server is closing.");
   }

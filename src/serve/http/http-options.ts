@@ -16,7 +16,7 @@ export interface ServeHttpOptions {
   allowedHosts?: readonly string[];
   /** A session in which nothing is under way and no stream is open ends after so long. 1800 s. */
   sessionTtlMs?: number;
-  /** Further ones are refused. 1000. */
+  /** Further ones are refused; without a token, some may replace idle ones. 1000. */
   maxSessions?: number;
   /** Each request gets a server of its own, and no session id. */
   stateless?: boolean;
@@ -25,7 +25,15 @@ export interface ServeHttpOptions {
   /** How long what is under way may take to end when the server is closed. 2 s. */
   graceMs?: number;
   /** Limits of connections, of which users know nothing. */
-  connections?: { headersTimeoutMs?: number; bodyTimeoutMs?: number; idleTimeoutMs?: number; max?: number };
+  connections?: {
+    headersTimeoutMs?: number;
+    bodyTimeoutMs?: number;
+    idleTimeoutMs?: number;
+    max?: number;
+    maxRequests?: number;
+    /** How long an idle session is safe from being replaced by a new one. */
+    replaceableAfterMs?: number;
+  };
 }
 
 /** All of them, with defaults. */
@@ -44,6 +52,8 @@ export interface HttpSettings {
   bodyTimeoutMs: number;
   idleTimeoutMs: number;
   maxConnections: number;
+  maxRequests: number;
+  replaceableAfterMs: number;
 }
 
 /** Completes the options. Throws `InvalidArguments` for a token that no header can carry, and for one that is missing. */
@@ -75,6 +85,8 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     bodyTimeoutMs: connections.bodyTimeoutMs ?? 60_000,
     // Streams send a comment every 15 s.
     idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
-    maxConnections: connections.max ?? 4096,
+    maxConnections: connections.max ?? 5120,
+    maxRequests: connections.maxRequests ?? 4096,
+    replaceableAfterMs: connections.replaceableAfterMs ?? 60_000,
   };
 }

@@ -1,11 +1,19 @@
 import type { Answer, RequestHead, StreamedAnswer } from "../../io/http-answers.ts";
 import { timerMs } from "../../io/http-answers.ts";
+import { methodOf } from "../client-message.ts";
 import type { ProtocolServer } from "../protocol-server.ts";
 import type { HttpTransport } from "./http-transport.ts";
+
+/** What every client sends, whether or not it then uses the session. */
+const opening = ["initialize", "notifications/initialized", "ping"];
 
 /** One client's session. It ends itself when nothing is under way or streaming for `ttlMs`. */
 export class HttpSession {
   readonly id: string;
+  /** Whether anything was asked for besides what opens a session. */
+  isUsed = false;
+  /** When the last request ended, by `performance.now`; `undefined` while one is under way or a stream is open. */
+  idleSince: number | undefined;
   readonly #server: ProtocolServer;
   readonly #transport: HttpTransport;
   readonly #ttlMs: number;
@@ -43,10 +51,14 @@ export class HttpSession {
 
   async handle(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
     this.#underWay++;
+    this.idleSince = undefined;
+    const method = methodOf(message);
+    if (method === undefined || !opening.includes(method)) this.isUsed = true;
     clearTimeout(this.#expiry);
     return this.#transport.handle(head, message, signal, () => {
       this.#underWay--;
       if (this.#underWay > 0 || this.#ending !== undefined) return;
+      this.idleSince = performance.now();
       this.#expiry = setTimeout(() => void this.end(), timerMs(this.#ttlMs)).unref();
     });
   }

@@ -42,7 +42,7 @@ async function createRouter(create: CreateProtocolServer, settings: HttpSettings
   const { WebStandardStreamableHTTPServerTransport } = await import(
     "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
   );
-  const { sessionTtlMs, stateless, maxSessions } = settings;
+  const { sessionTtlMs, stateless } = settings;
   const open = (onEnd: (session: HttpSession) => void): HttpSession => {
     const id = randomUUID();
     const stateful = {
@@ -55,7 +55,7 @@ async function createRouter(create: CreateProtocolServer, settings: HttpSettings
     const session = new HttpSession({ server, transport, ttlMs: sessionTtlMs, onEnd: () => onEnd(session) });
     return session;
   };
-  return stateless ? new SingleRequests(open) : new HttpSessions(maxSessions, open);
+  return stateless ? new SingleRequests(open) : new HttpSessions(settings, open);
 }
 
 /**

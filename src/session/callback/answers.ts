@@ -26,7 +26,7 @@ export function createCallResult(outcome: CallbackOutcome): Answer {
 
 /** The answer to a request that is wrong as HTTP already. */
 export function createTransportRefusal(
-  fault: TransportFault,
+  fault: Exclude<TransportFault, "busy">,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
 ): Answer {
   switch (fault) {

@@ -15,7 +15,7 @@ export interface CallbackOptions {
   /** Calls a tool of the session. What it throws is told to nobody. */
   dispatch(call: CallbackCall): Promise<CallbackOutcome>;
   /** Limits of the transport, of which users know nothing. */
-  transport?: { headersTimeoutMs?: number; maxConnections?: number };
+  transport?: { headersTimeoutMs?: number; maxConnections?: number; maxRequests?: number };
 }
 
 /** Where the servers of one session call back while they are called: `POST /scripting/callback` on 127.0.0.1. */
@@ -38,7 +38,9 @@ export interface CallbackEndpoint {
 /** One invocation has no use for more at once, and each costs memory. */
 const maximumInFlight = 1000;
 const headersTimeoutMs = 10_000;
-const maxConnections = 512;
+/** Room for all callbacks of an invocation, and for half as many of others. */
+const maxRequests = 1500;
+const maxConnections = 2048;
 /** Beyond the longest call, before a connection on which nothing moves is dropped. */
 const idleMs = 30_000;
 
@@ -84,7 +86,11 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     headersTimeoutMs: transport?.headersTimeoutMs ?? headersTimeoutMs,
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
     maxConnections: transport?.maxConnections ?? maxConnections,
-    refuse: (fault) => createTransportRefusal(fault, limits),
+    maxRequests: transport?.maxRequests ?? maxRequests,
+    refuse: (fault) =>
+      fault === "busy"
+        ? failedCall("Too many callbacks are under way in this session; wait for one to end.")
+        : createTransportRefusal(fault, limits),
     admit: (head, port) => {
       const checked = checkHead(head, port, (token) => tokens.find(token));
       if ("refusal" in checked) return checked.refusal;

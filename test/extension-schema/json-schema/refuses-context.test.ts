@@ -36,6 +36,7 @@ describe("a schema that may refuse a further key", () => {
     ["is closed in one variant of one", { oneOf: [open, strict] }],
     ["is no schema in one variant", { anyOf: [open, false] }],
     ["must not be something closed", { not: { ...strict, required: ["a"] } }],
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     ["is closed under a condition", { if: { required: ["a"] }, then: strict }],
     ["is closed otherwise", { if: { required: ["a"] }, else: strict }],
     ["is closed where a key is there", { dependentSchemas: { a: strict } }],

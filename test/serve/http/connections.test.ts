@@ -147,6 +147,32 @@ describe("a connection", () => {
     await expect.poll(() => statusesIn(refused.received())).toEqual([413]);
   });
 
+  test("that sends nothing makes room for others where there are too many", async () => {
+    const served = await serve({ connections: { max: 20, maxRequests: 10 } });
+    const session = await beginSession(served);
+    const slow = post(served, calling("slow"), session);
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    const silent = await Promise.all(Array.from({ length: 100 }, () => openConnection(served.port)));
+    expect((await post(served, calling("echo", 3), session)).status).toBe(200);
+    await expect.poll(() => silent.filter(({ socket }) => !socket.closed).length).toBeLessThanOrEqual(20);
+    expect((await post(served, calling("echo", 4), session)).status).toBe(200);
+    served.slowCalls[0]?.finish();
+    expect((await messagesOf(await slow)).length).toBe(1);
+  });
+
+  test("is refused in words where too many requests are under way", async () => {
+    const served = await serve({ connections: { max: 20, maxRequests: 3 } });
+    const session = await beginSession(served);
+    const slow = [1, 2, 3].map((id) => post(served, calling("slow", id), session));
+    await expect.poll(() => served.slowCalls.length).toBe(3);
+    const refused = await post(served, calling("echo", 4), session);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"]);
+    expect(await refused.text()).toContain("too many requests under way");
+    for (const call of served.slowCalls) call.finish();
+    for (const answer of slow) await messagesOf(await answer);
+    expect((await post(served, calling("echo", 5), session)).status).toBe(200);
+  });
+
   test("whose client does not read holds nobody up", async () => {
     const served = await serve();
     const session = await beginSession(served);

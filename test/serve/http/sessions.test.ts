@@ -1,5 +1,7 @@
+import { networkInterfaces } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { clientOf } from "../../../src/serve/http/client-address.ts";
 import { serveHttp } from "../../../src/serve/http/serve-http.ts";
 import { createTestServers } from "../test-servers.ts";
 import {
@@ -217,4 +219,95 @@ describe("the stream of an answer", () => {
     expect(await messagesOf(await slow)).toEqual([expect.objectContaining({ id: 3 })]);
     expect((await post(served, calling("echo", 3), session)).status).toBe(200);
   });
+});
+
+describe("where there are as many sessions as may be, and no token,", () => {
+  const soon = { connections: { replaceableAfterMs: 150 } };
+  const settle = () => delay(250);
+  const statusOfNext = async (served: { url: string }) => (await post(served, initializing())).status;
+
+  test("the oldest that was never used makes room for a new one once it is idle", async () => {
+    const served = await serve({ maxSessions: 3, ...soon });
+    const used = await beginSession(served);
+    await messagesOf(await post(served, calling("echo"), used));
+    const first = await beginSession(served);
+    const opened = { jsonrpc: "2.0", method: "notifications/initialized" };
+    expect((await post(served, opened, first)).status).toBe(202);
+    const second = await beginSession(served);
+    expect(await statusOfNext(served)).toBe(503);
+    await settle();
+    expect(await statusOfNext(served)).toBe(200);
+    expect(served.closed).toEqual([first["mcp-session-id"]]);
+    expect((await post(served, calling("echo"), first)).status).toBe(404);
+    expect(await statusOfNext(served)).toBe(200);
+    expect(served.closed).toEqual([first["mcp-session-id"], second["mcp-session-id"]]);
+    expect(await statusOfNext(served)).toBe(503);
+    expect((await post(served, calling("echo"), used)).status).toBe(200);
+  });
+
+  test("one that is used, or has a stream open, keeps its place", async () => {
+    const served = await serve({ maxSessions: 2, ...soon });
+    const listens = await beginSession(served);
+    const stop = new AbortController();
+    expect((await listening(served, listens, stop.signal)).status).toBe(200);
+    const used = await beginSession(served);
+    await messagesOf(await post(served, calling("echo"), used));
+    await settle();
+    expect(await statusOfNext(served)).toBe(503);
+    stop.abort();
+    await settle();
+    expect(await statusOfNext(served)).toBe(503);
+    expect(served.closed).toEqual([]);
+  });
+
+  test("and with a token, none makes room", async () => {
+    const served = await serve({ maxSessions: 1, token: "t", ...soon });
+    const headers = { authorization: "Bearer t" };
+    await beginSession(served, headers);
+    await settle();
+    expect((await post(served, initializing(), headers)).status).toBe(503);
+  });
+
+  const own = Object.values(networkInterfaces())
+    .flat()
+    .find((address) => address?.family === "IPv4" && !address.internal)?.address;
+  test.skipIf(own === undefined)("an address with most of them makes room for another address", async () => {
+    const served = await serve({ host: "0.0.0.0", noAuth: true, maxSessions: 4, ...soon });
+    const [greedy, other] = [`http://127.0.0.1:${served.port}/mcp`, `http://${own}:${served.port}/mcp`].map(
+      (url) => ({ url }),
+    );
+    if (greedy === undefined || other === undefined) return;
+    const theirs = [];
+    for (let index = 0; index < 4; index++) {
+      const session = await beginSession(greedy);
+      await messagesOf(await post(greedy, calling("echo"), session));
+      theirs.push(session["mcp-session-id"]);
+    }
+    await settle();
+    expect(await statusOfNext(greedy)).toBe(503);
+    const honest = await beginSession(other);
+    await messagesOf(await post(other, calling("echo"), honest));
+    expect(served.closed).toEqual(theirs.slice(0, 1));
+    await beginSession(other);
+    expect(served.closed).toEqual(theirs.slice(0, 2));
+    // Each has half of them now.
+    expect(await statusOfNext(other)).toBe(503);
+    expect(await statusOfNext(greedy)).toBe(503);
+  });
+});
+
+test.each([
+  ["127.0.0.1", "loopback"],
+  ["127.8.8.8", "loopback"],
+  ["::1", "loopback"],
+  ["::ffff:127.0.0.1", "loopback"],
+  ["192.0.2.7", "192.0.2.7"],
+  ["::ffff:192.0.2.7", "192.0.2.7"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+  ["2001:db8::1", "2001:db8:0:0"],
+  ["2001:db8:1:2::", "2001:db8:1:2"],
+  ["fe80::1%eth0", "fe80:0:0:0"],
+  ["", ""],
+])("the client at %s is %s", (address, client) => {
+  expect(clientOf(address)).toBe(client);
 });

@@ -188,16 +188,6 @@ describe("a connection", () => {
       expect(await connection.statusesUntilClosed()).toEqual([400]);
     },
   );
-
-  test("is one of a limited number, and those beyond do no harm", async () => {
-    const opened = await openEndpoint({ transport: { maxConnections: 3 } });
-    const kept = await Promise.all([1, 2, 3].map(() => openConnection(opened)));
-    const beyond = await openConnection(opened);
-    await beyond.closed;
-    const [first] = kept;
-    await first?.send(formatRequest(opened, createRequest()));
-    expect(statusesOf((await first?.answers(1)) ?? [])).toEqual([200]);
-  });
 });
 
 describe("the port", () => {

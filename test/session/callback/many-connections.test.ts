@@ -1,0 +1,196 @@
+import { request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createRequest, type OpenedEndpoint, openEndpoint, post, resultOf } from "./open-endpoint.ts";
+import { formatHead, formatRequest, openConnection, type RawConnection } from "./raw-connection.ts";
+
+/** Longer than a connection has for its request while there are too many. */
+const settledMs = 300;
+
+/** Sends a callback on a connection of its own; the result, or the code of what went wrong on the way. */
+function callOnce({ endpoint, token }: OpenedEndpoint): Promise<Record<string, unknown> | string> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const options = { method: "POST", agent: false, headers } as const;
+    const sent = request(`${endpoint.baseUrl}/scripting/callback`, options, async (answer) => {
+      let text = "";
+      for await (const chunk of answer) text += chunk;
+      resolve(JSON.parse(text).result);
+    });
+    sent.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    sent.end(JSON.stringify(createRequest()));
+  });
+}
+
+const count = (values: readonly unknown[]) => {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[String(value)] = (counts[String(value)] ?? 0) + 1;
+  return counts;
+};
+const describeResult = (result: Record<string, unknown> | string) =>
+  typeof result === "string" ? result : result.success === true ? "success" : result.error_message;
+
+/** Opens connections at once and sends on each, without caring for what becomes of it. */
+function flood({ endpoint }: OpenedEndpoint, number: number, text: string): Socket[] {
+  const sockets = Array.from({ length: number }, () => {
+    const socket = connect(endpoint.port, "127.0.0.1");
+    socket.on("error", () => {});
+    if (text !== "") socket.write(text);
+    return socket;
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return sockets;
+}
+
+describe("callbacks at once, each on a connection of its own,", () => {
+  test("are all answered: a thousand are called, the others fail", { timeout: 60_000 }, async () => {
+    const release: (() => void)[] = [];
+    const opened = await openEndpoint({
+      dispatch: () => new Promise((resolve) => release.push(() => resolve({ success: true, text: "done" }))),
+    });
+    let answered = 0;
+    const answers = Array.from({ length: 1500 }, () => callOnce(opened).finally(() => answered++));
+    await expect.poll(() => [release.length, answered], { timeout: 30_000 }).toEqual([1000, 500]);
+    await delay(settledMs);
+    for (const finish of release) finish();
+    expect(count((await Promise.all(answers)).map(describeResult))).toEqual({
+      success: 1000,
+      "An invocation can have 1000 callbacks at once; wait for one to end.": 500,
+    });
+  });
+
+  test("of several invocations are refused in words where they are too many", async () => {
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const opened = await openEndpoint({
+      transport: { maxConnections: 40, maxRequests: 20 },
+      dispatch: () => held.then(() => ({ success: true, text: "done" })),
+    });
+    const first = Array.from({ length: 20 }, () => callOnce(opened));
+    await expect.poll(() => opened.calls.length).toBe(20);
+    const refused = await Promise.all(Array.from({ length: 30 }, () => callOnce(opened)));
+    const words = "Too many callbacks are under way in this session; wait for one to end.";
+    expect(count(refused.map(describeResult))).toEqual({ [words]: 30 });
+    expect(refused[0]).toMatchObject({ type: "call_tool_result", success: false, text_content: "" });
+    finish();
+    expect(count((await Promise.all(first)).map(describeResult))).toEqual({ success: 20 });
+    expect(describeResult(await callOnce(opened))).toBe("success");
+  });
+});
+
+describe("connections without a token do not shut out callbacks", () => {
+  const line = "POST /scripting/callback HTTP/1.1\r\n";
+  test.each([
+    ["that say nothing", 3000, ""],
+    ["that never end their headers", 3000, `${line}Host: 127.0.0.1\r\nX: `],
+    ["that never send their body", 3000, `${line}Host: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{`],
+    ["of another protocol", 3000, "\x16\x03\x01\x02\x00"],
+  ])("%s", { timeout: 60_000 }, async (_, number, text) => {
+    const opened = await openEndpoint();
+    const before = await openConnection(opened);
+    flood(opened, number, text);
+    const results = [];
+    for (let round = 0; round < 10; round++) {
+      results.push(...(await Promise.all(Array.from({ length: 10 }, () => callOnce(opened)))));
+      await delay(50);
+    }
+    expect(count(results.map(describeResult))).toEqual({ success: 100 });
+    before.socket.destroy();
+  });
+
+  test("that drip, and are opened again when they are dropped", { timeout: 60_000 }, async () => {
+    const opened = await openEndpoint({ transport: { maxConnections: 50, maxRequests: 30 } });
+    const sockets = new Set<Socket>();
+    let isOver = false;
+    const open = () => {
+      const [socket] = flood(opened, 1, line);
+      if (socket === undefined) return;
+      sockets.add(socket);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        if (!isOver) open();
+      });
+    };
+    for (let index = 0; index < 150; index++) open();
+    const drip = setInterval(() => {
+      for (const socket of sockets) socket.write("x: y\r\n");
+    }, 20);
+    const results = [];
+    for (let round = 0; round < 30; round++) results.push(await callOnce(opened), await delay(20));
+    isOver = true;
+    clearInterval(drip);
+    expect(count(results.filter((one) => one !== undefined).map(describeResult))).toEqual({ success: 30 });
+  });
+});
+
+describe("where there are too many connections, those dropped are", () => {
+  const isOpen = (connection: RawConnection) => !connection.socket.closed;
+
+  test("never those with a callback under way; first those without a token, then idle ones, each the oldest first", async () => {
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const opened = await openEndpoint({
+      transport: { maxConnections: 6, maxRequests: 5 },
+      dispatch: async ({ toolName }) => {
+        if (toolName === "hold") await held;
+        return { success: true, text: toolName };
+      },
+    });
+    const open = async (text = "") => {
+      const connection = await openConnection(opened);
+      if (text !== "") await connection.send(text);
+      await delay(20);
+      return connection;
+    };
+    const holding = await open(formatRequest(opened, createRequest({}, { tool_name: "hold" })));
+    const half = await open(formatHead(opened, { "Content-Length": "100" }));
+    const idle = await open(formatRequest(opened, createRequest()));
+    await idle.answers(1);
+    const silent = [await open(), await open(), await open()];
+    await delay(settledMs);
+    expect([holding, half, idle, ...silent].filter(isOpen)).toHaveLength(6);
+
+    const more: RawConnection[] = [];
+    const states = async () => {
+      more.push(await open());
+      await delay(settledMs);
+      return [...silent, idle, half, holding].map(isOpen);
+    };
+    expect(await states()).toEqual([false, true, true, true, true, true]);
+    expect(await states()).toEqual([false, false, true, true, true, true]);
+    expect(await states()).toEqual([false, false, false, true, true, true]);
+    expect(more.map(isOpen)).toEqual([true, true, true]);
+    // With tokens, the newcomers are worth as much as those that are there.
+    for (const connection of more) await connection.send(formatRequest(opened, createRequest()));
+    for (const connection of more) await connection.answers(1);
+    await delay(settledMs);
+    const newest = await open(formatRequest(opened, createRequest({}, { tool_name: "hold" })));
+    await delay(settledMs);
+    expect([idle, half, holding, newest, ...more].map(isOpen)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    finish();
+    expect((await holding.answers(1)).map(({ status }) => status)).toEqual([200]);
+    expect((await newest.answers(1)).map(({ status }) => status)).toEqual([200]);
+  });
+
+  test("not those that have just come", async () => {
+    const opened = await openEndpoint({ transport: { maxConnections: 4, maxRequests: 3 } });
+    const results = await Promise.all(Array.from({ length: 12 }, () => callOnce(opened)));
+    expect(results.every((result) => typeof result !== "string")).toBe(true);
+    expect(await resultOf(await post(opened))).toMatchObject({ success: true });
+  });
+});
