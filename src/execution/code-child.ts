@@ -1,6 +1,7 @@
 import { readLines } from "../io/code-channel.mjs";
 import { createCodeLaunch } from "../io/code-process.ts";
 import type { EndDurations, ProcessEnd, ProcessPort } from "../io/process-port.ts";
+import { formatSize } from "../problems/index.ts";
 import { CodeDiedError } from "./code-died-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
 import { createOutputTail, keptTailBytes } from "./output-tail.ts";
@@ -58,7 +59,7 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
       // Whatever else comes there, the pack's code has written it.
       if (message !== undefined && !isDead) options.onMessage(message);
     },
-    () => void end(`It sent a message of more than ${messageBytes} bytes.`, { inputMs: 0, termMs: 0 }),
+    () => void end(`It sent a message of more than ${formatSize(messageBytes)}.`, { inputMs: 0, termMs: 0 }),
   );
   child.stderr.on("data", (chunk: Buffer) => {
     tail.add(chunk);

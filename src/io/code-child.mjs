@@ -119,7 +119,7 @@ async function runHandler(call, message) {
     return {
       returned: {
         kind: "refused",
-        message: `The handler returned ${size} bytes, more than its process may send.`,
+        message: `The handler returned ${size} bytes; with \`isolation: process\`, the limit is ${Math.floor(limit / 2)} bytes.`,
       },
     };
   } catch (thrown) {

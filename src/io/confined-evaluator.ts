@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isRecord, maximumDepth, parseJson } from "../data/parse-json.ts";
-import { printable } from "../problems/text.ts";
+import { formatSize, printable } from "../problems/text.ts";
 import { failure } from "../problems/trailblaze-error.ts";
 import { findReadGrants, isInside } from "./confined-grants.ts";
 import { type Position, positionInStack, positionOfCaret } from "./confined-positions.ts";
@@ -80,10 +80,6 @@ const unsettledAwait = 13;
 /** The child program's, where the pack has taken away its way to answer. */
 const answerLost = 98;
 
-function describeSize(bytes: number): string {
-  return bytes % (1 << 20) === 0 ? `${bytes >> 20} MiB` : `${bytes} bytes`;
-}
-
 function describeEnd(end: ChildEnd, limits: Limits): string {
   const outOfMemory = `it needed more than ${limits.heapMiB} MiB of memory`;
   switch (end.cause) {
@@ -92,9 +88,9 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
     case "memory":
       return outOfMemory;
     case "answer":
-      return `its answer is larger than ${describeSize(limits.answerBytes)}`;
+      return `its answer is larger than ${formatSize(limits.answerBytes)}`;
     case "answers":
-      return `the answers of the pack's files are together larger than ${describeSize(limits.packAnswerBytes)}`;
+      return `the answers of the pack's files are together larger than ${formatSize(limits.packAnswerBytes)}`;
     case "exit":
       if (end.code === abortExitCode || memorySignals.has(end.signal ?? "")) return outOfMemory;
       if (end.signal !== null) return `its process was ended by ${end.signal}`;
@@ -169,7 +165,7 @@ async function describeFault(
     case "noDefault":
       return { reason: "it has no default export" };
     case "tooLarge":
-      return { reason: `its answer is larger than ${describeSize(limits.answerBytes)}` };
+      return { reason: `its answer is larger than ${formatSize(limits.answerBytes)}` };
     case "tooDeep":
       return { reason: `it is not data: it nests deeper than ${maximumDepth} levels` };
     case "notData":

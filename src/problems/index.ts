@@ -4,5 +4,5 @@ export { formatProblem } from "./format-problem.ts";
 export type { PackageManager } from "./install-command.ts";
 export { createProblem, fileOfPosition, hasErrors, type Problem, type ProblemPlace } from "./problem.ts";
 export type { ProblemContext, Severity } from "./severity.ts";
-export { listOf, printable, printableLines, quote, shorten } from "./text.ts";
+export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

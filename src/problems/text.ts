@@ -46,6 +46,11 @@ export function quote(text: string, limit = 80): string {
   return `"${printable(cut)}"`;
 }
 
+/** A limit in bytes for a sentence: `32 MiB`, or `1000 bytes` where it is no whole number of MiB. */
+export function formatSize(bytes: number): string {
+  return bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`;
+}
+
 /** Joins names for a sentence: `a`, `a or b`, `a, b or c`. */
 export function listOf(names: readonly string[], conjunction: "and" | "or" = "or"): string {
   if (names.length < 2) return names.join("");

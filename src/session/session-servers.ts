@@ -24,10 +24,11 @@ export interface ServerReports {
 }
 
 /** What a death means in words, with the end of what the server wrote to stderr. */
-export function describeDeath(label: string, { exitCode, signal, stderrTail }: ServerDeath): string {
-  const how = signal === null ? `with exit code ${exitCode}` : `by ${signal}`;
+export function describeDeath(label: string, { exitCode, signal, reason, stderrTail }: ServerDeath): string {
+  const bySignal = signal === null ? `ended with exit code ${exitCode}` : `ended by ${signal}`;
+  const how = reason === undefined ? bySignal : `was ended because ${reason}`;
   const tail = stderrTail.trim();
-  return `The server "${label}" ended ${how}.${tail === "" ? "" : `\n${tail}`}`;
+  return `The server "${label}" ${how}.${tail === "" ? "" : `\n${tail}`}`;
 }
 
 /** A server of a session, from its start to its end; started again after a death where that is wanted. */

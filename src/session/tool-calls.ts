@@ -212,8 +212,8 @@ export class ToolCalls {
       const isByCaller = signal.aborted && !this.#means.closing.aborted;
       const death = error instanceof ServerCallError ? error.death : isByCaller ? undefined : server.death;
       if (death !== undefined) {
-        const { exitCode, signal: by, stderrTail } = death;
-        const details = { exitCode, signal: by, stderr: stderrTail };
+        const { exitCode, signal: by, reason, stderrTail } = death;
+        const details = { exitCode, signal: by, ...(reason && { reason }), stderr: stderrTail };
         return failedResult(describeDeath(label, death), "FatalError", details);
       }
       if (signal.aborted) throw signal.reason;

@@ -157,7 +157,7 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     expect(String(await createRunner(body).textOf("a", { n: 3_000_000 }))).toHaveLength(3_000_000);
     const { textOf } = createRunner(body, { messageBytes: 10_000 });
     expect(await textOf("a", { n: 5000 })).toBe(
-      "The handler returned 10000 bytes, more than its process may send.",
+      "The handler returned 10000 bytes; with `isolation: process`, the limit is 5000 bytes.",
     );
     expect(await textOf("a", { n: 3 })).toBe("ééé");
   });

@@ -18,6 +18,28 @@ const serverPack = (definition: Readonly<Record<string, unknown>> = {}, prefix =
   },
 });
 
+describe("a server that sends a message of more than 32 MiB", () => {
+  const args = { result: { content: [{ type: "text", text: "x" }] }, bytes: 40 << 20 };
+
+  test("is ended, and the call, the problem and later calls say why", async () => {
+    const session = await openForTest(makeProject({}), { config: { ...config, crash: "isolate" } });
+    const words = 'The server "probe" was ended because it sent a message of more than 32 MiB.';
+    const result = await session.callTool("probe_result", args);
+    expect(result).toMatchObject({ variant: "FatalError", message: words });
+    expect(result.details).toMatchObject({ reason: "it sent a message of more than 32 MiB" });
+    expect(session.problems).toEqual([
+      expect.objectContaining({ code: "ServerDied", message: expect.stringContaining(words) }),
+    ]);
+    expect(await session.callTool("probe_params")).toMatchObject({ variant: "FatalError", message: words });
+  });
+
+  test("ends the session by default, which says why", async () => {
+    const session = await openForTest(makeProject({}), { config });
+    await session.callTool("probe_result", args);
+    await expect(session.callTool("probe_params")).rejects.toThrow("sent a message of more than 32 MiB");
+  });
+});
+
 describe("what a call tells a server", () => {
   test("is both envelopes, exactly", async () => {
     const session = await openForTest(makeProject({}), { config, device, memory: { userId: "42" } });

@@ -11,12 +11,12 @@ export function readCallResult(result: JsonObject): CallToolResult | { fault: st
   const isError = own(result, "isError");
   const _meta = own(result, "_meta");
   if (!Array.isArray(content) || !content.every(isBlock))
-    return { fault: "its `content` is no list of blocks" };
+    return { fault: "`content` must be an array of objects with a string `type`" };
   if (structuredContent !== undefined && !isObject(structuredContent)) {
-    return { fault: "its `structuredContent` is no object" };
+    return { fault: "`structuredContent` must be an object" };
   }
-  if (isError !== undefined && typeof isError !== "boolean") return { fault: "its `isError` is no boolean" };
-  if (_meta !== undefined && !isObject(_meta)) return { fault: "its `_meta` is no object" };
+  if (isError !== undefined && typeof isError !== "boolean") return { fault: "`isError` must be a boolean" };
+  if (_meta !== undefined && !isObject(_meta)) return { fault: "`_meta` must be an object" };
   return {
     content,
     ...(structuredContent === undefined ? {} : { structuredContent }),

@@ -31,6 +31,8 @@ export interface AdvertisedTool {
 export interface ServerDeath {
   exitCode: number | null;
   signal: string | null;
+  /** Why the host ended it, where it did, going on from "because": `it sent a message of more than 32 MiB`. */
+  reason?: string;
   /** The last 4 KiB of its stderr, secrets taken out. */
   stderrTail: string;
 }

@@ -27,11 +27,11 @@ function readReply(message: JsonObject): Reply {
   const result = own(message, "result");
   const error = own(message, "error");
   if (isObject(result) && error === undefined) return { result };
-  if (!isObject(error)) return { fault: "its answer has neither an object as `result` nor an `error`" };
+  if (!isObject(error)) return { fault: "its answer must have an object as `result` or as `error`" };
   const code = own(error, "code");
   const text = own(error, "message");
   if (!Number.isSafeInteger(code) || typeof text !== "string") {
-    return { fault: "the error in its answer lacks a code or a message" };
+    return { fault: "the error in its answer must have an integer `code` and a string `message`" };
   }
   const data = own(error, "data");
   return { error: { code: code as number, message: text, ...(data === undefined ? {} : { data }) } };
@@ -61,7 +61,8 @@ export function readIncoming(value: unknown, isAwaited: (id: number) => boolean)
   const isAnswer = method === undefined && (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"));
   const number = readId(id);
   if (number !== undefined && method === undefined && (isProtocol || isAnswer) && isAwaited(number)) {
-    if (!isProtocol) return { kind: "reply", id: number, reply: { fault: "its answer is not JSON-RPC 2.0" } };
+    if (!isProtocol)
+      return { kind: "reply", id: number, reply: { fault: '`jsonrpc` of its answer must be "2.0"' } };
     return { kind: "reply", id: number, reply: readReply(value) };
   }
   return { kind: isProtocol ? "stray" : "noise" };

@@ -1,3 +1,4 @@
+import { formatSize } from "../../problems/index.ts";
 import type { AdvertisedTool } from "./connected-server.ts";
 import { isObject, type JsonObject, own } from "./incoming-message.ts";
 
@@ -45,11 +46,12 @@ export async function listTools(means: ListMeans, limits: ListLimits): Promise<A
   for (let page = 1; ; page++) {
     const result = await means.request(cursor === undefined ? {} : { cursor });
     const members = own(result, "tools");
-    if (!Array.isArray(members)) throw new ListFault("its answer to `tools/list` holds no list of tools");
+    if (!Array.isArray(members))
+      throw new ListFault("it answered `tools/list` with an invalid result: `tools` must be an array");
     listed += members.length;
     if (listed > limits.tools) throw new ListFault(`it lists more than ${limits.tools} tools`);
     if (means.bytesRead() - bytesBefore > limits.bytes) {
-      throw new ListFault(`its list of tools has more than ${limits.bytes} bytes`);
+      throw new ListFault(`its list of tools has more than ${formatSize(limits.bytes)}`);
     }
     for (const member of members) {
       const tool = readTool(member);

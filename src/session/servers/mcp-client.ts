@@ -4,6 +4,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { hostVersion } from "../../version.ts";
 import type { Incoming, JsonObject, Reply } from "./incoming-message.ts";
+import { readInitializeResult } from "./initialize-result.ts";
 import type { Wire } from "./wire.ts";
 
 /** An answer that is an error, or none that can be read. Its message is the server's in the first case. */
@@ -115,10 +116,11 @@ export function createMcpClient({ Client, McpError, ResultSchema }: McpLibrary, 
     },
     onReply(id, reply) {
       if ("result" in reply) {
-        // The SDK drops an answer that its schemas do not like, and its request then waits for ever. So it sees only
-        // the envelope, save for the handshake, which it reads itself.
-        const { _meta, ...handshake } = reply.result;
-        deliver({ jsonrpc: "2.0", id, result: isReady ? { sealed: reply.result } : handshake });
+        // The SDK drops an answer that its schemas do not like, and its request then never settles; of the handshake it
+        // reports its schemas' own words. So it sees only the envelope, and what was checked of the handshake.
+        const result = isReady ? { sealed: reply.result } : readInitializeResult(reply.result);
+        if ("fault" in result) reject(id, new AnswerError(result.fault));
+        else deliver({ jsonrpc: "2.0", id, result });
       } else {
         const isError = "error" in reply;
         reject(

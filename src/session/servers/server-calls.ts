@@ -25,9 +25,13 @@ export interface CallMeans {
   findEnd(): ServerCallError | undefined;
 }
 
+/** Words that may be the server's, bounded and without secrets. */
+export const describeWords = (words: string, redactor: Redactor): string =>
+  [...redactor.redact(words)].slice(0, messageCharacters).join("");
+
 /** The server's words, fit to be shown: bounded, on one line, without secrets. */
 export function describeAnswer(error: AnswerError, redactor: Redactor): string {
-  const words = [...redactor.redact(error.message)].slice(0, messageCharacters).join("");
+  const words = describeWords(error.message, redactor);
   return error.code === undefined ? words : `it answered with the error ${error.code}: ${printable(words)}`;
 }
 
@@ -60,7 +64,8 @@ export function createServerCalls({ client, redactor, label, findEnd }: CallMean
     const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
     try {
       const result = readCallResult(await request.answer);
-      if ("fault" in result) throw fault(`the result of a call is of a wrong shape: ${result.fault}`);
+      if ("fault" in result)
+        throw fault(`it answered \`tools/call\` with an invalid result: ${result.fault}`);
       return result;
     } catch (error) {
       if (error instanceof ServerCallError) throw error;

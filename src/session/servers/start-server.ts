@@ -14,7 +14,7 @@ import { type Incoming, own } from "./incoming-message.ts";
 import { type ListLimits, listTools } from "./list-tools.ts";
 import { AnswerError, createMcpClient, loadMcpClient, type McpClient } from "./mcp-client.ts";
 import { createRedactor } from "./redact.ts";
-import { createServerCalls, describeAnswer, type ServerCalls } from "./server-calls.ts";
+import { createServerCalls, describeAnswer, describeWords, type ServerCalls } from "./server-calls.ts";
 import { captureErrorOutput, readToEnd } from "./server-output.ts";
 import { openWire, type Wire, type WireLimits } from "./wire.ts";
 
@@ -79,6 +79,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
 
   let end: ServerCallError | undefined;
   let fault: string | undefined;
+  let tailAtFault: string | undefined;
   let hasExited = false;
   let isReady = false;
   let hasChanged = false;
@@ -130,7 +131,11 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
       const start = [...redactor.redactCut(line)].slice(0, noiseCharacters).join("");
       tellHost(() => events.onStdoutNoise(start));
     },
-    onFault: breakOff,
+    onFault(reason) {
+      // What it writes from now on is about its closed stdout.
+      tailAtFault = errorOutput.tail();
+      breakOff(reason);
+    },
   });
   child.stdout.on("end", () => {
     setTimeout(() => hasExited || breakOff("it has closed its output"), silentMs).unref();
@@ -142,7 +147,11 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
     hasExited = true;
     await readToEnd([child.stdout, child.stderr]);
     const written = errorOutput.finish();
-    const info: ServerDeath = { ...how, stderrTail: errorOutput.tail() };
+    const info: ServerDeath = {
+      ...how,
+      ...(fault === undefined ? {} : { reason: fault }),
+      stderrTail: tailAtFault ?? errorOutput.tail(),
+    };
     if (end === undefined) {
       finish(new ServerCallError("died", `The server ${label} is gone: ${describeDeath(how)}.`, info));
       announceDeath(info);
@@ -224,12 +233,12 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
       if (end?.death !== undefined) return describeDeath(end.death);
       if (fault !== undefined) return fault;
       if (error instanceof AnswerError) return describeAnswer(error, redactor);
-      return redactor.redact(errorText(error));
+      return describeWords(errorText(error), redactor);
     };
     const reason = describe();
     finish(new ServerCallError("closed", `The server ${label} is closed.`));
     await stop({ inputMs: 0, termMs: durations.termMs });
-    const stderrTail = errorOutput.tail();
+    const stderrTail = tailAtFault ?? errorOutput.tail();
     throw failure("ServerStartFailed", { label, reason, ...(stderrTail === "" ? {} : { stderrTail }) });
   }
 

@@ -1,4 +1,6 @@
 import type { Readable, Writable } from "node:stream";
+import { formatSize } from "../../problems/index.ts";
+import { describeUnwritable } from "../copy-arguments.ts";
 import { type Incoming, type Reply, readIncoming } from "./incoming-message.ts";
 import { nestsDeeper } from "./json-depth.ts";
 import { createLineReader } from "./line-reader.ts";
@@ -83,7 +85,7 @@ export function openWire(
   const onLine = (line: Buffer) => {
     if (!isOpen) return;
     if (nestsDeeper(line, limits.depth)) {
-      return fail(`it wrote a message with more than ${limits.depth} levels`);
+      return fail(`it sent a message that nests deeper than ${limits.depth} levels`);
     }
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
     let value: unknown;
@@ -100,7 +102,8 @@ export function openWire(
   const reader = createLineReader(limits.frameBytes, onLine);
   stdout.on("data", (chunk: Buffer) => {
     read += chunk.length;
-    if (isOpen && !reader.push(chunk)) fail(`it wrote a line of more than ${limits.frameBytes} bytes`);
+    if (isOpen && !reader.push(chunk))
+      fail(`it sent a message of more than ${formatSize(limits.frameBytes)}`);
   });
 
   /** Late enough for a process that is gone to be known as such, which is the better reason. */
@@ -120,11 +123,14 @@ export function openWire(
       try {
         line = `${JSON.stringify(message)}\n`;
       } catch (error) {
-        return refuse(message, `it cannot be sent what is no JSON: ${(error as Error).message}`);
+        return refuse(message, `the call cannot be written as JSON: ${describeUnwritable(error)}`);
       }
       const waiting = stdin.writableLength;
       if (waiting > 0 && waiting + line.length > limits.waitingBytes) {
-        return refuse(message, `it does not read its input, and ${waiting} bytes wait for it`);
+        return refuse(
+          message,
+          `it does not read its input, and no more than ${formatSize(limits.waitingBytes)} may wait for it`,
+        );
       }
       stdin.write(line);
     },

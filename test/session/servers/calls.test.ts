@@ -1,3 +1,4 @@
+import { constants } from "node:buffer";
 import { describe, expect, test } from "vitest";
 import { ServerCallError } from "../../../src/session/servers/connected-server.ts";
 import { call, limit, startFixture } from "./start-fixture.ts";
@@ -143,6 +144,19 @@ describe("a call that is given up", () => {
   });
 });
 
+test("arguments longer than a string can be are a fault of that call alone, which names the limit", async () => {
+  const server = await startFixture().ready;
+  const toJSON = () => {
+    // What `JSON.stringify` throws, without the half a gigabyte that it takes.
+    throw new RangeError("Invalid string length");
+  };
+  const error = await outcome(server.callTool(call("echo", { long: { toJSON } }), limit));
+  expect(error?.message).toBe(
+    `The server fixture: the call cannot be written as JSON: it would have more than ${constants.MAX_STRING_LENGTH} characters`,
+  );
+  expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
+});
+
 test("arguments that are no JSON are a fault of that call alone", async () => {
   const server = await startFixture().ready;
   expect(await outcome(server.callTool(call("echo", { big: 1n }), limit))).toMatchObject({
@@ -159,27 +173,44 @@ describe("answers that are none", () => {
     expect(error?.message).toContain("-32602: no tool no\\u{001b}ne [redacted]");
   });
 
+  const noResult = "its answer must have an object as `result` or as `error`";
+  const badError = "the error in its answer must have an integer `code` and a string `message`";
+  const badResult = "it answered `tools/call` with an invalid result: ";
+  const badContent = `${badResult}\`content\` must be an array of objects with a string \`type\``;
   test.each([
-    ["neither result nor error", '{"jsonrpc":"2.0","id":ID}'],
-    ["a result that is text", '{"jsonrpc":"2.0","id":ID,"result":"done"}'],
-    ["a result that is a list", '{"jsonrpc":"2.0","id":ID,"result":[]}'],
-    ["an error without code", '{"jsonrpc":"2.0","id":ID,"error":{"message":"x"}}'],
-    ["an error that is text", '{"jsonrpc":"2.0","id":ID,"error":"x"}'],
-    ["no version", '{"id":ID,"result":{"content":[]}}'],
-    ["content that is text", '{"jsonrpc":"2.0","id":ID,"result":{"content":"x"}}'],
-    ["blocks without type", '{"jsonrpc":"2.0","id":ID,"result":{"content":[{}]}}'],
-    ["isError that is text", '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"isError":"no"}}'],
+    ["neither result nor error", '{"jsonrpc":"2.0","id":ID}', noResult],
+    ["a result that is text", '{"jsonrpc":"2.0","id":ID,"result":"done"}', noResult],
+    ["a result that is a list", '{"jsonrpc":"2.0","id":ID,"result":[]}', noResult],
+    ["a result that is null", '{"jsonrpc":"2.0","id":ID,"result":null}', noResult],
+    ["an error that is null", '{"jsonrpc":"2.0","id":ID,"error":null}', noResult],
+    ["an error without code", '{"jsonrpc":"2.0","id":ID,"error":{"message":"x"}}', badError],
+    ["an error without message", '{"jsonrpc":"2.0","id":ID,"error":{"code":1}}', badError],
+    ["an error whose code is text", '{"jsonrpc":"2.0","id":ID,"error":{"code":"1","message":"x"}}', badError],
+    ["an error that is text", '{"jsonrpc":"2.0","id":ID,"error":"x"}', noResult],
+    ["no version", '{"id":ID,"result":{"content":[]}}', '`jsonrpc` of its answer must be "2.0"'],
+    ["content that is text", '{"jsonrpc":"2.0","id":ID,"result":{"content":"x"}}', badContent],
+    ["blocks without type", '{"jsonrpc":"2.0","id":ID,"result":{"content":[{}]}}', badContent],
+    [
+      "isError that is text",
+      '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"isError":"no"}}',
+      `${badResult}\`isError\` must be a boolean`,
+    ],
     [
       "structuredContent that is a list",
       '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":[]}}',
+      `${badResult}\`structuredContent\` must be an object`,
     ],
-    ["_meta that is a number", '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"_meta":5}}'],
-  ])("%s is a protocol error of that call alone", async (_, line) => {
+    [
+      "_meta that is a number",
+      '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"_meta":5}}',
+      `${badResult}\`_meta\` must be an object`,
+    ],
+  ])("%s is a protocol error of that call alone, in words", async (_, line, words) => {
     const server = await startFixture().ready;
     const other = outcome(server.callTool(call("hang"), { timeoutMs: 60_000 }));
     const error = await outcome(server.callTool(call("raw", { line: `${line}\n` }), limit));
     expect(error).toBeInstanceOf(ServerCallError);
-    expect(error).toMatchObject({ reason: "protocol" });
+    expect(error).toMatchObject({ reason: "protocol", message: `The server fixture: ${words}` });
     expect(textOf(await server.callTool(call("echo", {}), limit))).toBe("{}");
     await server.close();
     expect(await other).toMatchObject({ reason: "closed" });

@@ -97,8 +97,9 @@ describe("a server that can only be ended", () => {
     const server = await startFixture({}, { limits: { frameBytes: 1 << 20 } }).ready;
     const error = await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
     expect(error).toMatchObject({ reason: "died" });
-    expect(error?.message).toContain("a line of more than 1048576 bytes");
-    expect(await server.death).toBeDefined();
+    const reason = "it sent a message of more than 1 MiB";
+    expect(error?.message).toContain(`it was ended because ${reason}.`);
+    expect(await server.death).toMatchObject({ reason });
     await expectGone(server.pid);
   });
 
@@ -132,8 +133,11 @@ describe("a server that can only be ended", () => {
     const calls = Array.from({ length: 12 }, () =>
       outcome(server.callTool(call("echo", { large }), { timeoutMs: 1500 })),
     );
-    const reasons = (await Promise.all(calls)).map((error) => error?.reason);
-    expect(new Set(reasons)).toEqual(new Set(["timeout", "protocol"]));
+    const errors = await Promise.all(calls);
+    expect(new Set(errors.map((error) => error?.reason))).toEqual(new Set(["timeout", "protocol"]));
+    expect(errors.find((error) => error?.reason === "protocol")?.message).toBe(
+      "The server fixture: it does not read its input, and no more than 4 MiB may wait for it",
+    );
   });
 });
 

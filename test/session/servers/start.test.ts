@@ -98,25 +98,86 @@ describe("a server that does not get as far as its tools", () => {
 
   test.each([
     ["an error", '{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"not today"}}\n', "not today"],
-    ["no object", '{"jsonrpc":"2.0","id":ID,"result":5}\n', "neither an object"],
+    [
+      "no object",
+      '{"jsonrpc":"2.0","id":ID,"result":5}\n',
+      "its answer must have an object as `result` or as `error`",
+    ],
     [
       "an unknown revision",
       `{"jsonrpc":"2.0","id":ID,"result":${JSON.stringify({ protocolVersion: "1999-01-01", capabilities: {}, serverInfo: { name: "x", version: "1" } })}}\n`,
       "1999-01-01",
     ],
-    ["an object of another shape", '{"jsonrpc":"2.0","id":ID,"result":{}}\n', "does not start"],
   ])("answers `initialize` with %s", async (_, initialize, words) => {
     expect((await problemOf({ answers: { initialize } })).message).toContain(words);
   });
 
+  const info = { name: "x", version: "1" };
+  const good = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: info };
+  test.each<[string, object, string]>([
+    [
+      "an empty object",
+      {},
+      "`protocolVersion` must be a string, but is missing; `capabilities` must be an object, but is missing; `serverInfo` must be an object, but is missing",
+    ],
+    [
+      "a numeric revision",
+      { ...good, protocolVersion: 42 },
+      "`protocolVersion` must be a string, but is a number",
+    ],
+    [
+      "a list of capabilities",
+      { ...good, capabilities: [] },
+      "`capabilities` must be an object, but is an array",
+    ],
+    [
+      "tools that are true",
+      { ...good, capabilities: { tools: true } },
+      "`capabilities.tools` must be an object, but is a boolean",
+    ],
+    [
+      "no name",
+      { ...good, serverInfo: { version: "1" } },
+      "`serverInfo.name` must be a string, but is missing",
+    ],
+    ["a null", { ...good, serverInfo: null }, "`serverInfo` must be an object, but is null"],
+  ])("answers `initialize` with %s, which is said in words", async (_, result, words) => {
+    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
+    expect((await problemOf({ answers: { initialize } })).message).toBe(
+      `The server "fixture" does not start: it answered \`initialize\` with an invalid result: ${words}.`,
+    );
+  });
+
+  test("starts where only what is not used of `initialize` is wrong", async () => {
+    const result = {
+      ...good,
+      capabilities: { tools: { listChanged: "yes" }, logging: 5 },
+      serverInfo: { ...info, title: 5, icons: "none" },
+      instructions: 7,
+      _meta: "x",
+    };
+    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
+    const server = await startFixture({ answers: { initialize } }).ready;
+    expect(server.serverInfo).toEqual(info);
+    expect(server.tools.length).toBeGreaterThan(0);
+  });
+
+  test("answers `initialize` with a revision of any length", async () => {
+    const result = { ...good, protocolVersion: "9".repeat(1e6) };
+    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
+    expect((await problemOf({ answers: { initialize } })).message.length).toBeLessThan(1100);
+  });
+
   test("writes a line without end", async () => {
     const problem = await problemOf({ prelude: "x".repeat(100_000) }, { limits: { frameBytes: 50_000 } });
-    expect(problem.message).toContain("it wrote a line of more than 50000 bytes");
+    expect(problem.message).toContain("it sent a message of more than 50000 bytes");
   });
 
   test("nests so deep that whoever reads it runs out of stack", async () => {
     const initialize = `{"jsonrpc":"2.0","id":ID,"result":{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}}\n`;
-    expect((await problemOf({ answers: { initialize } })).message).toContain("more than 512 levels");
+    expect((await problemOf({ answers: { initialize } })).message).toContain(
+      "it sent a message that nests deeper than 512 levels",
+    );
   });
 
   test("is closed before it is ready", async () => {
@@ -191,7 +252,7 @@ describe("the list of tools", () => {
     ],
     ["is too long", [{ tools: [1, 2, 3, 4, 5, 6].map((n) => tool(`t${n}`)) }], "more than 5 tools"],
     ["is too large", [{ tools: [tool("a", { description: "x".repeat(20_000) })] }], "more than 10000 bytes"],
-    ["is none", [{ tools: { a: 1 } }], "holds no list"],
+    ["is none", [{ tools: { a: 1 } }], "with an invalid result: `tools` must be an array"],
   ])("that %s is refused", async (_, pages, words) => {
     expect((await problemOf({ pages }, { limits: { list } })).message).toContain(words);
   });

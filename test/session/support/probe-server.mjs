@@ -61,8 +61,10 @@ async function call(params) {
       return text(params);
     case "env":
       return text(process.env);
-    case "result":
-      return params.arguments.result;
+    case "result": {
+      const { result, bytes } = params.arguments;
+      return bytes === undefined ? result : { ...result, padding: "x".repeat(bytes) };
+    }
     case "callback":
     case "wrapper":
       return text(await callBack(params));
