@@ -16,7 +16,7 @@ export const rpcCode = {
 export const noBatches = "Batches are not supported.";
 
 /** Levels of arrays and objects in a message. */
-const maximumDepth = 512;
+export const maximumDepth = 512;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The value of a client's JSON text, or what is wrong with it, and the id of a request that nests too deep. */

@@ -22,6 +22,7 @@ import { legacyContextKey } from "../session/envelope.ts";
 import { readPage } from "./pages.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 import { findParamsFault } from "./request-params.ts";
+import { describeSchemaIssues } from "./schema-issues.ts";
 import type { CallAnswer, CallChannel, ServedServer, ServedTool } from "./served-server.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -122,6 +123,14 @@ function withoutTask<Message extends JSONRPCMessage>(message: Message): Message 
   return { ...message, params };
 }
 
+/** What the SDK's schemas dislike of a request's params, it answers with the issues in JSON. */
+function withoutIssues(message: JSONRPCMessage): JSONRPCMessage {
+  if (!("error" in message)) return message;
+  const words = describeSchemaIssues(message.error.message);
+  if (words === undefined) return message;
+  return { ...message, error: { ...message.error, message: words } };
+}
+
 /** Makes the MCP server of one connection. Many may share what they serve. */
 export function createProtocolServer(
   served: ServedServer,
@@ -205,6 +214,8 @@ export function createProtocolServer(
   return {
     async connect(transport) {
       await server.connect(transport);
+      const send = transport.send.bind(transport);
+      transport.send = (message, options) => send(withoutIssues(message), options);
       const receive = transport.onmessage;
       transport.onmessage = (message, extra) => {
         const refusal = written.receive(message);

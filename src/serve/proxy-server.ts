@@ -1,11 +1,21 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
 import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
+import { formatSize } from "../problems/index.ts";
 import { isObject, own } from "../session/servers/incoming-message.ts";
+import { nestsDeeper } from "../session/servers/json-depth.ts";
 import { createLineReader } from "../session/servers/line-reader.ts";
+import { cancelledIdOf, maximumDepth, requestIdOf, rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 
-const maximumLineBytes = 32 << 20;
+export interface ProxyLimits {
+  /** Bytes of one message of the server. */
+  messageBytes: number;
+  /** Bytes that may wait for the server to read them; a single message may be larger. */
+  waitingBytes: number;
+}
+
+const defaultLimits: ProxyLimits = { messageBytes: 32 << 20, waitingBytes: 32 << 20 };
 
 /** How a server's process is ended when its connection is over, in milliseconds. */
 const endDurations = { inputMs: 5000, termMs: 2000 };
@@ -37,13 +47,14 @@ class ProgressRoutes {
 
 /**
  * A subprocess server behind a connection: its process starts with the connection and ends with it, and every message
- * is passed on as it is. `onNoise` gets lines on its stdout that are no messages, `onStderr` what it writes there.
+ * is passed on as it is. `onStderr` gets what it writes to stderr, and why it was ended.
  */
 export function createProxyServer(
   label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
   onStderr: (chunk: Buffer) => void,
+  { messageBytes, waitingBytes }: ProxyLimits = defaultLimits,
 ): ProtocolServer {
   let connected: Transport | undefined;
   let child: ReturnType<ProcessPort["start"]> | undefined;
@@ -62,6 +73,8 @@ export function createProxyServer(
     async connect(transport) {
       connected = transport;
       const routes = new ProgressRoutes();
+      /** Requests that are neither answered nor cancelled. */
+      const open = new Set<RequestId>();
       const running = processes.start(launch);
       child = running;
       await running.started.catch((error: Error) => {
@@ -71,7 +84,23 @@ export function createProxyServer(
       });
       running.stdin.on("error", () => void close());
       running.stderr.on("data", onStderr);
-      const reader = createLineReader(maximumLineBytes, (line) => {
+      const answerFault = (id: RequestId, message: string) => {
+        open.delete(id);
+        const error = { code: rpcCode.internal, message };
+        return transport.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+      };
+      const breakOff = (what: string) => {
+        running.stdout.destroy();
+        onStderr(Buffer.from(`The server ${label} was ended because it ${what}.\n`));
+        const answered = [...open].map((id) => answerFault(id, `The server was ended because it ${what}.`));
+        void Promise.all(answered).then(close);
+      };
+      const reader = createLineReader(messageBytes, (line) => {
+        if (running.stdout.destroyed) return;
+        if (nestsDeeper(line, maximumDepth)) {
+          breakOff(`sent a message that nests deeper than ${maximumDepth} levels`);
+          return;
+        }
         let message: unknown;
         try {
           message = JSON.parse(line.toString());
@@ -80,18 +109,32 @@ export function createProxyServer(
         }
         if (!isObject(message) || own(message, "jsonrpc") !== "2.0") return;
         routes.onAnswer(message);
+        if (own(message, "method") === undefined) open.delete(own(message, "id") as RequestId);
         const relatedRequestId = routes.find(message);
         const options = relatedRequestId === undefined ? {} : { relatedRequestId };
         // A client that is gone takes no messages, and its process will be told by `close`.
         transport.send(message as unknown as JSONRPCMessage, options).catch(() => {});
       });
       running.stdout.on("data", (chunk: Buffer) => {
-        if (!reader.push(chunk)) void close();
+        if (running.stdout.destroyed || reader.push(chunk)) return;
+        breakOff(`sent a message of more than ${formatSize(messageBytes)}`);
       });
       void running.exited.then(() => close());
       transport.onmessage = (message) => {
+        const line = `${JSON.stringify(message)}\n`;
+        const id = requestIdOf(message);
+        const waiting = running.stdin.writableLength;
+        if (waiting > 0 && waiting + line.length > waitingBytes) {
+          const limit = formatSize(waitingBytes);
+          const fault = `The server does not read its input, and no more than ${limit} may wait for it.`;
+          if (id !== undefined) void answerFault(id, fault);
+          return;
+        }
+        if (id !== undefined) open.add(id);
+        const cancelled = cancelledIdOf(message);
+        if (cancelled !== undefined) open.delete(cancelled);
         routes.onRequest(message);
-        running.stdin.write(`${JSON.stringify(message)}\n`);
+        running.stdin.write(line);
       };
       transport.onclose = () => void close();
       transport.onerror = () => {};
