@@ -85,10 +85,11 @@ path and no working directory:
 With \`--scope project\`, what is the same on every machine:
 
 \`\`\`json
-{ "command": "npx", "args": ["--no-install", "trailblaze", "start", "acme/jira/project-management"] }
+{ "command": "node", "args": ["-e", "require('trailblaze/cli')", "trailblaze", "start", "acme/jira/project-management"] }
 \`\`\`
 
-On Windows some clients cannot start \`npx\` by itself; an entry of the user's own starts Node and works everywhere.
+It loads the package \`trailblaze\` that the project has installed, and not the command in \`node_modules/.bin\`, which any other
+package can take over ([why](decisions/0014-entries-bypass-bin.md)). The project needs \`trailblaze\` among its dependencies.
 
 ## What is kept
 

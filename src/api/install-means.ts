@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ancestorsOf } from "../discovery/project.ts";
 import { findHome, type Surroundings } from "../install/clients/locations.ts";
 import type { ResolveServer } from "../install/install-request.ts";
 import type { ChangeStep } from "../io/config-files.ts";
@@ -15,6 +16,8 @@ export interface InstallMeans {
   node: string;
   /** Absolute path of the command's script, as an entry for a project names it. */
   findScript(project: string): string;
+  /** Whether code in the project would get the package `trailblaze`. */
+  hasOwnCopy(project: string): boolean;
   /** Folder of the ledger and of backups. */
   stateFolder: string;
   waitMs?: number;
@@ -46,6 +49,13 @@ function findScript(project: string): string {
   }
 }
 
+function hasOwnCopy(project: string): boolean {
+  const copies = [...ancestorsOf(project)].map((folder) =>
+    join(folder, "node_modules/trailblaze/package.json"),
+  );
+  return copies.some((file) => existsSync(file));
+}
+
 /** Where our own notes lie, if nowhere else: nobody's, so that naming a file works without a home. */
 const noPlace = "/nonexistent";
 
@@ -61,6 +71,7 @@ export function createInstallMeans(): InstallMeans {
     },
     node: execPath,
     findScript,
+    hasOwnCopy,
     stateFolder: join(findStateDirectory(platform, env, home ?? findOwnHome()) ?? noPlace, "trailblaze"),
   };
 }

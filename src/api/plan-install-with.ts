@@ -124,8 +124,9 @@ export async function planInstallWith(
   const { entry, leftOut } = shapeEntry(client, key, launch, environment);
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
+  const hasOwnCopy = scope !== "project" || url !== undefined || means.hasOwnCopy(resolved.project);
   return finishPlan(means, files, client, target, () => [
-    ...describeNextSteps(client, { scope, names: environment.names, leftOut }),
+    ...describeNextSteps(client, { scope, names: environment.names, leftOut, hasOwnCopy }),
     ...(url === undefined ? warnOfVariables(resolved, environment) : []),
   ]);
 }

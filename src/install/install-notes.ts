@@ -3,10 +3,18 @@ import type { ClientRecord, Scope } from "./clients/client.ts";
 import type { Environment } from "./entry/shape-entry.ts";
 import type { ResolvedServer } from "./install-request.ts";
 
+interface NextSteps {
+  scope: Scope;
+  names: readonly string[];
+  leftOut: readonly string[];
+  /** Whether the project has `trailblaze` itself; a global one does not count. */
+  hasOwnCopy: boolean;
+}
+
 /** What people should know of an entry that was written, a sentence each. */
 export function describeNextSteps(
   client: ClientRecord,
-  { scope, names, leftOut }: { scope: Scope; names: readonly string[]; leftOut: readonly string[] },
+  { scope, names, leftOut, hasOwnCopy }: NextSteps,
 ): string[] {
   const notes: string[] = [];
   if (leftOut.length > 0) {
@@ -22,8 +30,13 @@ export function describeNextSteps(
   if (scope === "project") {
     if (client.approval !== undefined) notes.push(client.approval);
     notes.push(
-      "The entry starts npx in the project's folder; whoever has the file needs the packages installed.",
+      "The entry starts the trailblaze that is installed in the project: everyone who uses the file needs the packages " +
+        "installed.",
     );
+    if (!hasOwnCopy)
+      notes.push(
+        "This project does not have trailblaze, so the entry cannot start yet: add it to devDependencies.",
+      );
   }
   return notes;
 }

@@ -35,7 +35,8 @@ describe("what is written for", () => {
 
     expect(text).toContain("start");
     if (scope === "project") {
-      expect(text).toContain("--no-install");
+      expect(text).toContain("require('trailblaze/cli')");
+      expect(text).not.toContain("npx");
       for (const absolute of [node, script, place.root]) expect(text).not.toContain(absolute);
     } else {
       for (const absolute of [node, script, place.project]) expect(text).toContain(absolute);

@@ -16,6 +16,7 @@ const means: InstallMeans = {
   resolveServer: async () => ({ name: "mine", envPassthrough: [], transport: "stdio", project }),
   node: "/opt/node",
   findScript: () => "/opt/cli.cjs",
+  hasOwnCopy: () => true,
   stateFolder: join(root, "state/trailblaze"),
   waitMs: 60_000,
   onStep(reached, file) {

@@ -40,6 +40,7 @@ export function makeInstallPlace(tree: Tree = {}, changes: Partial<InstallMeans>
     },
     node,
     findScript: () => script,
+    hasOwnCopy: () => true,
     stateFolder: join(root, "state/trailblaze"),
     ...changes,
   };

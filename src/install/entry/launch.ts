@@ -25,22 +25,33 @@ export interface LaunchRequest {
 /** A copy that npx made for one run; it is gone after the next clean-up of npm's cache. */
 export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(script);
 
+/**
+ * Loads the command from the package `trailblaze` that the folder at hand resolves, as Node does for `import`. Not by
+ * npx: that runs whatever node_modules/.bin/trailblaze leads to, which any installed package can claim.
+ */
+const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as const;
+
 /** What the project's file says is the same on every machine; what the user's says depends on no search path. */
 export function createLaunch(request: LaunchRequest): Launch & { command: string } {
   const { scope, server, project, isHttp, node, script } = request;
   const start = ["start", server];
   const transport = isHttp ? ["--stdio"] : [];
-  if (scope === "project")
-    return { command: "npx", args: ["--no-install", "trailblaze", ...start, ...transport] };
+  if (scope === "project") return { command: "node", args: [...loadOwnCommand, ...start, ...transport] };
   return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
 }
 
+/** How project files started the command before entries were kept from going through npx. */
+const formerLaunch = ["npx", "--no-install", "trailblaze"];
+
+const beginsWith = (words: readonly unknown[], start: readonly string[]) =>
+  start.every((word, index) => words[index] === word);
+
 /** The server that a command line of ours starts; `undefined` for any other command line. */
 export function findStartedServer(words: readonly unknown[]): string | undefined {
-  const [command, second, third] = words;
-  const isProject = command === "npx" && second === "--no-install" && third === "trailblaze";
+  const [, second] = words;
+  const prefix = [["node", ...loadOwnCommand], formerLaunch].find((one) => beginsWith(words, one));
   const isUser = typeof second === "string" && /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(second);
-  const start = isProject ? 3 : isUser ? 2 : -1;
+  const start = prefix?.length ?? (isUser ? 2 : -1);
   const server = words[start + 1];
   return start > 0 && words[start] === "start" && typeof server === "string" ? server : undefined;
 }
