@@ -6,7 +6,7 @@ import type { RemovedPack } from "../install/packages/remove-packs.ts";
 import { findStateDirectory } from "../io/log-folder.ts";
 import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
 import { createPackageManagerPort } from "../io/package-manager.ts";
-import { saveFiles } from "../io/project-files.ts";
+import { saveEntries, saveFiles } from "../io/project-files.ts";
 import { lockProject } from "../io/project-lock.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { nameOfSpec } from "../qualified-names/package-name.ts";
@@ -14,6 +14,7 @@ import { createInspectionMeans } from "./inspection-means.ts";
 
 export type { PackPreview, ServerCommand } from "../install/packages/preview-packs.ts";
 export type { RemovedPack } from "../install/packages/remove-packs.ts";
+export { formatAge } from "../remote/publish-times.ts";
 
 export interface ChangeOptions {
   /** Folder whose project is changed; default: the process's. */
@@ -36,6 +37,8 @@ export interface AddOptions extends ChangeOptions {
    * been told not to.
    */
   consent: (previews: readonly PackPreview[]) => boolean | Promise<boolean>;
+  /** Add packs whose names are almost those of others that are there; they are shown with a warning. Default: refuse. */
+  allowSimilar?: boolean;
 }
 
 /** What was done to a project. */
@@ -44,7 +47,7 @@ export interface PacksChange {
   added: DiscoveredPack[];
   /** As discovery found them before. */
   removed: RemovedPack[];
-  /** What validation says of the added packs. */
+  /** What there was to know before, and what validation says of the added packs. */
   problems: Problem[];
   /** Consent was refused: nothing was done. */
   declined: boolean;
@@ -72,6 +75,7 @@ async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMean
     port,
     managers: createPackageManagerPort(),
     saveFiles,
+    saveEntries,
     async lock(project) {
       try {
         const state = findStateDirectory();
@@ -87,13 +91,20 @@ async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMean
     timeoutMs,
     signal,
     onCommand,
-    async createPreviewMeans() {
-      const [client, tarballs, means] = await Promise.all([
+    async createPreviewMeans({ manager }) {
+      const [client, tarballs, means, { readNpmConfiguration }, { findNewestAllowed }] = await Promise.all([
         import("../io/registry-client.ts"),
         import("../io/package-tarball.ts"),
         import("./registry-means.ts"),
+        import("../io/npm-configuration.ts"),
+        import("../io/release-age.ts"),
       ]);
+      // pnpm and Yarn have settings of their own for this; what they take instead is found out afterwards.
+      const projectDirectory = await means.findConfigurationFolder(cwd);
+      const configuration =
+        manager.name === "npm" ? readNpmConfiguration({ projectDirectory, env: process.env }) : new Map();
       return {
+        findNewestAllowed: (name) => findNewestAllowed(configuration, name, Date.now()),
         registry: await means.createRegistryPort(cwd),
         inspection: port,
         escapeName: client.escapePackageName,
@@ -134,16 +145,19 @@ export async function checkSpecs(specs: readonly string[]): Promise<void> {
  * failure package.json and lockfiles are as they were, byte for byte.
  *
  * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (a package that is no pack),
- * `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
+ * `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
  */
 export async function addPacks(specs: readonly string[], options: AddOptions): Promise<PacksChange> {
-  const { cwd = process.cwd(), consent } = options;
+  const { cwd = process.cwd(), consent, allowSimilar } = options;
   if (typeof consent !== "function")
     throw failure("InvalidArguments", { reason: "Adding packs takes a function `consent`" });
   const { addPacksWith } = await import("../install/packages/add-packs.ts");
-  const added = await addPacksWith(await createMeans(options, cwd), specs, cwd, consent);
+  const means = await createMeans(options, cwd);
+  const added = await addPacksWith(means, specs, cwd, { consent, allowSimilar });
   if (added === undefined) return { added: [], removed: [], problems: [], declined: true };
-  return { added, removed: [], problems: await validateAdded(added, cwd), declined: false };
+  const { packs, warnings } = added;
+  const problems = [...warnings, ...(await validateAdded(packs, cwd))];
+  return { added: packs, removed: [], problems, declined: false };
 }
 
 /**

@@ -10,7 +10,7 @@ import { createSessionMeans } from "./session-means.ts";
 
 /** What was looked at, and how it is. */
 export interface HealthCheck {
-  name: "node" | "project" | "config" | "clients" | "packs" | "servers" | "session";
+  name: "node" | "project" | "command" | "config" | "clients" | "packs" | "servers" | "session";
   ok: boolean;
   /** One line for people. */
   summary: string;
@@ -103,6 +103,10 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   }
   health.project = directory;
   add({ name: "project", ok: true, summary: directory });
+
+  const { checkCommand } = await import("./check-command.ts");
+  const command = await checkCommand(port, directory);
+  add(command.check, command.problems);
 
   const clients = await checkInstalls();
   const faults = await findConfigFaults(port, { directory, config: options.config, cwd });

@@ -15,7 +15,7 @@ import {
 import { TrailblazeError } from "../problems/index.ts";
 
 /** The folder whose .npmrc counts for a project: its workspace's root, if it has one. */
-async function findConfigurationFolder(cwd: string): Promise<string | undefined> {
+export async function findConfigurationFolder(cwd: string): Promise<string | undefined> {
   const port = createNodeDiscoveryPort();
   try {
     const project = findProject(port, cwd);

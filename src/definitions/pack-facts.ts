@@ -1,4 +1,5 @@
 import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
+import { findPackageClaims } from "../discovery/package-commands.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import type { InspectionPort, PathKind } from "../io/inspection-port.ts";
@@ -6,6 +7,7 @@ import type { PackingPort } from "../io/packing-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import type { CommandClaim } from "../qualified-names/reserved-commands.ts";
 import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
 import { followImports } from "./modules/follow-imports.ts";
 import { findNearestFile, gatherModules, type ModuleFacts } from "./modules/gather-modules.ts";
@@ -47,6 +49,8 @@ export interface PackFacts {
   repeatedKeys?: readonly Path[];
   /** Files that may be meant where such a path leads nowhere; absent if not looked for. */
   nearestPaths?: ReadonlyMap<string, string>;
+  /** Commands of Trailblaze that the package would take over; absent if not looked for. */
+  claims?: readonly CommandClaim[];
 }
 
 /** What is around a pack. */
@@ -186,5 +190,6 @@ export async function gatherFacts(
     paths,
     repeatedKeys: await findRepeated(manifest),
     nearestPaths: findNearestPaths(files, paths),
+    claims: findPackageClaims(port, pack.location, manifest.value, pack.name),
   };
 }

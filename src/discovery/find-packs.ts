@@ -64,14 +64,15 @@ async function findMovedStore(port: DiscoveryPort, directory: string): Promise<s
   }
 }
 
-/** Walks everything that is installed for the project and its workspace. */
-async function walkProject(
+/** Walks everything that is installed for the project and its workspace: packages that concern us, or all. */
+export async function walkProject(
   port: DiscoveryPort,
   project: Project,
   workspace: Workspace | undefined,
   declared: ReadonlySet<string>,
+  which: "always" | "ifRelevant" = "ifRelevant",
 ): Promise<PackageWalk> {
-  const walk = new PackageWalk(port);
+  const walk = new PackageWalk(port, which);
   const folders = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
   for (const folder of folders) {
     const store = await findMovedStore(port, folder);

@@ -20,10 +20,11 @@ const storeEntry = /^(?:(@[^+@/]+)\+)?([^+@/]+)@/;
 
 /**
  * Walks folders of installed packages: npm's hoisted and nested ones, links, and the stores of isolated installs.
- * One synchronous pass that reads every package.json once and parses only those that concern us.
+ * One synchronous pass that reads every package.json once and parses only those that concern us, or all on request.
  */
 export class PackageWalk {
   readonly #port: DiscoveryPort;
+  readonly #which: "always" | "ifRelevant";
   /** By location. */
   readonly found = new Map<string, WalkedPackage>();
   /** Folders called node_modules that were listed, by real path. */
@@ -34,8 +35,9 @@ export class PackageWalk {
   readonly #followed = new Set<string>();
   readonly #links: { name: string; target: string }[] = [];
 
-  constructor(port: DiscoveryPort) {
+  constructor(port: DiscoveryPort, which: "always" | "ifRelevant" = "ifRelevant") {
     this.#port = port;
+    this.#which = which;
   }
 
   /** Walks the node_modules of a package's folder and all that hangs on it. */
@@ -115,7 +117,7 @@ export class PackageWalk {
 
   /** Reads one package and goes on below it; false where there is no package. */
   #visitPackage(location: string, installedAs: string): boolean {
-    const read = readManifest(this.#port, location, "ifRelevant");
+    const read = readManifest(this.#port, location, this.#which);
     if (typeof read === "object") {
       const { installedAs: names = new Set<string>() } = this.found.get(location) ?? {};
       this.found.set(location, { location, installedAs: names.add(installedAs), read });

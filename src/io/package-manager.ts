@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { readLinkedCommands } from "./linked-commands.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
 
@@ -61,7 +62,19 @@ function findIn(folder: string, name: ManagerName, platform: NodeJS.Platform): M
   return /\.[cm]?js$/.test(real) ? throughNode(real) : { command: path, args: [] };
 }
 
-/** Finds a package manager on the PATH, and npm also where it comes with Node. Project folders are not looked into. */
+/** A folder of commands that packages of a project bring, as npx puts it on the PATH. */
+const isBinFolder = (folder: string) => /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder);
+
+/** Whether a command there is the package manager's own, and not one that another package calls so. */
+function isGenuine(folder: string, name: ManagerName): boolean {
+  const files = readLinkedCommands(folder).filter(({ command }) => command === name || command === "node");
+  return files.every(({ isOwned }) => isOwned);
+}
+
+/**
+ * Finds a package manager on the PATH, and npm also where it comes with Node. Other folders of the project are not looked
+ * into.
+ */
 export function findManagerProgram(
   name: ManagerName,
   env: NodeJS.ProcessEnv = process.env,
@@ -70,7 +83,7 @@ export function findManagerProgram(
 ): ManagerProgram | undefined {
   for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter)) {
     const found = folder === "" ? undefined : findIn(folder, name, platform);
-    if (found !== undefined) return found;
+    if (found !== undefined && (!isBinFolder(folder) || isGenuine(folder, name))) return found;
   }
   if (name !== "npm") return undefined;
   const beside = dirname(execPath);

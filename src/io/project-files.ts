@@ -1,5 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
 
 /** What a file held; `undefined` where there was none. */
 interface SavedFile {
@@ -50,6 +62,37 @@ export function saveFiles(paths: readonly string[]): SavedFiles {
   return {
     restore() {
       for (const file of saved) restoreFile(file);
+    },
+  };
+}
+
+type Entry = { link: string } | { bytes: Buffer; mode: number } | undefined;
+
+function readEntry(path: string): Entry {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink()) return { link: readlinkSync(path) };
+  return stats?.isFile() ? { bytes: readFileSync(path), mode: stats.mode & 0o777 } : undefined;
+}
+
+function isSameEntry(a: Entry, b: Entry): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  if ("link" in a) return "link" in b && a.link === b.link;
+  return "bytes" in b && a.bytes.equals(b.bytes) && a.mode === b.mode;
+}
+
+/** Remembers files and links as they are, without following links. Throws where one is there and cannot be read. */
+export function saveEntries(paths: readonly string[]): SavedFiles {
+  const saved = [...new Set(paths)].map((path) => ({ path, entry: readEntry(path) }));
+  return {
+    restore() {
+      for (const { path, entry } of saved) {
+        if (isSameEntry(readEntry(path), entry)) continue;
+        rmSync(path, { force: true });
+        if (entry === undefined) continue;
+        mkdirSync(dirname(path), { recursive: true });
+        if ("link" in entry) symlinkSync(entry.link, path);
+        else writeFileSync(path, entry.bytes, { mode: entry.mode });
+      }
     },
   };
 }

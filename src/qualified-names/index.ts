@@ -14,3 +14,4 @@ export {
   readKind,
   resolveReference,
 } from "./resolve-reference.ts";
+export { findSimilarName } from "./similar-names.ts";

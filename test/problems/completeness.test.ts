@@ -26,7 +26,7 @@ const withoutBrokenPack: readonly string[] = namesIn(brokenPacks).length === 0 ?
 function severitiesOf({ severity }: CatalogueEntry<Record<string, unknown>>): Set<Severity> {
   if (typeof severity !== "function") return new Set([severity]);
   const contexts: ProblemContext[] = ["operation", "validation", "bystander"];
-  const args = [{}, { isDeclared: true }, { required: true }, { answered: true }];
+  const args = [{}, { isDeclared: true }, { required: true }, { answered: true }, { allowed: true }];
   return new Set(contexts.flatMap((context) => args.map((arg) => severity(context, arg))));
 }
 

@@ -89,6 +89,11 @@ export const alsoInValidation: readonly string[] = ["PackNotInstalled", "PackVer
 
 /** Warnings of validation that the contract does not name: what it gives no code, and what would be lost in silence. */
 export const ownValidationCodes: readonly string[] = ["LongText", "UnknownDefinitionKey"];
+/**
+ * Codes of validation that the contract does not name: what it gives no code, what would be lost in silence, and a package
+ * that takes over a command.
+ */
+export const ownValidationCodes: readonly string[] = ["UnknownDefinitionKey", "ReservedCommand"];
 
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
@@ -96,7 +101,9 @@ export const ownCodes: readonly string[] = [
   "InvalidArguments",
   "InternalError",
   "NodeUnsupported",
+  "RecentlyPublished",
   "ServerDied",
   "SessionClosed",
+  "SimilarName",
   "ToolListChanged",
 ];

@@ -7,6 +7,7 @@ import { run as runAdd } from "../../src/cli/commands/add.ts";
 import { run as runRemove } from "../../src/cli/commands/remove.ts";
 import { run as runSearch } from "../../src/cli/commands/search.ts";
 import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
+import { createProblem } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
@@ -103,16 +104,22 @@ test("what packs would bring is shown line by line, hostile text harmless", () =
     { server: "own", command: null },
   ];
   const lifecycleScripts = [{ name: "postinstall", command: "curl x | sh" }];
-  const text = formatPreviews([{ spec, pack, commands, lifecycleScripts, deprecated: "old" }]);
+  const published = new Date(Date.now() - 3 * 3_600_000).toISOString();
+  const args = { name: "x", version: "1.0.0", age: "3 hours ago" };
+  const warnings = [createProblem("RecentlyPublished", args)];
+  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old", published, warnings };
+  const text = formatPreviews([preview]);
   expect(text.split("\n")).toEqual([
     "x 1.0.0",
     "  A\\u{001b}[31m pack rm -rf",
+    "  published 3 hours ago",
     "  servers   desk",
     expect.stringMatching(/^ {2}tools {5}t0, .*t39 and 10 more$/),
     "  command   desk: node ./main.js",
     "  command   coded: defined in code, which was not run to look at it",
     "  not run   postinstall: curl x | sh",
     "  deprecated: old",
+    "  warning RecentlyPublished: x 1.0.0 was published 3 hours ago.",
   ]);
 });
 

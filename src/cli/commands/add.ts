@@ -15,6 +15,8 @@ function formatAdded({ added, declined }: PacksChange): string {
 
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const isAgreed = options.yes === true;
+  // Without a question, a name that may be mistaken needs a yes of its own.
+  const allowSimilar = !isAgreed || options["allow-similar"] === true;
   await checkSpecs(positionals);
   if (!isAgreed && !canAsk()) {
     const hint = "--yes installs without asking.";
@@ -24,6 +26,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     addPacks(positionals, {
       cwd,
       signal,
+      allowSimilar,
       onCommand: (command) => output.note(`Running ${printable(command)}`),
       consent(previews) {
         output.note(formatPreviews(previews));

@@ -12,6 +12,11 @@ const yes: OptionDescription = {
   description: "Do not ask",
 };
 
+const allowSimilar: OptionDescription = {
+  type: "boolean",
+  description: "Add packs even if their names are almost those of other packs",
+};
+
 /** The commands about packs in the npm registry. */
 export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
   search: {
@@ -25,7 +30,7 @@ export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
     summary: "Install packs with the project's package manager, after showing what they bring",
     usage: "<pack...>",
     positionals: [1, Number.POSITIVE_INFINITY],
-    options: { yes },
+    options: { yes, "allow-similar": allowSimilar },
     load: () => import("../commands/add.ts"),
   },
   remove: {

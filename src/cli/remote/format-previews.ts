@@ -1,4 +1,4 @@
-import type { PackPreview } from "../../api/add-packs.ts";
+import { formatAge, type PackPreview } from "../../api/add-packs.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { printable, shorten } from "../../problems/index.ts";
 
@@ -10,11 +10,13 @@ function formatNames(names: readonly string[]): string {
   return names.length > maximumNames ? `${shown} and ${names.length - maximumNames} more` : shown;
 }
 
-function formatPreview({ pack, commands, lifecycleScripts, deprecated }: PackPreview): string[] {
+function formatPreview(preview: PackPreview): string[] {
+  const { pack, commands, lifecycleScripts, deprecated, published, warnings } = preview;
   const lines: string[] = [
     `${pack.name} ${pack.version ?? ""}`,
     `  ${pack.description ?? "(no description)"}`,
   ];
+  if (published !== undefined) lines.push(`  published ${formatAge(published, Date.now())}`);
   for (const kind of kinds) {
     const names = pack[keyOfKind[kind]].map(({ name }) => name);
     if (names.length > 0) lines.push(`  ${keyOfKind[kind].padEnd(9)} ${formatNames(names)}`);
@@ -27,6 +29,7 @@ function formatPreview({ pack, commands, lifecycleScripts, deprecated }: PackPre
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
   for (const { code, message } of pack.problems.slice(0, maximumNames)) lines.push(`  ${code}: ${message}`);
+  for (const { code, message } of warnings) lines.push(`  warning ${code}: ${message}`);
   return lines.map((line) => printable(shorten(line)));
 }
 

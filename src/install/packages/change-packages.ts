@@ -3,11 +3,15 @@ import { lockfileNames, type ProjectManager } from "../../discovery/project-mana
 import type { ManagerEnd, ManagerProgram, PackageManagerPort } from "../../io/package-manager.ts";
 import type { SavedFiles } from "../../io/project-files.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
+import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
+import type { InstalledClaim } from "./find-claims.ts";
 import { type ManagerTask, managerArguments } from "./manager-arguments.ts";
 
 export interface ChangeMeans {
   managers: PackageManagerPort;
   saveFiles(paths: readonly string[]): SavedFiles;
+  /** Remembers links as links. */
+  saveEntries(paths: readonly string[]): SavedFiles;
   /** Keeps other processes from changing the project; `undefined` where one does so for too long. */
   lock(project: string): Promise<(() => void) | undefined>;
   /** Takes the user's credentials out of a text. */
@@ -27,6 +31,12 @@ export interface ChangeableProject {
   manager: ProjectManager;
   program: ManagerProgram;
 }
+
+/** What is wrong with what was installed: why, or a package that takes a command. */
+export type ChangeFault = string | InstalledClaim;
+
+/** What npm takes away with a package that had taken it, and does not lay anew for the package that it belongs to. */
+const linkedCommands = reservedCommands.flatMap((name) => [name, `${name}.cmd`, `${name}.ps1`]);
 
 /** Files beside package.json that package managers write to while they add or remove. */
 const writtenFiles = ["package.json", ...lockfileNames, "pnpm-workspace.yaml", ".yarnrc.yml"];
@@ -67,10 +77,11 @@ class Change {
   }
 
   /** Brings everything back, as far as it can be. True where it could. */
-  async #undo(saved: SavedFiles): Promise<boolean> {
+  async #undo(saved: SavedFiles, commands: SavedFiles): Promise<boolean> {
     try {
       saved.restore();
       const end = await this.#run("install", [], undefined);
+      commands.restore();
       return end.exitCode === 0;
     } catch {
       return false;
@@ -83,53 +94,64 @@ class Change {
   async make(
     kind: "add" | "remove",
     packages: readonly string[],
-    findFault: () => Promise<string | undefined>,
+    findFault: () => Promise<ChangeFault | undefined>,
   ): Promise<void> {
-    const { directory, workspaceRoot = directory, manager } = this.#project;
-    const { saveFiles, redact, signal } = this.#means;
+    const { directory, workspaceRoot = directory } = this.#project;
+    const { saveFiles, saveEntries, redact, signal } = this.#means;
     const folders = [directory, workspaceRoot];
+    const pathsOf = (files: readonly string[]) =>
+      folders.flatMap((folder) => files.map((file) => join(folder, file)));
     const what = `${kind} ${packages.join(", ")}`;
-    const saved = saveFiles(folders.flatMap((folder) => writtenFiles.map((file) => join(folder, file))));
+    const saved = saveFiles(pathsOf(writtenFiles));
+    const commands = saveEntries(pathsOf(linkedCommands.map((name) => join("node_modules/.bin", name))));
     const end = await this.#run(kind, packages, signal);
-    let reason = end.exitCode === 0 ? undefined : describeEnd(manager.name, end);
-    let cause: unknown;
-    if (reason === undefined) {
-      try {
-        reason = await findFault();
-      } catch (error) {
-        cause = error;
-        reason =
-          error instanceof TrailblazeError
-            ? error.message.replace(/\.$/, "")
-            : "what was installed cannot be read";
-      }
-    }
-    if (reason === undefined && signal?.aborted) reason = "it was interrupted";
-    if (reason === undefined) return;
+    const { fault, cause } = await this.#assess(end, findFault);
+    if (fault === undefined) return;
     const hint = end.exitCode === 0 ? undefined : lastWords(end.tail, redact);
     let restored: boolean;
     try {
-      restored = await this.#undo(saved);
+      restored = await this.#undo(saved, commands);
     } catch {
+      const reason = typeof fault === "string" ? fault : `${fault.package} has a command "${fault.command}"`;
       const lost = `${reason}; and package.json or the lockfile could not be written back`;
       throw failure("InstallFailed", { what, reason: lost, restored: false }, {}, { cause });
     }
-    const args = { what, reason, restored, ...(hint === undefined || !restored ? {} : { hint }) };
+    if (typeof fault === "object") throw failure("ReservedCommand", { ...fault, what, restored });
+    const args = { what, reason: fault, restored, ...(hint === undefined || !restored ? {} : { hint }) };
     throw failure("InstallFailed", args, {}, { cause });
+  }
+
+  /** What is wrong after the package manager ended, if anything is. */
+  async #assess(
+    end: ManagerEnd,
+    findFault: () => Promise<ChangeFault | undefined>,
+  ): Promise<{ fault: ChangeFault | undefined; cause?: unknown }> {
+    const { manager } = this.#project;
+    if (end.exitCode !== 0) return { fault: describeEnd(manager.name, end) };
+    try {
+      const fault = await findFault();
+      return { fault: fault ?? (this.#means.signal?.aborted ? "it was interrupted" : undefined) };
+    } catch (cause) {
+      const isKnown = cause instanceof TrailblazeError;
+      return {
+        fault: isKnown ? cause.message.replace(/\.$/, "") : "what was installed cannot be read",
+        cause,
+      };
+    }
   }
 }
 
 /**
  * Has the project's package manager add or remove packages, lifecycle scripts off. `findFault` looks at the result. After
  * any failure package.json and lockfiles are as they were, byte for byte, and the manager's install has been run again.
- * Throws `TrailblazeError` `InstallFailed`.
+ * Throws `TrailblazeError`: `InstallFailed`, `ReservedCommand`.
  */
 export async function changePackages(
   means: ChangeMeans,
   project: ChangeableProject,
   kind: "add" | "remove",
   packages: readonly string[],
-  findFault: () => Promise<string | undefined>,
+  findFault: () => Promise<ChangeFault | undefined>,
 ): Promise<void> {
   const release = await means.lock(project.workspaceRoot ?? project.directory);
   if (release === undefined) {

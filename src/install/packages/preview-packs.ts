@@ -4,13 +4,16 @@ import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { loadDefinitions } from "../../definitions/load-definitions.ts";
 import { describePack } from "../../discovery/describe-pack.ts";
 import { isFault, readManifest } from "../../discovery/manifest.ts";
+import { findPackageClaims } from "../../discovery/package-commands.ts";
 import { maximumManifestBytes } from "../../io/discovery-port.ts";
 import type { InspectionPort } from "../../io/inspection-port.ts";
 import type { UnpackedPackage } from "../../io/package-tarball.ts";
 import type { RegistryPort, RegistryRequest } from "../../io/registry-port.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
-import { failure } from "../../problems/index.ts";
+import { createProblem, failure, type Problem } from "../../problems/index.ts";
+import { findReservedCommand } from "../../qualified-names/reserved-commands.ts";
 import { findVersion, maximumPackumentBytes } from "../../remote/packument.ts";
+import { findPublished, formatAge, isOldEnough } from "../../remote/publish-times.ts";
 import { describeRemotePack, type RemotePack } from "../../remote/remote-pack.ts";
 import { type RegistrySpec, whyNotFromRegistry } from "./parse-specs.ts";
 
@@ -29,6 +32,10 @@ export interface PackPreview {
   /** Scripts that npm would run while installing, which are not run. */
   lifecycleScripts: { name: string; command: string }[];
   deprecated: string | undefined;
+  /** When this version was published, in ISO 8601; `undefined` where the registry does not tell. */
+  published: string | undefined;
+  /** What to think of before agreeing. */
+  warnings: Problem[];
 }
 
 export interface PreviewMeans {
@@ -40,6 +47,8 @@ export interface PreviewMeans {
   hasIntegrity(bytes: Uint8Array, integrity: unknown, shasum: unknown): boolean | undefined;
   unpackTarball(tarball: Uint8Array, isWanted: (path: string) => boolean): Promise<UnpackedPackage>;
   maximumTarballBytes: number;
+  /** Up to when a version must have been published for the package manager to take it, in milliseconds since 1970. */
+  findNewestAllowed(name: string): number | undefined;
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }
@@ -72,41 +81,86 @@ async function askJson(means: PreviewMeans, address: string, path: string, maxim
   }
 }
 
-/** The version that package managers would take: what is tagged as the latest, if it is in the range, else the highest. */
-function pickVersion(packument: unknown, range: string): unknown {
+/**
+ * The version that package managers would take: what is tagged as the latest, if it is in the range, else the highest;
+ * of those that are old enough.
+ */
+function pickVersion(packument: unknown, range: string, newestAllowed: number | undefined): unknown {
+  const isAllowed = (one: string) => isOldEnough(packument, one, newestAllowed);
   const latest = findVersion(packument, "latest");
   const version = isRecord(latest) ? latest.version : undefined;
-  if (typeof version === "string" && satisfies(version, range, { loose: true })) return latest;
+  if (typeof version === "string" && satisfies(version, range, { loose: true }) && isAllowed(version))
+    return latest;
   const versions = isRecord(packument) && isRecord(packument.versions) ? packument.versions : {};
   const isCurrent = (one: string) => !(isRecord(versions[one]) && versions[one].deprecated);
-  const names = Object.keys(versions);
+  const names = Object.keys(versions).filter(isAllowed);
   const best =
     maxSatisfying(names.filter(isCurrent), range, { loose: true }) ??
     maxSatisfying(names, range, { loose: true });
   return best === null ? undefined : findVersion(packument, best);
 }
 
-/** The registry's manifest of what a spec means. */
-async function findManifest(means: PreviewMeans, spec: RegistrySpec): Promise<Record<string, unknown>> {
+/** The version that a tag stands for, or a version; where a tag's is too new, the highest below it. */
+function pickTagged(packument: unknown, wanted: string, newestAllowed: number | undefined): unknown {
+  const tagged = findVersion(packument, wanted);
+  const version = isRecord(tagged) ? tagged.version : undefined;
+  if (typeof version !== "string" || version === wanted || isOldEnough(packument, version, newestAllowed))
+    return tagged;
+  return pickVersion(packument, `<=${version}`, newestAllowed);
+}
+
+/** The registry's manifest of what a spec means, and what else it knows of the package, if that had to be asked for. */
+async function findManifest(
+  means: PreviewMeans,
+  spec: RegistrySpec,
+): Promise<{ manifest: Record<string, unknown>; packument: unknown }> {
   const { name, wanted, type } = spec;
   const address = means.registry.registryOf(name);
   const path = means.escapeName(name);
+  const newestAllowed = means.findNewestAllowed(name);
   const short =
-    type === "range"
+    type === "range" || newestAllowed !== undefined
       ? undefined
       : await askJson(means, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
   let manifest = short;
+  let packument: unknown;
   if (manifest === undefined) {
-    const packument = await askJson(means, address, path, maximumPackumentBytes);
+    packument = await askJson(means, address, path, maximumPackumentBytes);
     if (packument === undefined) {
       throw refuse(spec, `the registry ${means.registry.show(address)} has no package of that name`);
     }
-    manifest = type === "range" ? pickVersion(packument, wanted) : findVersion(packument, wanted);
+    manifest =
+      type === "range"
+        ? pickVersion(packument, wanted, newestAllowed)
+        : pickTagged(packument, wanted, newestAllowed);
   }
   if (!isRecord(manifest)) throw refuse(spec, "the registry has no such version of it");
   if (manifest.name !== name || typeof manifest.version !== "string")
     throw refuse(spec, "the registry answers with another package");
-  return manifest;
+  return { manifest, packument };
+}
+
+/** With more than this, a registry's document of a package is not asked for just to tell how old a version is. */
+const maximumBytesForAge = 16 << 20;
+
+/** When a version was published, as far as the registry tells. */
+async function findAge(means: PreviewMeans, name: string, version: string, known: unknown) {
+  const address = means.registry.registryOf(name);
+  try {
+    const packument = known ?? (await askJson(means, address, means.escapeName(name), maximumBytesForAge));
+    return findPublished(packument, version);
+  } catch {
+    return undefined;
+  }
+}
+
+const dayMs = 86_400_000;
+
+function warnOfAge(name: string, version: string, published: string | undefined): Problem[] {
+  const ageMs = published === undefined ? dayMs : Date.now() - Date.parse(published);
+  if (published === undefined || ageMs >= dayMs) return [];
+  const args = { name, version, age: formatAge(published, Date.now()) };
+  return [createProblem("RecentlyPublished", args, { pack: name })];
 }
 
 /** The package itself, verified to be what the manifest announces. */
@@ -120,9 +174,10 @@ async function fetchPackage(means: PreviewMeans, spec: RegistrySpec, manifest: R
   if (tarball === undefined) throw refuse(spec, "the registry does not have the package itself");
   const isIntact = means.hasIntegrity(tarball, dist.integrity, dist.shasum);
   if (isIntact === false) throw refuse(spec, "what the registry sends is not what it announced (integrity)");
-  // Everything but modules: data is all that is looked at.
+  // Everything but modules: data is all that is looked at, and the names of commands.
   const isData = (path: string) =>
-    /\.(json|ya?ml|[cm]?[jt]s)$/i.test(path) && !path.includes("node_modules/");
+    (/\.(json|ya?ml|[cm]?[jt]s)$/i.test(path) || findReservedCommand(path) !== undefined) &&
+    !path.includes("node_modules/");
   try {
     return await means.unpackTarball(tarball, isData);
   } catch {
@@ -163,6 +218,30 @@ function refuseForeignDependencies(pack: string, manifest: Readonly<Record<strin
   }
 }
 
+/**
+ * A pack that takes over a command is not installed: neither as the registry announces it, which is what package managers
+ * go by, nor as it is.
+ */
+function refuseClaims(
+  { inspection }: PreviewMeans,
+  spec: RegistrySpec,
+  announced: Record<string, unknown>,
+  { folder, manifest }: { folder: string; manifest: Readonly<Record<string, unknown>> },
+): void {
+  const claims = [announced, manifest].flatMap((one) =>
+    findPackageClaims(inspection, folder, one, spec.name),
+  );
+  const [claim] = claims;
+  if (claim === undefined) return;
+  const { path: _, ...args } = claim;
+  const version = String(announced.version);
+  throw failure(
+    "ReservedCommand",
+    { ...args, package: `${spec.name} ${version}`, what: `add ${spec.text}` },
+    { pack: spec.name },
+  );
+}
+
 /** The names of a pack's items, for comparing what was announced with what came. */
 export function namesOfItems(pack: Pick<RemotePack, "servers" | "tools" | "toolsets" | "prompts">): string {
   return JSON.stringify(kinds.map((kind) => pack[keyOfKind[kind]].map(({ name }) => name).sort()));
@@ -171,10 +250,12 @@ export function namesOfItems(pack: Pick<RemotePack, "servers" | "tools" | "tools
 const noCode = () => Promise.reject(new Error("Code is not evaluated to look at a pack"));
 
 async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<PackPreview> {
-  const announced = await findManifest(means, spec);
+  const { manifest: announced, packument } = await findManifest(means, spec);
   const { name } = spec;
   const announcedPack = describeRemotePack(name, announced, false);
   if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
+  const version = String(announced.version);
+  const published = await findAge(means, name, version, packument);
   const unpacked = await fetchPackage(means, spec, announced);
   try {
     const manifest = readManifest(means.inspection, unpacked.folder, "always");
@@ -187,6 +268,7 @@ async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<Pac
       namesOfItems(pack) === namesOfItems(announcedPack);
     if (!isSame) throw refuse(spec, "the package is not what the registry says of it");
     refuseForeignDependencies(name, manifest.value);
+    refuseClaims(means, spec, announced, { folder: unpacked.folder, manifest: manifest.value });
     const found = await describePack(unpacked.folder, manifest, "direct", [name]);
     const inspected = await loadDefinitions(means.inspection, found, {
       dataOnly: true,
@@ -205,6 +287,8 @@ async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<Pac
       commands,
       lifecycleScripts: readScripts(manifest.value),
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
+      published,
+      warnings: warnOfAge(name, version, published),
     };
   } finally {
     unpacked.remove();

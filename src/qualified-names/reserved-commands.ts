@@ -1,0 +1,100 @@
+import { isRecord } from "../data/parse-json.ts";
+
+/** Node as npm packages bring it, one for each system and processor. */
+const nodePackages = ["linux", "darwin", "win", "aix", "sunos"].flatMap((system) =>
+  ["x64", "x86", "arm64", "armv6l", "armv7l", "ppc64", "ppc64le", "s390x"].map(
+    (processor) => `node-${system}-${processor}`,
+  ),
+);
+
+/**
+ * The commands that `npx trailblaze` runs or passes through, and those that `trailblaze add` runs, with the packages
+ * that may have them. Package managers link every package's commands into node_modules/.bin, which npx puts first on
+ * the PATH.
+ */
+const owners: ReadonlyMap<string, readonly string[]> = new Map([
+  ["trailblaze", ["trailblaze"]],
+  ["node", ["node", ...nodePackages]],
+  ["sh", []],
+  ["npm", ["npm"]],
+  ["npx", ["npm", "npx"]],
+  ["pnpm", ["pnpm", "@pnpm/exe", "corepack"]],
+  ["yarn", ["yarn", "@yarnpkg/cli-dist", "corepack"]],
+]);
+
+export const reservedCommands: readonly string[] = [...owners.keys()];
+
+/** The packages that may have a reserved command. */
+export const ownersOf = (command: string): readonly string[] => owners.get(command) ?? [];
+
+/**
+ * The reserved command that a name of a command comes to, on any system: the last part of a path, without what Windows
+ * adds, case aside. `undefined` where there is none.
+ */
+export function findReservedCommand(name: string): string | undefined {
+  const last =
+    name
+      .normalize("NFKC")
+      .toLowerCase()
+      .split(/[\\/:]/)
+      .at(-1) ?? "";
+  const command = last
+    .trim()
+    .replace(/[. ]+$/, "")
+    .replace(/\.(?:cmd|ps1|exe|bat|com)$/, "");
+  return owners.has(command) ? command : undefined;
+}
+
+/** A reserved command that a package takes. */
+export interface CommandClaim {
+  command: string;
+  /** The package that is installed in place of `trailblaze`, where an alias is what takes the command. */
+  alias?: string;
+  /** Keys from the top of package.json. */
+  path: readonly (string | number)[];
+}
+
+const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
+
+/** The names of the commands that a package.json declares in `bin`, each with where it stands. */
+function* declaredNames({ name, bin }: Readonly<Record<string, unknown>>) {
+  if (typeof bin === "string") {
+    if (typeof name === "string") yield { name: unscoped(name), path: ["bin"] };
+  } else if (Array.isArray(bin)) {
+    for (const [index, file] of bin.entries())
+      if (typeof file === "string") yield { name: file, path: ["bin", index] };
+  } else if (isRecord(bin)) {
+    for (const key of Object.keys(bin)) yield { name: key, path: ["bin", key] };
+  }
+}
+
+/** What a package installs in place of `trailblaze`, if it asks for an alias of that name. */
+function* findAliases(manifest: Readonly<Record<string, unknown>>): Generator<CommandClaim> {
+  for (const key of ["dependencies", "optionalDependencies"]) {
+    const dependencies = manifest[key];
+    const wanted =
+      isRecord(dependencies) && Object.hasOwn(dependencies, "trailblaze") && dependencies.trailblaze;
+    const [, alias] = /^npm:(@?[^@]+)/.exec(typeof wanted === "string" ? wanted.trim() : "") ?? [];
+    if (alias !== undefined && alias !== "trailblaze")
+      yield { command: "trailblaze", alias, path: [key, "trailblaze"] };
+  }
+}
+
+/**
+ * The reserved commands that a package takes although it is none of those that may have them. `owner` is the name that
+ * it goes by; `files` are the paths in the folder that `directories.bin` names. Pure.
+ */
+export function findReservedCommands(
+  manifest: Readonly<Record<string, unknown>>,
+  owner: string | undefined,
+  files: readonly string[] = [],
+): CommandClaim[] {
+  const inFolder = files.map((name) => ({ name, path: ["directories", "bin"] }));
+  const claims = new Map<string, CommandClaim>();
+  for (const { name, path } of [...declaredNames(manifest), ...inFolder]) {
+    const command = findReservedCommand(name);
+    if (command === undefined || claims.has(command)) continue;
+    if (owner === undefined || !ownersOf(command).includes(owner)) claims.set(command, { command, path });
+  }
+  return [...claims.values(), ...findAliases(manifest)];
+}

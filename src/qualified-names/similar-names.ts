@@ -1,0 +1,57 @@
+/** Letters and signs that look alike in many fonts, and the separators, each as one of its kind. */
+function foldLookalikes(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/^@/, "")
+    .replace(/[-_./]/g, "-")
+    .replace(/0/g, "o")
+    .replace(/[1i|]/g, "l")
+    .replace(/rn/g, "m")
+    .replace(/vv/g, "w")
+    .replace(/cl/g, "d")
+    .replace(/5/g, "s");
+}
+
+/** Whether one character more, fewer or other, or two that changed places, make one text of the other. */
+function isOneSlip(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start++;
+  let [endOfA, endOfB] = [a.length, b.length];
+  while (endOfA > start && endOfB > start && a[endOfA - 1] === b[endOfB - 1]) {
+    endOfA--;
+    endOfB--;
+  }
+  const [left, right] = [a.slice(start, endOfA), b.slice(start, endOfB)];
+  if (left.length === 2 && right.length === 2) return left[0] === right[1] && left[1] === right[0];
+  return left.length <= 1 && right.length <= 1 && left !== right;
+}
+
+/** In shorter parts of a name, a single letter is what tells the packs of a family apart. */
+const shortestName = 4;
+const shortestScope = 3;
+
+function splitName(name: string): [scope: string, rest: string] {
+  const [, scope = "", rest = name] = /^@([^/]*)\/(.*)$/.exec(name) ?? [];
+  return [scope, rest];
+}
+
+/** Whether a package's name may have been written, or chosen, for that of another one which is there. */
+function isSimilar(name: string, existing: string): boolean {
+  if (foldLookalikes(name) === foldLookalikes(existing)) return true;
+  const [scope, rest] = splitName(name.toLowerCase());
+  const [existingScope, existingRest] = splitName(existing.toLowerCase());
+  if (scope === existingScope) return existingRest.length >= shortestName && isOneSlip(rest, existingRest);
+  const bothHaveScopes = scope !== "" && existingScope !== "";
+  return (
+    bothHaveScopes &&
+    rest === existingRest &&
+    existingScope.length >= shortestScope &&
+    isOneSlip(scope, existingScope)
+  );
+}
+
+/** The first of the names that are there with which a new one may be mistaken; `undefined` where it is one of them. */
+export function findSimilarName(name: string, existing: Iterable<string>): string | undefined {
+  const names = [...new Set(existing)].sort();
+  return names.includes(name) ? undefined : names.find((one) => isSimilar(name, one));
+}
