@@ -183,7 +183,8 @@ export async function removePacks(
  */
 export async function installMissing(
   packs: readonly string[],
-  options: ChangeOptions & { onPreview?: (preview: PackPreview) => void } = {},
+  options: ChangeOptions &
+    Pick<AddOptions, "allowSimilar"> & { onPreview?: (preview: PackPreview) => void } = {},
 ): Promise<PacksChange> {
   const { cwd = process.cwd(), onPreview } = options;
   const { findPacks } = await import("../discovery/find-packs.ts");

@@ -49,7 +49,7 @@ export async function withMissingPacks<Value>(
       tried.add(missing);
       const { packs } = await readPacksConfig(cwd, options.config);
       if (!mayInstall(nameOfSpec(missing), packs, install)) throw error;
-      const { problems } = await installPack(missing, { ...options, cwd });
+      const { problems } = await installPack(missing, packs, { ...options, cwd });
       const [failed] = problems.filter(
         ({ severity, code }) => severity === "error" && code !== "PackNotInstalled",
       );
@@ -60,11 +60,14 @@ export async function withMissingPacks<Value>(
 
 async function installPack(
   spec: string,
+  { autoInstall }: SessionConfig["packs"],
   { cwd, signal, onInstall }: Pick<MissingPacksOptions, "signal" | "onInstall"> & { cwd: string },
 ): Promise<PacksChange> {
   const { installMissing } = await import("./add-packs.ts");
   return installMissing([spec], {
     cwd,
+    // Who names a pack in full has chosen it, whatever it looks like.
+    allowSimilar: autoInstall.includes(qualifyPackageName(nameOfSpec(spec))),
     ...(signal === undefined ? {} : { signal }),
     ...(onInstall === undefined ? {} : { onCommand: onInstall }),
   });
@@ -119,7 +122,7 @@ export async function installReferredPacks(
     const { packageName, range } = missing;
     tried.add(packageName);
     const spec = range === undefined ? packageName : `${packageName}@${range}`;
-    const change = await installPack(spec, { ...options, cwd });
+    const change = await installPack(spec, policy, { ...options, cwd });
     if (change.added.length > 0) continue;
     const [failed] = change.problems;
     // Without its tool a call is nothing; a session goes on without.

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { readLinkedCommands } from "./linked-commands.ts";
 
@@ -33,6 +33,8 @@ export interface PackageManagerPort {
   find(name: ManagerName): ManagerProgram | undefined;
   /** Never rejects. */
   run(program: ManagerProgram, run: ManagerRun): Promise<ManagerEnd>;
+  /** Has the next install of Yarn 1 look at what is there: with nothing to install, it would leave everything. */
+  forgetInstall(folder: string): void;
 }
 
 /** Where a package manager's own program lies beside the command that starts it, on systems without links. */
@@ -165,5 +167,9 @@ function run(program: ManagerProgram, { cwd, args, timeoutMs, signal }: ManagerR
 }
 
 export function createPackageManagerPort(): PackageManagerPort {
-  return { find: (name) => findManagerProgram(name), run };
+  return {
+    find: (name) => findManagerProgram(name),
+    run,
+    forgetInstall: (folder) => rmSync(join(folder, "node_modules/.yarn-integrity"), { force: true }),
+  };
 }

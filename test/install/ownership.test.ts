@@ -281,6 +281,24 @@ describe("a file that several clients read", () => {
   });
 });
 
+test("an entry that goes through npx, as they once did, is replaced and removed", async () => {
+  const args = ["--no-install", "trailblaze", "start", "acme/jira/project-management"];
+  const former = JSON.stringify({ mcpServers: { "project-management": { command: "npx", args } } });
+  const options = { scope: "project" } as const;
+  const file = "project/.cursor/mcp.json";
+
+  const replaced = makeInstallPlace({ [file]: former });
+  await replaced.install("cursor", "acme/jira/project-management", options);
+  const text = readFileSync(join(replaced.root, file), "utf8");
+  expect(JSON.parse(text).mcpServers["project-management"].command).toBe("node");
+
+  const removed = makeInstallPlace({ [file]: former });
+  expect(await removed.uninstall("cursor", "acme/jira/project-management", options)).toMatchObject({
+    changed: true,
+  });
+  expect(JSON.parse(readFileSync(join(removed.root, file), "utf8"))).toEqual({ mcpServers: {} });
+});
+
 test("OpenCode's newer form of a config is used where a file has it", async () => {
   const newer = '{\n  "mcp": {\n    "servers": {}\n  }\n}\n';
   const place = makeInstallPlace({ "home/.config/opencode/opencode.json": newer });

@@ -76,6 +76,15 @@ describe("a request that cannot be met writes nothing", () => {
     expect(await place.install("cursor", server, { scope: "project" })).toMatchObject({ changed: true });
   });
 
+  test("nothing for a project's file where the project has no trailblaze, which is said", async () => {
+    const say = async (hasOwnCopy: boolean) => {
+      const place = makeInstallPlace({}, { hasOwnCopy: () => hasOwnCopy });
+      const { notes } = await place.planInstall("cursor", server, { scope: "project" });
+      return notes.filter((note) => note.includes("devDependencies")).length;
+    };
+    expect([await say(true), await say(false)]).toEqual([0, 1]);
+  });
+
   test.each([
     ['{"mcpServers": ', { line: 1, column: 16 }],
     ["[]", { line: 1, column: 1 }],

@@ -1,3 +1,5 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findManager, type ManagerFolder, readManagerTraces } from "../../src/discovery/project-manager.ts";
 import { managerArguments } from "../../src/install/packages/manager-arguments.ts";
@@ -95,4 +97,23 @@ test("a package manager is looked for on the PATH, where a script of it runs in 
   const beside = findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/node/bin/node`);
   expect(beside?.args).toEqual([`${folder}/node/lib/node_modules/npm/bin/npm-cli.js`]);
   expect(findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/bin/node`)).toBeUndefined();
+});
+
+test("a package manager of the project counts, but not another package's command of that name", () => {
+  const folder = makeTree({
+    "app/node_modules/pnpm/package.json": { name: "pnpm", version: "9.0.0" },
+    "app/node_modules/pnpm/pnpm.cjs": "",
+    "app/node_modules/taker/package.json": { name: "taker", version: "1.0.0" },
+    "app/node_modules/taker/npm.cjs": "",
+    "app/node_modules/.bin/.keep": "",
+    "bin/npm": "#!/bin/sh\n",
+  });
+  const bin = join(folder, "app/node_modules/.bin");
+  symlinkSync("../pnpm/pnpm.cjs", join(bin, "pnpm"));
+  symlinkSync("../taker/npm.cjs", join(bin, "npm"));
+  const env = { PATH: `${bin}:${folder}/bin` };
+  expect(findManagerProgram("pnpm", env, "linux")?.args).toEqual([
+    `${folder}/app/node_modules/pnpm/pnpm.cjs`,
+  ]);
+  expect(findManagerProgram("npm", env, "linux")).toEqual({ command: `${folder}/bin/npm`, args: [] });
 });

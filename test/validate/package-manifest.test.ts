@@ -36,6 +36,40 @@ test.each([[["mcp"]], [[]], ["trailblaze-extension"]])(
   },
 );
 
+test.each([
+  [{ bin: { trailblaze: "b.js" } }, "bin", "trailblaze"],
+  [{ bin: { Trailblaze: "b.js" } }, "bin", "trailblaze"],
+  [{ bin: { "trailblaze.cmd": "b.js" } }, "bin", "trailblaze"],
+  [{ bin: { jira: "b.js", node: "b.js" } }, "bin", "node"],
+  [{ name: "@acme/trailblaze", bin: "b.js" }, "bin", "trailblaze"],
+  [{ directories: { bin: "commands" } }, "directories", "trailblaze"],
+  [{ dependencies: { trailblaze: "npm:other@1" } }, "dependencies", "trailblaze"],
+])("%j takes over a command", async (fields, key, command) => {
+  const tree = {
+    extension: { prompts: ["hello"] },
+    files: { "trailblaze/prompts/hello.json": prompt("hello"), "commands/trailblaze": "", "b.js": "" },
+    fields,
+  };
+  const problems = await validateTree(tree, ["ReservedCommand"]);
+  expect(problems).toMatchObject([{ severity: "error", file: "package.json", line: expect.any(Number) }]);
+  expect(problems[0]?.message).toContain(key === "dependencies" ? '"other"' : `"${command}"`);
+});
+
+test("other commands are fine, and so is trailblaze's own", async () => {
+  const files = { "trailblaze/prompts/hello.json": prompt("hello"), "commands/jira": "", "b.js": "" };
+  for (const fields of [
+    { bin: { jira: "b.js", "trailblaze-jira": "b.js" } },
+    { bin: "b.js" },
+    { directories: { bin: "commands" } },
+    { directories: { bin: "../../.." } },
+    { name: "trailblaze", bin: { trailblaze: "b.js" } },
+    { dependencies: { trailblaze: "^1.0.0" } },
+  ])
+    expect(
+      await validateTree({ extension: { prompts: ["hello"] }, files, fields }, ["ReservedCommand"]),
+    ).toEqual([]);
+});
+
 const manifestWith = (lines: string) =>
   `{\n  "name": "twice",\n  "version": "1.0.0",\n  "keywords": ["trailblaze-extension"],\n${lines}\n}\n`;
 

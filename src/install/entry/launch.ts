@@ -32,7 +32,7 @@ export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(s
 const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as const;
 
 /** What the project's file says is the same on every machine; what the user's says depends on no search path. */
-export function createLaunch(request: LaunchRequest): Launch & { command: string } {
+export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: string }> {
   const { scope, server, project, isHttp, node, script } = request;
   const start = ["start", server];
   const transport = isHttp ? ["--stdio"] : [];

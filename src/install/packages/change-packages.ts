@@ -78,8 +78,10 @@ class Change {
 
   /** Brings everything back, as far as it can be. True where it could. */
   async #undo(saved: SavedFiles, commands: SavedFiles): Promise<boolean> {
+    const { directory, workspaceRoot = directory } = this.#project;
     try {
       saved.restore();
+      this.#means.managers.forgetInstall(workspaceRoot);
       const end = await this.#run("install", [], undefined);
       commands.restore();
       return end.exitCode === 0;

@@ -1,0 +1,248 @@
+// Packages whose commands take over Trailblaze's: what real package managers link, and what is refused or seen.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { addPacks, installMissing } from "../../src/api/add-packs.ts";
+import { checkCommand } from "../../src/api/check-command.ts";
+import { openSession } from "../../src/api/session.ts";
+import { createLaunch } from "../../src/install/entry/launch.ts";
+import { createNodeInspectionPort } from "../../src/io/node-inspection-port.ts";
+import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
+import { startRegistryProxy } from "../remote/registry-proxy.ts";
+import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const yes = () => true;
+
+/** A program that says who was run. */
+const program = (name: string) =>
+  `#!/usr/bin/env node\nconsole.log("${name}", process.argv.slice(2).join(" "));\n`;
+
+/** What the project has of `trailblaze`: a package with a command of that name, and its export. */
+const host = {
+  "../trailblaze/package.json": {
+    name: "trailblaze",
+    version: "1.0.0",
+    bin: { trailblaze: "cli.cjs" },
+    exports: { "./cli": "./cli.cjs" },
+  },
+  "../trailblaze/cli.cjs": program("genuine"),
+};
+const dependencies = { trailblaze: "file:../trailblaze" };
+
+const published = new Map<string, Promise<void>>();
+
+/** Publishes a package of a name of this file's own, once. */
+function publish(name: string, fields: Record<string, unknown>): Promise<void> {
+  const known = published.get(name);
+  if (known !== undefined) return known;
+  const folder = makeTree({
+    "package.json": { name, version: "1.0.0", ...fields },
+    "taker.js": program(name),
+    "trailblaze/prompts/hello.json": { name: "hello", description: "Says hello.", content: "Say hello." },
+  });
+  const options = { cwd: folder, registry: inject("registry"), home: makeTree({}) };
+  const publishing = runPackageManager("npm", ["publish", "--access", "public"], options).then(() => {});
+  published.set(name, publishing);
+  return publishing;
+}
+
+const pack = (name: string, fields: Record<string, unknown> = {}) => {
+  const { name: _, version, ...manifest } = packManifest(name, { trailblaze: { prompts: ["hello"] } });
+  return publish(name, { ...manifest, ...fields });
+};
+
+/** A pack that has a package with the command, two steps away. */
+async function publishCarrier(): Promise<void> {
+  await publish("tb-zzz-taker", { bin: { trailblaze: "taker.js" } });
+  await publish("tb-middle", { dependencies: { "tb-zzz-taker": "1.0.0" } });
+  await pack("tb-carrier", { dependencies: { "tb-middle": "1.0.0" } });
+}
+
+async function makeHost(manager: PackageManager, registry: string = inject("registry")) {
+  useManagers(registry);
+  return makeProject(manager, { registry, dependencies, files: host });
+}
+
+const commandOf = (directory: string) =>
+  execFileSync(join(directory, "node_modules/.bin/trailblaze"), ["list"], { encoding: "utf8" }).trim();
+
+const check = (directory: string) => checkCommand(createNodeInspectionPort(), directory);
+
+describe.each(packageManagers)("with %s", (manager) => {
+  test("a pack with the command is refused before anything is changed", async () => {
+    await pack("tb-taker", { bin: { trailblaze: "taker.js" } });
+    const directory = await makeHost(manager);
+    const before = readState(directory);
+    const asked: unknown[] = [];
+    const consent = (previews: unknown) => asked.push(previews) > 0;
+    await expect(addPacks(["tb-taker"], { cwd: directory, consent })).rejects.toMatchObject({
+      code: "ReservedCommand",
+      message: expect.stringMatching(/tb-taker 1\.0\.0 has a command "trailblaze".*Nothing was changed\.$/),
+    });
+    expect(asked).toEqual([]);
+    expect(readState(directory)).toEqual(before);
+    expect(commandOf(directory)).toBe("genuine list");
+  });
+
+  test("a dependency with the command is found afterwards, and everything is as it was", async () => {
+    await publishCarrier();
+    const directory = await makeHost(manager);
+    const before = readState(directory);
+    await expect(addPacks(["tb-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+      code: "ReservedCommand",
+      message: expect.stringMatching(
+        /tb-zzz-taker 1\.0\.0 has a command "trailblaze".*Everything is as it was\.$/,
+      ),
+    });
+    expect(readState(directory)).toEqual(before);
+    expect(commandOf(directory)).toBe("genuine list");
+    expect((await check(directory)).check.ok).toBe(true);
+  });
+
+  test("a project that has no trailblaze of its own is protected as well", async () => {
+    await publishCarrier();
+    useManagers(inject("registry"));
+    const directory = await makeProject(manager, { registry: inject("registry") });
+    const before = readState(directory);
+    const options = { cwd: directory, consent: yes };
+    await expect(addPacks(["tb-carrier"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
+    // An empty node_modules may be left.
+    const { files, installed } = readState(directory);
+    expect({ files, installed }).toEqual({ files: before.files, installed: before.installed });
+    expect(existsSync(join(directory, "node_modules/.bin/trailblaze"))).toBe(false);
+  });
+
+  test("a package that another one puts in the place of trailblaze is found", async () => {
+    await publish("tb-stand-in", { bin: { other: "taker.js" } });
+    await publish("tb-aliasing", { dependencies: { trailblaze: "npm:tb-stand-in@1.0.0" } });
+    await pack("tb-alias-carrier", { dependencies: { "tb-aliasing": "1.0.0" } });
+    useManagers(inject("registry"));
+    const directory = await makeProject(manager, { registry: inject("registry") });
+    const options = { cwd: directory, consent: yes };
+    await expect(addPacks(["tb-alias-carrier"], options)).rejects.toMatchObject({
+      code: "ReservedCommand",
+      message: expect.stringContaining('installs "tb-stand-in" under the name "trailblaze"'),
+    });
+  });
+
+  test("the command of a package that was installed in another way is reported, and runs in no client", async () => {
+    await pack("tb-zzz-direct", { bin: { trailblaze: "taker.js", node: "taker.js" } });
+    await pack("tb-harmless");
+    const registry = inject("registry");
+    const directory = await makeHost(manager);
+    const verb = manager === "npm" ? "install" : "add";
+    const home = join(directory, "../home");
+    await runPackageManager(manager, [verb, "tb-zzz-direct"], { cwd: directory, registry, home });
+
+    const { check: checked, problems } = await check(directory);
+    expect(checked.ok).toBe(false);
+    expect(checked.summary).toContain("tb-zzz-direct");
+    expect(problems.map(({ code, message }) => `${code} ${message}`)).toContainEqual(
+      expect.stringMatching(/^ReservedCommand tb-zzz-direct 1\.0\.0 has a command "node"/),
+    );
+    expect(problems.some(({ severity }) => severity === "error")).toBe(true);
+
+    const { command, args } = createLaunch({
+      scope: "project",
+      server: "acme/jira/desk",
+      project: directory,
+      isHttp: true,
+      node: "",
+      script: "",
+    });
+    const below = join(directory, "src/deep");
+    mkdirSync(below, { recursive: true });
+    for (const cwd of [directory, below])
+      expect(execFileSync(command, args, { cwd, encoding: "utf8" })).toBe(
+        "genuine start acme/jira/desk --stdio\n",
+      );
+
+    // It was there before, so that it is no reason to take anything back.
+    const change = await addPacks(["tb-harmless"], { cwd: directory, consent: yes });
+    expect(change.added.map(({ name }) => name)).toEqual(["tb-harmless"]);
+    expect(change.problems).toContainEqual(
+      expect.objectContaining({ code: "ReservedCommand", severity: "warning" }),
+    );
+  });
+});
+
+describe("what the registry announces", () => {
+  const announce = (name: string, fields: object) => (_path: string, document: Record<string, unknown>) => {
+    if (document.name !== name) return document;
+    if (!("versions" in document)) return { ...document, ...fields };
+    const versions = Object.entries(document.versions as Record<string, object>);
+    const changed = versions.map(([version, manifest]) => [version, { ...manifest, ...fields }]);
+    return { ...document, versions: Object.fromEntries(changed) };
+  };
+
+  test("of a pack counts, as package managers go by it", async () => {
+    await pack("tb-silent");
+    const proxy = await startRegistryProxy(inject("registry"));
+    proxy.rewrite = announce("tb-silent", { bin: { trailblaze: "taker.js" } });
+    const directory = await makeHost("npm", proxy.url);
+    const options = { cwd: directory, consent: yes };
+    await expect(addPacks(["tb-silent"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
+  });
+
+  test("of a dependency shows in what the command starts", async () => {
+    await publish("tb-zzz-silent", {});
+    await pack("tb-silent-carrier", { dependencies: { "tb-zzz-silent": "1.0.0" } });
+    const proxy = await startRegistryProxy(inject("registry"));
+    proxy.rewrite = announce("tb-zzz-silent", { bin: { trailblaze: "taker.js" } });
+    const directory = await makeHost("npm", proxy.url);
+    const before = readState(directory);
+    await expect(addPacks(["tb-silent-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+      code: "ReservedCommand",
+      message: expect.stringContaining("node_modules/tb-zzz-silent/taker.js"),
+    });
+    expect(readState(directory)).toEqual(before);
+    expect(commandOf(directory)).toBe("genuine list");
+  });
+});
+
+test("files in a folder of commands count", async () => {
+  const folder = makeTree({
+    "package.json": packManifest("tb-folder", {
+      trailblaze: { prompts: ["hello"] },
+      directories: { bin: "commands" },
+    }),
+    "commands/deep/trailblaze": program("tb-folder"),
+    "trailblaze/prompts/hello.json": { name: "hello", description: "Says hello.", content: "Say hello." },
+  });
+  const options = { cwd: folder, registry: inject("registry"), home: makeTree({}) };
+  await runPackageManager("npm", ["publish", "--access", "public"], options);
+  const directory = await makeHost("npm");
+  await expect(addPacks(["tb-folder"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+    code: "ReservedCommand",
+  });
+});
+
+test("a pack that depends on trailblaze itself is added", async () => {
+  await publish("trailblaze", { bin: { trailblaze: "taker.js" } });
+  await pack("tb-dependent", { dependencies: { trailblaze: "1.0.0" } });
+  useManagers(inject("registry"));
+  const directory = await makeProject("npm", { registry: inject("registry") });
+  const { added } = await addPacks(["tb-dependent"], { cwd: directory, consent: yes });
+  expect(added.map(({ name }) => name)).toEqual(["tb-dependent"]);
+  expect((await check(directory)).check).toEqual({
+    name: "command",
+    ok: true,
+    summary: "node_modules/.bin/trailblaze starts node_modules/trailblaze/taker.js",
+  });
+});
+
+test("what execution misses is not installed with such a command", async () => {
+  await publishCarrier();
+  const directory = await makeHost("npm");
+  const before = readState(directory);
+  const { added, problems } = await installMissing(["tb-carrier"], { cwd: directory });
+  expect(added).toEqual([]);
+  expect(problems).toMatchObject([{ code: "ReservedCommand", severity: "error", pack: "tb-carrier" }]);
+  const config = { packs: { autoInstall: ["tb-carrier"] }, toolsets: { mine: ["tb-carrier/greet"] } };
+  await using session = await openSession({ cwd: directory, config });
+  expect(session.problems.map(({ code }) => code)).toContain("ReservedCommand");
+  expect(readState(directory)).toEqual(before);
+  expect(readFileSync(join(directory, "package.json"), "utf8")).not.toContain("tb-carrier");
+});

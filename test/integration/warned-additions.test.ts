@@ -1,0 +1,212 @@
+// What `add` says before it asks: names that may be mistaken for others, and how old a version is.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { addPacks, installMissing, type PackPreview } from "../../src/api/add-packs.ts";
+import { openSession } from "../../src/api/session.ts";
+import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
+import { startRegistryProxy } from "../remote/registry-proxy.ts";
+import { packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const yes = () => true;
+
+const published = new Map<string, Promise<void>>();
+
+/** Publishes a pack of a name of this file's own, once. */
+function publish(name: string, version = "1.0.0"): Promise<void> {
+  const known = published.get(`${name}@${version}`);
+  if (known !== undefined) return known;
+  const folder = makeTree({
+    "package.json": packManifest(name, { version, trailblaze: { prompts: ["hello"] } }),
+    "trailblaze/prompts/hello.json": { name: "hello", description: "Says hello.", content: "Say hello." },
+  });
+  const options = { cwd: folder, registry: inject("registry"), home: makeTree({}) };
+  const publishing = runPackageManager("npm", ["publish", "--access", "public"], options).then(() => {});
+  published.set(`${name}@${version}`, publishing);
+  return publishing;
+}
+
+/** A project that has the pack `tb-notes`. */
+async function makeHost() {
+  for (const name of ["tb-notes", "tb-note", "tb-nodes"]) await publish(name);
+  const registry = inject("registry");
+  const home = useManagers(registry);
+  const directory = await makeProject("npm", { registry, dependencies: { "tb-notes": "1.0.0" } });
+  return { home, directory };
+}
+
+describe("a name that is almost that of a pack which is there", () => {
+  test("is refused with --yes, unless --allow-similar is given", async () => {
+    const { directory, home } = await makeHost();
+    const before = readState(directory);
+    const run = async (...args: string[]) => {
+      const { exitCode, stdout, stderr } = await runCli(["add", "tb-note", "--yes", "--json", ...args], {
+        cwd: directory,
+        env: { HOME: home },
+      });
+      return { exitCode, answer: JSON.parse(stdout), stderr };
+    };
+    const refused = await run();
+    expect(refused.exitCode).toBe(1);
+    expect(refused.answer.error).toMatchObject({
+      code: "SimilarName",
+      message: expect.stringContaining('"tb-note" is almost the name of "tb-notes"'),
+      hint: expect.stringContaining("--allow-similar"),
+    });
+    expect(refused.stderr).not.toContain("Running npm");
+    expect(readState(directory)).toEqual(before);
+
+    const allowed = await run("--allow-similar");
+    expect(allowed).toMatchObject({ exitCode: 0, answer: { added: [{ name: "tb-note" }] } });
+    expect(allowed.stderr).toMatch(/warning SimilarName: "tb-note" is almost the name of "tb-notes"/);
+    const codes = allowed.answer.problems.map(({ code }: { code: string }) => code);
+    expect(codes).toContain("SimilarName");
+  });
+
+  test("is compared with what is declared and not installed, but with no other dependency", async () => {
+    const { directory } = await makeHost();
+    const manifest = { name: "consumer", version: "1.0.0", private: true };
+    const dependencies = { "tb-gone": "1.0.0" };
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ ...manifest, dependencies }));
+    writeFileSync(join(directory, "package-lock.json"), "{}");
+    const options = { cwd: directory, consent: () => false };
+    await expect(addPacks(["tb-gon"], options)).rejects.toMatchObject({ code: "SimilarName" });
+    // A package that is installed and no pack.
+    mkdirSync(join(directory, "node_modules/tb-gone"), { recursive: true });
+    writeFileSync(join(directory, "node_modules/tb-gone/package.json"), '{ "name": "tb-gone" }');
+    await expect(addPacks(["tb-gon"], options)).rejects.toMatchObject({ code: "InstallFailed" });
+    expect((await addPacks(["tb-notes"], options)).declined).toBe(true);
+  });
+
+  test("is not installed for a session, unless the config names the pack in full", async () => {
+    const { directory } = await makeHost();
+    const { problems } = await installMissing(["tb-nodes"], { cwd: directory });
+    expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
+    const codes = async (autoInstall: string[]) => {
+      const config = { packs: { autoInstall }, toolsets: { mine: ["tb-nodes/greet"] } };
+      await using session = await openSession({ cwd: directory, config });
+      return session.problems.map(({ code }) => code);
+    };
+    expect(await codes(["tb-*"])).toContain("SimilarName");
+    expect(readState(directory).installed).toEqual(["tb-notes"]);
+    expect(await codes(["tb-nodes"])).not.toContain("SimilarName");
+    expect(readState(directory).installed).toContain("tb-nodes");
+  });
+});
+
+describe("the age of a version", () => {
+  const dayMs = 86_400_000;
+
+  /** A registry whose versions have the given ages, in days; the newest is tagged as the latest. */
+  async function startRegistryOf(name: string, ages: Readonly<Record<string, number>> | undefined) {
+    await publish(name);
+    await publish(name, "2.0.0");
+    const proxy = await startRegistryProxy(inject("registry"));
+    proxy.rewrite = (_path, document) => {
+      if (document.name !== name || !("versions" in document)) return document;
+      const { time: _, ...rest } = document;
+      if (ages === undefined) return rest;
+      const times = Object.entries(ages).map(([version, age]) => [
+        version,
+        new Date(Date.now() - age * dayMs).toISOString(),
+      ]);
+      const latest = Object.keys(ages).at(-1);
+      return { ...rest, "dist-tags": { latest }, time: Object.fromEntries(times) };
+    };
+    proxy.intercept = ({ path }, response) => {
+      const isLatest = path.endsWith("/latest") && decodeURIComponent(path).includes(name);
+      if (isLatest) response.writeHead(404).end("{}");
+      return isLatest;
+    };
+    return proxy;
+  }
+
+  test.each([
+    [{ "1.0.0": 0.2 }, "RecentlyPublished"],
+    [{ "1.0.0": 0.99 }, "RecentlyPublished"],
+    [{ "1.0.0": 1.01 }, undefined],
+    [{ "1.0.0": 400 }, undefined],
+    [undefined, undefined],
+  ])("%j days is worth a warning: %s", async (ages, code) => {
+    const proxy = await startRegistryOf("tb-aged", ages);
+    useManagers(proxy.url);
+    const directory = await makeProject("npm", { registry: proxy.url });
+    const shown: PackPreview[] = [];
+    const change = await addPacks(["tb-aged@1.0.0"], {
+      cwd: directory,
+      consent: (previews) => shown.push(...previews) > 1,
+    });
+    expect(change.declined).toBe(true);
+    expect(shown[0]?.warnings.map((warning) => warning.code)).toEqual(code === undefined ? [] : [code]);
+    expect(shown[0]?.published === undefined).toBe(ages === undefined);
+  });
+
+  test("is shown by the command, and does not refuse with --yes", async () => {
+    const proxy = await startRegistryOf("tb-aged", { "1.0.0": 3.1 / 24 });
+    const home = useManagers(proxy.url);
+    const directory = await makeProject("npm", { registry: proxy.url });
+    const { exitCode, stdout, stderr } = await runCli(["add", "tb-aged@1.0.0", "--yes", "--json"], {
+      cwd: directory,
+      env: { HOME: home },
+    });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("  published 3 hours ago\n");
+    expect(stderr).toContain("  warning RecentlyPublished: tb-aged 1.0.0 was published 3 hours ago.");
+    expect(JSON.parse(stdout).problems).toContainEqual(
+      expect.objectContaining({ code: "RecentlyPublished", severity: "warning", pack: "tb-aged" }),
+    );
+  });
+
+  test.each([
+    ["min-release-age=3", "tb-aged"],
+    ["min-release-age=3", "tb-aged@>=1"],
+    [`before=${new Date(Date.now() - 3 * dayMs).toISOString()}`, "tb-aged"],
+  ])("that npm demands is obeyed, by what is shown as well: %s, %s", async (setting, spec) => {
+    const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
+    useManagers(proxy.url);
+    const directory = await makeProject("npm", { registry: proxy.url });
+    writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
+    const shown: PackPreview[] = [];
+    const { added } = await addPacks([spec], {
+      cwd: directory,
+      consent: (previews) => shown.push(...previews) > 0,
+    });
+    expect(shown[0]?.pack.version).toBe("1.0.0");
+    expect(added.map(({ version }) => version)).toEqual(["1.0.0"]);
+  });
+
+  test("that a package manager demands by itself is no reason to install what was not shown", async () => {
+    const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
+    useManagers(proxy.url);
+    const directory = await makeProject("npm", { registry: proxy.url });
+    const before = readState(directory);
+    const consent = () => {
+      // As if the setting were one that Trailblaze does not read.
+      writeFileSync(join(directory, ".npmrc"), "min-release-age=3\n");
+      return true;
+    };
+    await expect(addPacks(["tb-aged"], { cwd: directory, consent })).rejects.toMatchObject({
+      code: "InstallFailed",
+      message: expect.stringContaining(
+        "1.0.0 was installed, but 2.0.0 had been shown; if the package manager has a minimum age for versions, name the one " +
+          "you want: tb-aged@1.0.0",
+      ),
+    });
+    const { files, installed } = readState(directory);
+    expect({ files, installed }).toEqual({ files: before.files, installed: before.installed });
+  });
+});
+
+test.each(packageManagers)("a name in the project of %s is compared too", async (manager) => {
+  const registry = inject("registry");
+  useManagers(registry);
+  const directory = await makeProject(manager, { registry, dependencies: { "@acme/jira": "^1.0.0" } });
+  const before = readState(directory);
+  for (const name of ["@acme/jria", "@acne/jira", "@acme/j1ra", "@acrne/jira", "acme-jira"])
+    await expect(addPacks([name], { cwd: directory, consent: yes }), name).rejects.toMatchObject({
+      code: "SimilarName",
+    });
+  expect(readState(directory)).toEqual(before);
+});
