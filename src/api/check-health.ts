@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findConfigFaults } from "../session/config/read-config.ts";
 import { openSessionWith } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -133,17 +133,21 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
     };
     const session = await openSessionWith(means, { ...options, onCommand }, { userServers: "reported" });
     try {
-      const failed = session.skipped
-        .filter(({ reason }) => reason === "ServerFailed")
-        .map(({ name }) => name);
+      const lost = session.skipped.filter(({ reason }) => reason === "ServerFailed");
+      const failed = lost.map(({ name }) => name);
       const servers =
         started.length === 0
           ? "none to start"
           : `${started.length - failed.length} of ${started.length} started`;
       const rest = failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`;
       add({ name: "servers", ok: failed.length === 0, summary: `${servers}${rest}` });
-      const summary = `${count(session.tools.length, "tool")}, ${session.skipped.length} left out`;
-      add({ name: "session", ok: true, summary }, session.problems);
+      // Any other session rejects for these: here they are left out, so that the others are checked as well.
+      const needed = lost.filter(({ source }) => source.type === "config").map(({ name }) => name);
+      const summary =
+        needed.length === 0
+          ? `${count(session.tools.length, "tool")}, ${session.skipped.length} left out`
+          : `does not open without ${listOf(needed, "and")}`;
+      add({ name: "session", ok: needed.length === 0, summary }, session.problems);
     } finally {
       await session.close();
     }

@@ -343,6 +343,11 @@ describe("trailblaze doctor", () => {
       ok: false,
       summary: "1 of 3 started; failed: one, two",
     });
+    expect(answer.checks).toContainEqual({
+      name: "session",
+      ok: false,
+      summary: "does not open without one and two",
+    });
 
     const wrong = await json(
       ["doctor"],

@@ -87,13 +87,11 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
 /** Operational codes that validation reports as well. */
 export const alsoInValidation: readonly string[] = ["PackNotInstalled", "PackVersionMismatch"];
 
-/** Warnings of validation that the contract does not name: what it gives no code, and what would be lost in silence. */
-export const ownValidationCodes: readonly string[] = ["LongText", "UnknownDefinitionKey"];
 /**
  * Codes of validation that the contract does not name: what it gives no code, what would be lost in silence, and a package
  * that takes over a command.
  */
-export const ownValidationCodes: readonly string[] = ["UnknownDefinitionKey", "ReservedCommand"];
+export const ownValidationCodes: readonly string[] = ["LongText", "ReservedCommand", "UnknownDefinitionKey"];
 
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
