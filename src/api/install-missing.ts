@@ -1,6 +1,6 @@
 import { loadDefinitions } from "../definitions/load-definitions.ts";
 import { findPacks } from "../discovery/find-packs.ts";
-import { isAllowed, matchesPattern } from "../discovery/packs-policy.ts";
+import { isAllowed, matchesAny } from "../discovery/packs-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
@@ -81,7 +81,7 @@ function readPacksConfig(cwd: string, config: MissingPacksOptions["config"]): Pr
 function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
   const qualifiedName = qualifyPackageName(name);
   if (!isAllowed(packs, qualifiedName, [], { isTransitive: false })) return false;
-  return install || packs.autoInstall.some((pattern) => matchesPattern(pattern, qualifiedName));
+  return install || matchesAny(packs.autoInstall, [qualifiedName]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { join, resolve, sep } from "node:path";
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../io/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem } from "../problems/index.ts";
@@ -12,7 +12,7 @@ import { ancestorsOf, declaredDependencies, findProject, type Project } from "./
 import { findProjectManager, nameManager } from "./project-manager.ts";
 import type { DiscoveredPack, FoundPack, Origin } from "./types.ts";
 import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
-import { findWorkspace, type Workspace } from "./workspace.ts";
+import { searchWorkspace, type Workspace } from "./workspace.ts";
 
 export interface DiscoveryOptions {
   /** Folder to look from; default: the process's. */
@@ -56,7 +56,10 @@ async function findMovedStore(port: DiscoveryPort, directory: string): Promise<s
   if (file === undefined) return undefined;
   const { parseYaml } = await import("../data/parse-yaml.ts");
   try {
-    const { value } = parseYaml(file);
+    // The file tells of every package too. What concerns us has a line of its own, unless all of it is JSON.
+    const text = Buffer.from(file).toString();
+    const line = /^virtualStoreDir:.{1,4096}$/m.exec(text)?.[0];
+    const value = line === undefined ? parseJson(text).value : parseYaml(Buffer.from(line)).value;
     const store = isRecord(value) ? value.virtualStoreDir : undefined;
     return typeof store === "string" ? port.realPath(resolve(directory, "node_modules", store)) : undefined;
   } catch {
@@ -142,7 +145,7 @@ export async function findPacks(
 ): Promise<FoundPacks> {
   const project = findProject(port, cwd);
   const policy = given ?? (await readPacksPolicy(port, project.directory));
-  const workspace = await findWorkspace(port, project);
+  const { workspace, problems } = await searchWorkspace(port, project);
   const declared = declaredDependencies(project.manifest);
   const walk = await walkProject(port, project, workspace, declared);
   const sources = new Set(workspace ? [workspace.root, ...workspace.members] : []);
@@ -179,7 +182,7 @@ export async function findPacks(
     }
   }
 
-  const problems = [...broken.values()];
+  problems.push(...broken.values());
   for (const file of findPlugAndPlay(port, project, workspace))
     problems.push(createProblem("UnsupportedLayout", { file }));
 

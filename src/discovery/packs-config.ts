@@ -24,6 +24,9 @@ export interface PacksConfig extends PacksPolicy {
 
 const keys = ["allow", "deny", "transitive", "onError", "memory", "autoInstall"];
 
+/** Patterns with `*` in one list: each is compared with the name of every item. */
+const maximumWildPatterns = 1000;
+
 /** Why a text fits no pack and no item, whatever is installed; `undefined` if it may. */
 function whyInvalidPattern(pattern: string): string | undefined {
   const segments = pattern.replace(/^@/, "").split("/");
@@ -72,6 +75,12 @@ class PacksReader {
       const why = whyInvalidPattern(pattern);
       const hint = "A pattern is publisher/pack or publisher/pack/item; * stands for any part of a segment.";
       if (why !== undefined) this.#fail(`${quote(pattern)} is no pattern: ${why}`, [key, index], hint);
+    }
+    const wild = value.filter((pattern) => typeof pattern === "string" && pattern.includes("*")).length;
+    if (wild > maximumWildPatterns) {
+      this.#fail(`\`packs.${key}\` has ${wild} patterns with *, and the limit is ${maximumWildPatterns}`, [
+        key,
+      ]);
     }
     return [...value] as string[];
   }

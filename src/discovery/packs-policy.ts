@@ -17,28 +17,76 @@ export async function readPacksPolicy(port: DiscoveryPort, directory: string): P
   return packs;
 }
 
+/** A segment of a pattern: what stands before, between and behind its wildcards. */
+interface WildSegment {
+  parts: readonly string[];
+  /** Characters that are no wildcards. */
+  length: number;
+}
+
+/** Takes one pass, however many wildcards there are. */
+function matchesSegment({ parts, length }: WildSegment, segment: string): boolean {
+  const [first = "", ...others] = parts;
+  const last = others.pop();
+  if (last === undefined) return first === segment;
+  if (length > segment.length || !segment.startsWith(first) || !segment.endsWith(last)) return false;
+  const end = segment.length - last.length;
+  let at = first.length;
+  for (const part of others) {
+    const found = segment.indexOf(part, at);
+    at = found + part.length;
+    if (found < 0 || at > end) return false;
+  }
+  return true;
+}
+
+function parseWildPattern(pattern: string): WildSegment[] {
+  return pattern.split("/").map((segment) => {
+    const parts = segment.replace(/\*+/g, "*").split("*");
+    return { parts, length: parts.reduce((sum, part) => sum + part.length, 0) };
+  });
+}
+
+/** The patterns of one list, made ready for looking up many names. */
+class PatternList {
+  /** Patterns that are names. */
+  readonly #names = new Set<string>();
+  readonly #wild: WildSegment[][] = [];
+
+  constructor(patterns: readonly string[]) {
+    for (const pattern of patterns) {
+      const name = pattern.replace(/^@/, "");
+      if (name.includes("*")) this.#wild.push(parseWildPattern(name));
+      else this.#names.add(name);
+    }
+  }
+
+  matches(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (this.#wild.length === 0) return false;
+    const given = name.split("/");
+    return this.#wild.some(
+      (wanted) =>
+        wanted.length === given.length &&
+        wanted.every((part, index) => matchesSegment(part, given[index] ?? "")),
+    );
+  }
+}
+
+const known = new WeakMap<readonly string[], PatternList>();
+
 /**
- * True if a qualified name of a pack (`acme/jira`) or of an item (`acme/jira/createIssue`) fits a pattern, which may
- * begin with `@`. `*` never crosses a slash, so a pattern of a pack fits no item's name.
+ * True if one of some qualified names, of a pack (`acme/jira`) or of an item (`acme/jira/createIssue`), fits one of some
+ * patterns, which may begin with `@`. `*` never crosses a slash, so a pattern of a pack fits no item's name.
  */
-export function matchesPattern(pattern: string, name: string): boolean {
-  const wanted = pattern.replace(/^@/, "").split("/");
-  const given = name.split("/");
-  return (
-    wanted.length === given.length && wanted.every((part, index) => matchesSegment(part, given[index] ?? ""))
-  );
+export function matchesAny(patterns: readonly string[], names: readonly string[]): boolean {
+  let list = known.get(patterns);
+  if (list === undefined) {
+    list = new PatternList(patterns);
+    known.set(patterns, list);
+  }
+  return names.some((name) => list.matches(name));
 }
-
-function matchesSegment(pattern: string, segment: string): boolean {
-  const source = pattern
-    .split(/\*+/)
-    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
-    .join(".*");
-  return new RegExp(`^${source}$`).test(segment);
-}
-
-const matchesAny = (patterns: readonly string[], names: readonly string[]) =>
-  patterns.some((pattern) => names.some((name) => matchesPattern(pattern, name)));
 
 interface Circumstances {
   /** What only other packages name needs to be in `transitive` besides. */

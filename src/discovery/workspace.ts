@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveryPort } from "../io/discovery-port.ts";
+import { type DiscoveryPort, type WorkspaceObstacle, workspaceLimits } from "../io/discovery-port.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import { isFault, readManifest } from "./manifest.ts";
 import { ancestorsOf, type Project } from "./project.ts";
 import type { Manifest } from "./types.ts";
@@ -12,61 +13,139 @@ export interface Workspace {
   members: string[];
 }
 
-function readPatterns(value: unknown): string[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return value.filter((pattern): pattern is string => typeof pattern === "string" && pattern !== "");
+type Path = readonly (string | number)[];
+
+/** The patterns of a workspace, each with its place in the file that lists them. */
+interface Patterns {
+  file: "package.json" | "pnpm-workspace.yaml";
+  list: { pattern: string; path: Path }[];
+  /** Loads what finding positions needs. */
+  createLocator(): Promise<(path: Path) => { line: number; column: number }>;
 }
 
-/** The patterns of a workspace whose root is this folder: pnpm's file where it has any, else package.json's. */
-async function findPatterns(
-  port: DiscoveryPort,
-  directory: string,
-  manifest: Manifest | undefined,
-): Promise<string[] | undefined> {
-  const file = port.readProjectFile(directory, "pnpm-workspace.yaml");
-  if (file !== undefined) {
-    const { parseYaml } = await import("../data/parse-yaml.ts");
-    try {
-      const { value } = parseYaml(file);
-      const patterns = readPatterns(isRecord(value) ? value.packages : undefined);
-      if (patterns !== undefined) return patterns;
-    } catch {
-      // pnpm itself refuses such a file, so it cannot have installed anything by it.
+function readPatterns(value: unknown, path: Path): Patterns["list"] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.flatMap((pattern: unknown, index) =>
+    typeof pattern === "string" && pattern !== "" ? [{ pattern, path: [...path, index] }] : [],
+  );
+}
+
+/** Finds the workspace of one project, on one budget, and notes what keeps it from being complete. */
+class WorkspaceReader {
+  readonly problems: Problem[] = [];
+  readonly #port: DiscoveryPort;
+  readonly #project: string;
+  readonly #budget = { folders: workspaceLimits.folders, steps: workspaceLimits.steps };
+
+  constructor(port: DiscoveryPort, project: string) {
+    this.#port = port;
+    this.#project = project;
+  }
+
+  /** Whether the search came to an end before it was through. */
+  get isSpent(): boolean {
+    return this.#budget.folders <= 0 || this.#budget.steps <= 0;
+  }
+
+  /** The patterns of a workspace whose root is this folder: pnpm's file where it has any, else package.json's. */
+  async findPatterns(directory: string, manifest: Manifest | undefined): Promise<Patterns | undefined> {
+    const file = "pnpm-workspace.yaml";
+    const bytes = this.#port.readProjectFile(directory, file);
+    if (bytes !== undefined && bytes.length > workspaceLimits.bytes) {
+      const args = { cause: "bytes", limit: workspaceLimits.bytes } as const;
+      this.problems.push(createProblem("WorkspaceIncomplete", args, { file: this.#nameOf(directory, file) }));
+    } else if (bytes !== undefined) {
+      const { parseYaml } = await import("../data/parse-yaml.ts");
+      try {
+        const { value, locate } = parseYaml(bytes);
+        const list = readPatterns(isRecord(value) ? value.packages : undefined, ["packages"]);
+        if (list !== undefined) return { file, list, createLocator: async () => locate };
+      } catch {
+        // pnpm itself refuses such a file, so it cannot have installed anything by it.
+      }
+    }
+    const field = manifest?.value.workspaces;
+    const list = isRecord(field)
+      ? readPatterns(field.packages, ["workspaces", "packages"])
+      : readPatterns(field, ["workspaces"]);
+    if (list === undefined || manifest === undefined) return undefined;
+    const positions = () => import("../data/json-positions.ts");
+    return {
+      file: "package.json",
+      list,
+      createLocator: async () => (await positions()).createJsonLocator(manifest.text),
+    };
+  }
+
+  async findMembers(root: string, patterns: Patterns): Promise<string[]> {
+    const texts = patterns.list.map(({ pattern }) => pattern);
+    const { folders, obstacles } = await this.#port.findWorkspaces(root, texts, this.#budget);
+    await this.#report(root, patterns, obstacles);
+    const members = new Set<string>();
+    for (const path of folders) {
+      const real = this.#port.realPath(path);
+      if (real !== undefined && real !== root) members.add(real);
+    }
+    return [...members].sort();
+  }
+
+  /** One problem a cause, at the first pattern that it concerns: there may be thousands. */
+  async #report(root: string, patterns: Patterns, obstacles: readonly WorkspaceObstacle[]): Promise<void> {
+    const byCause = new Map<string, { first: WorkspaceObstacle; others: number }>();
+    for (const obstacle of obstacles) {
+      const key = `${obstacle.cause} ${obstacle.index !== undefined}`;
+      const known = byCause.get(key);
+      if (known === undefined) byCause.set(key, { first: obstacle, others: 0 });
+      else known.others++;
+    }
+    const top = [patterns.file === "package.json" ? "workspaces" : "packages"];
+    for (const { first, others } of byCause.values()) {
+      const { cause, index, reason } = first;
+      const { pattern, path = top } = (index === undefined ? undefined : patterns.list[index]) ?? {};
+      const limit = cause === "failed" ? undefined : workspaceLimits[cause];
+      const locate = await patterns.createLocator();
+      const place = { file: this.#nameOf(root, patterns.file), path, ...locate(path) };
+      const args = { cause, limit, pattern, others, reason };
+      this.problems.push(createProblem("WorkspaceIncomplete", args, place));
     }
   }
-  const field = manifest?.value.workspaces;
-  return readPatterns(isRecord(field) ? field.packages : field);
+
+  #nameOf(directory: string, file: string): string {
+    return directory === this.#project ? file : join(directory, file);
+  }
 }
 
-async function findMembers(
+/**
+ * The workspace that a project is the root or a member of; none where it stands alone. With a problem for each reason
+ * why packages of it may be missing.
+ */
+export async function searchWorkspace(
   port: DiscoveryPort,
-  root: string,
-  patterns: readonly string[],
-): Promise<string[]> {
-  const found = await port.findWorkspaces(root, patterns);
-  const members = new Set<string>();
-  for (const path of found) {
-    const real = port.realPath(path);
-    if (real !== undefined && real !== root) members.add(real);
-  }
-  return [...members].sort();
-}
-
-/** The workspace that a project is the root or a member of; `undefined` where it stands alone. */
-export async function findWorkspace(port: DiscoveryPort, project: Project): Promise<Workspace | undefined> {
-  const own = await findPatterns(port, project.directory, project.manifest);
+  { directory: project, manifest }: Project,
+): Promise<{ workspace: Workspace | undefined; problems: Problem[] }> {
+  const reader = new WorkspaceReader(port, project);
+  const { problems } = reader;
+  const own = await reader.findPatterns(project, manifest);
   if (own !== undefined) {
-    return { root: project.directory, members: await findMembers(port, project.directory, own) };
+    return { workspace: { root: project, members: await reader.findMembers(project, own) }, problems };
   }
-  for (const directory of ancestorsOf(dirname(project.directory))) {
+  for (const directory of ancestorsOf(dirname(project))) {
     const read = port.exists(join(directory, "package.json"))
       ? readManifest(port, directory, "always")
       : "absent";
-    const manifest = typeof read === "string" || isFault(read) ? undefined : read;
-    const patterns = await findPatterns(port, directory, manifest);
+    const patterns = await reader.findPatterns(
+      directory,
+      typeof read === "string" || isFault(read) ? undefined : read,
+    );
     if (patterns === undefined) continue;
-    const members = await findMembers(port, directory, patterns);
-    if (members.includes(project.directory)) return { root: directory, members };
+    const members = await reader.findMembers(directory, patterns);
+    if (members.includes(project)) return { workspace: { root: directory, members }, problems };
+    if (reader.isSpent) break;
   }
-  return undefined;
+  return { workspace: undefined, problems };
+}
+
+/** As `searchWorkspace`, for those who only need to know where the project belongs. */
+export async function findWorkspace(port: DiscoveryPort, project: Project): Promise<Workspace | undefined> {
+  return (await searchWorkspace(port, project)).workspace;
 }

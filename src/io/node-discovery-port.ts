@@ -4,9 +4,11 @@ import {
   type DiscoveryPort,
   type ManifestRead,
   maximumManifestBytes,
+  maximumProjectFileBytes,
   type ProjectFile,
 } from "./discovery-port.ts";
 import { describeFileType, errorCode, openFlags } from "./file-facts.ts";
+import { findWorkspaces } from "./find-workspaces.ts";
 
 /** Up to here a manifest that is too large is searched for the field; beyond, it is reported unseen. */
 const maximumSearchedBytes = 64 << 20;
@@ -34,26 +36,6 @@ function hasBracesAtEnds(bytes: Buffer, length: number): boolean {
   while (start < end && isWhiteSpace(bytes[start])) start++;
   while (end > start && isWhiteSpace(bytes[end])) end--;
   return start < end && bytes[start] === 0x7b && bytes[end] === 0x7d;
-}
-
-/** `tools/cli` or `packages/*`: what nearly every workspace says, and what needs no library. */
-const plainPattern = /^(?:\.\/)?([\w@-][\w@.-]*(?:\/[\w@-][\w@.-]*)*)(\/\*)?\/?$/;
-
-/** A folder, or those in it, as far as they hold a package.json. */
-function listMembers(folder: string, inside: boolean): string[] {
-  const hasManifest = (path: string) => {
-    try {
-      return fs.lstatSync(join(path, "package.json"), { throwIfNoEntry: false }) !== undefined;
-    } catch {
-      return false;
-    }
-  };
-  if (!inside) return hasManifest(folder) ? [folder] : [];
-  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
-  return names
-    .filter((name) => !name.startsWith(".") && name !== "node_modules")
-    .map((name) => join(folder, name))
-    .filter(hasManifest);
 }
 
 /** A port onto this machine's file system. Every manifest passes through one buffer, allocated here. */
@@ -158,7 +140,9 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       try {
         const path = `${directory}${sep}${file}`;
         // Most are absent, and an exception costs ten times what asking does.
-        return fs.existsSync(path) && fs.statSync(path).isFile() ? fs.readFileSync(path) : undefined;
+        if (!fs.existsSync(path)) return undefined;
+        const stats = fs.statSync(path);
+        return stats.isFile() && stats.size <= maximumProjectFileBytes ? fs.readFileSync(path) : undefined;
       } catch {
         return undefined;
       }
@@ -171,26 +155,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
         return fs.existsSync(directory);
       }
     },
-    async findWorkspaces(root, patterns) {
-      const plain = patterns.map((pattern) => plainPattern.exec(pattern));
-      if (plain.every((match) => match !== null)) {
-        return plain.flatMap(([, folder = "", star]) => listMembers(join(root, folder), star !== undefined));
-      }
-      const { default: fastGlob } = await import("fast-glob");
-      // Whatever a package.json turns out to be, a member that has one is looked at.
-      const manifests = await fastGlob(
-        patterns.map((pattern) => `${pattern.replace(/\/+$/, "")}/package.json`),
-        {
-          cwd: root,
-          ignore: ["**/node_modules/**"],
-          onlyFiles: false,
-          // Only a pattern of any depth could be led in circles.
-          followSymbolicLinks: !patterns.some((pattern) => pattern.includes("**")),
-          suppressErrors: true,
-        },
-      );
-      return manifests.map((path) => join(root, path, ".."));
-    },
+    findWorkspaces,
     async globalPackages() {
       const { findGlobalPackages } = await import("./global-packages.ts");
       return findGlobalPackages(process.env, process.platform, process.execPath);

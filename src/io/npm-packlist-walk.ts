@@ -1,21 +1,20 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, posix, relative, sep } from "node:path";
 import packlist, { type PackingTree } from "npm-packlist";
+import { countAlternatives, measureGlob, stepsToPrepare } from "./glob-cost.ts";
 import type { PackingRequest } from "./packing-port.ts";
 
-/** Beyond these, ignore files and lists are nobody's handwork, and matching their patterns may take for ever. */
+/** Beyond these, ignore files and lists are nobody's handwork. */
 const maximumIgnoreFileBytes = 1 << 16;
 const maximumPatterns = 1000;
+const maximumPatternLength = 1024;
+/** What the patterns of one package may cost beyond one comparison each, and writing out their alternatives. */
+const maximumSteps = 10_000_000;
+const maximumAlternatives = 5000;
+/** In how many forms npm-packlist compares a path with a pattern. */
+const formsOfPath = 12;
 
 class CannotTell extends Error {}
-
-/** Whether matching a pattern is sure to end soon: no repeated group, few wildcards in one segment of a path. */
-function isHarmless(pattern: string): boolean {
-  const count = (text: string, part: RegExp) => text.match(part)?.length ?? 0;
-  if (pattern.length > 256 || /[*+]\(/.test(pattern) || count(pattern, /\{/g) > 3) return false;
-  if (count(pattern, /\*\*/g) > 3) return false;
-  return pattern.split("/").every((segment) => count(segment, /\*+/g) <= 4);
-}
 
 /** Every folder and file on the way to what is asked for. */
 function findWay(files: readonly string[]): Set<string> {
@@ -25,6 +24,48 @@ function findWay(files: readonly string[]): Set<string> {
     way.add(file);
   }
   return way;
+}
+
+/** The package as npm-packlist sees it, with what matching its patterns may still cost. */
+class MeteredTree implements PackingTree {
+  readonly path: string;
+  readonly package: PackingTree["package"];
+  readonly isProjectRoot = true;
+  readonly edgesOut = new Map<string, never>();
+  /** How many of the files in question lie below a folder. */
+  readonly #below = new Map<string, number>();
+  #longest = 0;
+  #depth = 0;
+  #steps = maximumSteps;
+  #alternatives = maximumAlternatives;
+
+  constructor(path: string, manifest: PackingTree["package"], files: readonly string[]) {
+    this.path = path;
+    this.package = manifest;
+    for (const file of files) {
+      const segments = file.split("/");
+      this.#depth = Math.max(this.#depth, segments.length + 1);
+      for (const [index, { length }] of segments.entries()) {
+        this.#longest = Math.max(this.#longest, length);
+        const folder = segments.slice(0, index).join("/");
+        this.#below.set(folder, (this.#below.get(folder) ?? 0) + 1);
+      }
+    }
+  }
+
+  /** Takes what patterns of a folder cost from what is left. Throws where that is not enough. */
+  payFor(folder: string, patterns: readonly string[]): void {
+    const comparisons = formsOfPath * (this.#below.get(folder) ?? 0);
+    for (const pattern of patterns) {
+      if (pattern.length > maximumPatternLength) throw new CannotTell();
+      const alternatives = countAlternatives(pattern);
+      this.#alternatives -= alternatives - 1;
+      if (this.#alternatives < 0) throw new CannotTell();
+      const again = measureGlob(pattern)(this.#longest, this.#depth) - alternatives;
+      this.#steps -= Math.max(0, again) * comparisons + stepsToPrepare(pattern) - pattern.length;
+      if (this.#steps < 0) throw new CannotTell();
+    }
+  }
 }
 
 /** Rules by their text: most folders have the same, and making them costs more than all the rest. */
@@ -68,14 +109,15 @@ class NeededFilesWalker extends packlist.Walker {
   }
 
   override onReadIgnoreFile(file: string, text: string, done: () => void): void {
+    const patterns = text.split("\n");
+    if (patterns.length > maximumPatterns) throw new CannotTell();
+    (this.tree as MeteredTree).payFor(relative(this.root, this.path).split(sep).join("/"), patterns);
     const known = knownRules.get(text);
     if (known !== undefined) {
       this.ignoreRules[file] = known;
       done();
       return;
     }
-    const patterns = text.split("\n");
-    if (patterns.length > maximumPatterns || !patterns.every(isHarmless)) throw new CannotTell();
     super.onReadIgnoreFile(file, text, () => {
       if (knownRules.size > 100) knownRules.clear();
       knownRules.set(text, this.ignoreRules[file] ?? []);
@@ -84,7 +126,11 @@ class NeededFilesWalker extends packlist.Walker {
   }
 
   override walker(entry: string, options: object, done: () => void): void {
-    new NeededFilesWalker(this.tree, this.walkerOpt(entry, options), this.#way).on("done", done).start();
+    try {
+      new NeededFilesWalker(this.tree, this.walkerOpt(entry, options), this.#way).on("done", done).start();
+    } catch (error) {
+      this.emit("error", error);
+    }
   }
 }
 
@@ -116,12 +162,7 @@ function normalizeManifest({ manifest, files: needed }: PackingRequest) {
 export function findPackedByRules(request: PackingRequest): Promise<ReadonlySet<string> | undefined> {
   const { packageRoot, files, workspace } = request;
   const packageJson = normalizeManifest(request);
-  const tree: PackingTree = {
-    path: packageRoot,
-    package: packageJson,
-    isProjectRoot: true,
-    edgesOut: new Map<string, never>(),
-  };
+  const tree = new MeteredTree(packageRoot, packageJson, files);
   const options = workspace ? { prefix: workspace.root, workspaces: [...workspace.members] } : {};
   return new Promise<ReadonlySet<string> | undefined>((resolve) => {
     const giveUp = () => resolve(undefined);

@@ -100,6 +100,43 @@ const lastWords = (text: string): string =>
     .trim()
     .slice(-300);
 
+interface WorkspaceIncomplete {
+  cause: "length" | "alternatives" | "steps" | "folders" | "bytes" | "failed";
+  /** The number that is the limit. */
+  limit?: number | undefined;
+  /** The first pattern that is the cause. */
+  pattern?: string | undefined;
+  /** How many other patterns have the same fault. */
+  others?: number;
+  /** Why the search failed. */
+  reason?: string | undefined;
+}
+
+function describeIncomplete({ cause, limit, pattern, others = 0, reason }: WorkspaceIncomplete): string {
+  const number = limit?.toLocaleString("en");
+  const first = quote(pattern ?? "", 80);
+  const skipped =
+    others === 0
+      ? `The workspace pattern ${first} is skipped`
+      : `${others + 1} workspace patterns are skipped, the first is ${first}`;
+  switch (cause) {
+    case "length":
+      return `${skipped}: the limit is ${number} characters.`;
+    case "alternatives":
+      return `${skipped}: the patterns of a workspace may have ${number} alternatives in total.`;
+    case "steps":
+      return pattern === undefined
+        ? `The search for workspace packages is incomplete: the limit is ${number} matching steps.`
+        : `${skipped}: the limit is ${number} matching steps.`;
+    case "folders":
+      return `The search for workspace packages is incomplete: the limit is ${number} folders.`;
+    case "bytes":
+      return `The file is skipped: the limit is ${number} bytes.`;
+    case "failed":
+      return `The search for workspace packages failed: ${printable(reason ?? "")}`;
+  }
+}
+
 /** Faults met while a command or a library function does its work. */
 export const operationProblems = {
   InvalidQualifiedName: entry<{ name: string; reason: string }>({
@@ -248,6 +285,15 @@ export const operationProblems = {
     severity: warningForBystanders,
     message: ({ bytes, limit, location }) =>
       `The package.json in ${quote(location, 400)} has ${bytes} bytes, more than the ${limit} that are read.`,
+  }),
+  WorkspaceIncomplete: entry<WorkspaceIncomplete>({
+    title: "Packages of the workspace may be missing",
+    severity: "warning",
+    message: describeIncomplete,
+    hint: ({ cause }) =>
+      cause === "bytes"
+        ? "Remove what pnpm does not need from it."
+        : "Name the folders in fewer and simpler patterns, such as packages/*.",
   }),
   UnsupportedLayout: entry<{ file: string }>({
     title: "Yarn Plug'n'Play has no folders to look into",

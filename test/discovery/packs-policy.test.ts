@@ -122,6 +122,26 @@ describe("which packs a session would take", () => {
     expect(await enabledWith({ allow: ["acme/jir.", "acme/.*", "note.", ".*/.*"] })).toEqual([]);
   });
 
+  test("wildcards between what a name begins and ends with", async () => {
+    expect(await enabledWith({ allow: ["a*e/j*i*a", "*o*e*", "m*/**p"] })).toEqual([
+      "acme/jira",
+      "me/app",
+      "notes",
+    ]);
+    expect(await enabledWith({ allow: ["acme/jir*ra", "acme/jira*a", "no*te*tes", "me/l*ib*b"] })).toEqual(
+      [],
+    );
+  });
+
+  test("at most a thousand patterns with wildcards are compared with every item", async () => {
+    const names = Array.from({ length: 3000 }, (_, index) => `acme/p${index}`);
+    const patterns = Array.from({ length: 1001 }, (_, index) => `acme/p${index}*`);
+    expect(await enabledWith({ allow: [...names, ...patterns.slice(1), "acme/jira"] })).toEqual([
+      "acme/jira",
+    ]);
+    await expect(enabledWith({ deny: patterns })).rejects.toThrow(/`packs.deny` has 1001 .* limit is 1000/);
+  });
+
   test("a hostile pattern takes no time", async () => {
     const started = performance.now();
     await enabledWith({ deny: [`acme/${"*a".repeat(5000)}`, `acme/${"*".repeat(50_000)}b`] });

@@ -104,4 +104,5 @@ export const ownCodes: readonly string[] = [
   "SessionClosed",
   "SimilarName",
   "ToolListChanged",
+  "WorkspaceIncomplete",
 ];

@@ -96,6 +96,31 @@ describe("what npm would publish", () => {
   });
 });
 
+describe("patterns that take too much to match", () => {
+  const long = "a".repeat(200);
+  const files = Object.fromEntries(
+    Array.from({ length: 50 }, (_, index) => [`lib/${long}${index}.js`, "export default 1;"]),
+  );
+  const importing = Object.keys(files).map((file) => `import "../${file}";`);
+  const tree = { ...files, "lib/greet.js": `${importing.join("\n")} export const greet = 1;` };
+
+  test.each([
+    ["stars", "lib/*a*a*a*a*b"],
+    ["groups", `lib/${"?(a|aa)".repeat(30)}b`],
+    ["groups in groups", "lib/@(@(*a|*aa)|@(*a|*b))*@(a|aa)b"],
+    ["braces", "{a,b}".repeat(20)],
+    ["ranges", "{1..100000}{1..100000}"],
+  ])("%s: what npm would publish cannot be told, and nothing is reported", async (_what, pattern) => {
+    expect(await findUnpublished({ files: [pattern] }, tree)).toEqual([]);
+    expect(await findUnpublished({}, { ...tree, ".npmignore": `${pattern}\nsetup.js` })).toEqual([]);
+  });
+
+  test("but not by their look: they are matched where names are short", async () => {
+    const patterns = ["lib/*g*r*e*e*t.js", "?(x|t)railblaze/**", "{{server,set}/**,setup.js}"];
+    expect(await findUnpublished({ files: patterns })).toEqual([]);
+  });
+});
+
 describe("what it would leave out", () => {
   test.each([
     ["everything, with an empty list", { files: [] }, {}, everything],

@@ -1,0 +1,302 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findWorkspace } from "../../src/discovery/workspace.ts";
+import { discoverPacks, TrailblazeError } from "../../src/index.ts";
+import type { DiscoveryPort, WorkspaceBudget } from "../../src/io/discovery-port.ts";
+import { createNodeDiscoveryPort } from "../../src/io/node-discovery-port.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeLink } from "../support/special-files.ts";
+
+const longName = `${"a".repeat(40)}b`;
+
+/** A project whose `packages/lib` and `node_modules/notes` are to be found whatever its other patterns are. */
+function makeProject(workspaces: unknown, files: Record<string, unknown> = {}): string {
+  const root = makeTree({
+    "package.json": { name: "root", dependencies: { notes: "*" }, workspaces },
+    "packages/lib/package.json": packManifest("lib"),
+    "node_modules/notes/package.json": packManifest("notes"),
+    [`${longName}/readme.txt`]: "",
+    ...files,
+  });
+  return root;
+}
+
+const namesOf = ({ packs }: Awaited<ReturnType<typeof discoverPacks>>) => packs.map(({ name }) => name);
+
+const skipped = [
+  ["braces that multiply", "{a,b}".repeat(14), /5,000 alternatives/],
+  ["braces without end", "{a,b}".repeat(100), /5,000 alternatives/],
+  ["braces in braces", "{a,b{c,d{e,f{g,h}}}}".repeat(10), /5,000 alternatives/],
+  ["a range of numbers", "{1..10000000}", /5,000 alternatives/],
+  ["a range longer than fast-glob writes out", "{1..1001}", /5,000 alternatives/],
+  ["a range of letters", "{a..\uffff}", /5,000 alternatives/],
+  ["a quoted range", '{"1"..99999999}', /5,000 alternatives/],
+  ["very many segments", "*/".repeat(3000), /1,024 characters/],
+  ["a million slashes that do not end it", `a${"/".repeat(900_000)}x*`, /1,024 characters/],
+  ["stars in one segment", "*a".repeat(10), /10,000,000 matching steps/],
+  ["stars in several segments", "*a*a/".repeat(10), /10,000,000 matching steps/],
+  ["a repeated group", "+(a|aa)c", /10,000,000 matching steps/],
+  ["a repeated group of a regular expression", "(a|aa)+c", /10,000,000 matching steps/],
+  ["groups in groups", "+(+(a|b)+(b|a))c", /10,000,000 matching steps/],
+  ["repeated classes", "[a-z]+".repeat(12), /10,000,000 matching steps/],
+  ["a group that is not", `!(${"*a".repeat(8)})${"*a".repeat(8)}`, /10,000,000 matching steps/],
+] as const;
+
+describe("a pattern that asks for too much", () => {
+  test.each(skipped)(
+    "%s is skipped with a problem at its place, and the rest is listed",
+    async (_what, pattern, limit) => {
+      const cwd = makeProject(["packages/*", pattern]);
+      const found = await discoverPacks({ cwd });
+      expect(namesOf(found)).toEqual(["lib", "notes"]);
+      expect(found.problems).toEqual([
+        {
+          code: "WorkspaceIncomplete",
+          severity: "warning",
+          message: expect.stringMatching(limit),
+          hint: expect.any(String),
+          file: "package.json",
+          path: ["workspaces", 1],
+          line: expect.any(Number),
+          column: expect.any(Number),
+        },
+      ]);
+    },
+  );
+
+  test("is placed in whichever file lists it, and named from a member by its path", async () => {
+    const pattern = "{a,b}".repeat(14);
+    const yarn = makeProject({ packages: ["packages/*", pattern], nohoist: ["**"] });
+    expect((await discoverPacks({ cwd: yarn })).problems).toMatchObject([
+      { file: "package.json", path: ["workspaces", "packages", 1] },
+    ]);
+    const pnpm = makeProject(undefined, {
+      "pnpm-workspace.yaml": `packages:\n  - packages/*\n  - "${pattern}"\n`,
+    });
+    const place = { path: ["packages", 1], line: 3, column: 5 };
+    expect((await discoverPacks({ cwd: pnpm })).problems).toMatchObject([
+      { ...place, file: "pnpm-workspace.yaml" },
+    ]);
+    const fromMember = await discoverPacks({ cwd: join(pnpm, "packages/lib") });
+    expect(fromMember.problems).toMatchObject([{ ...place, file: join(pnpm, "pnpm-workspace.yaml") }]);
+    expect(fromMember.packs[0]).toMatchObject({ name: "lib", origin: "self" });
+  });
+
+  test("many such are one problem, which says how many", async () => {
+    const cwd = makeProject([
+      "packages/*",
+      ...Array.from({ length: 300 }, (_, index) => `{a,b}${"{a,b}".repeat(14)}${index}`),
+    ]);
+    const { problems } = await discoverPacks({ cwd });
+    expect(problems).toMatchObject([
+      { path: ["workspaces", 1], message: expect.stringMatching(/^300 workspace patterns/) },
+    ]);
+  });
+
+  test("patterns that are many are taken until there are too many", { timeout: 20_000 }, async () => {
+    const cwd = makeProject(["packages/*", ...Array.from({ length: 60_000 }, (_, index) => `*a${index}`)]);
+    const found = await discoverPacks({ cwd });
+    expect(namesOf(found)).toEqual(["lib", "notes"]);
+    expect(found.problems).toMatchObject([
+      { path: ["workspaces", 5000], message: expect.stringMatching(/^55001 /) },
+    ]);
+  });
+});
+
+describe("what is refused elsewhere, or leads nowhere", () => {
+  test.each([
+    ["NUL", ["a\0*", "\0", "packages/*"]],
+    ["a backslash", ["packages\\*", "\\", "pack\\ages/*"]],
+    ["brackets that do not close", ["[", "(", "{", "[[:alpha:]", "!(", "packages/*"]],
+    ["folders with parentheses", ["(my app)/*", "apps/(a, b)", "packages/*"]],
+    ["a class that is the wrong way round", ["[z-a]*", "packages/*"]],
+    ["only an exception", ["!packages/*"]],
+    ["an absolute path", ["/nowhere-at-all/*", "packages/*"]],
+  ])("%s", async (_what, workspaces) => {
+    const found = await discoverPacks({ cwd: makeProject(workspaces) });
+    expect(namesOf(found)).toContain("notes");
+    expect(found.problems).toEqual([]);
+  });
+
+  test("a pattern that leaves the project finds what is there", async () => {
+    const root = makeTree({
+      "app/package.json": { name: "app", workspaces: ["../{libs,more}/*"] },
+      "libs/lib/package.json": packManifest("lib"),
+    });
+    const { packs } = await discoverPacks({ cwd: join(root, "app") });
+    expect(packs).toMatchObject([{ name: "lib", origin: "workspace" }]);
+  });
+});
+
+describe("patterns as people write them", () => {
+  test.each([
+    [["{apps,libs}/**"], ["deep", "desk", "lib", "web"]],
+    [
+      ["{apps,libs}/**", "!**/test/**"],
+      ["desk", "lib", "web"],
+    ],
+    [["apps/@(desk|no)"], ["desk"]],
+    [["apps/!(web)"], ["desk"]],
+    [["apps/+([a-z])"], ["desk", "web"]],
+    [["apps/+(desk|web)"], ["desk", "web"]],
+    [["apps/d*s*"], ["desk"]],
+    [["apps/*e*s*", "libs/*-*-*-*"], ["desk"]],
+    [["apps/[t-w]eb"], ["web"]],
+    [
+      ["apps/we{b,c}", "libs/{lib,no}{,-*}"],
+      ["lib", "web"],
+    ],
+    [["apps/{a..z}eb"], ["web"]],
+    [
+      ["*/*", "!apps/w*"],
+      ["desk", "lib"],
+    ],
+  ])("%j gives %j", async (workspaces, names) => {
+    const cwd = makeTree({
+      "package.json": { name: "root", workspaces },
+      "apps/desk/package.json": packManifest("desk"),
+      "apps/web/package.json": packManifest("web"),
+      "libs/lib/package.json": packManifest("lib"),
+      "libs/lib/test/deep/package.json": packManifest("deep"),
+    });
+    const { packs, problems } = await discoverPacks({ cwd });
+    expect(packs.map(({ name }) => name)).toEqual(names);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe("the budget of one discovery", () => {
+  const port = createNodeDiscoveryPort();
+  const search = (root: string, patterns: string[], budget: Partial<WorkspaceBudget>) =>
+    port.findWorkspaces(root, patterns, { folders: 1000, steps: 10_000_000, ...budget });
+
+  function makeFolders(count: number): string {
+    const root = makeTree({ "package.json": { name: "root" } });
+    for (let index = 0; index < count; index++) {
+      mkdirSync(join(root, `packages/p${index}`), { recursive: true });
+      writeFileSync(join(root, `packages/p${index}/package.json`), "{}");
+    }
+    return root;
+  }
+
+  test.each([[["packages/*"]], [["{packages,more}/*"]], [["**"]], [["packages/p*", "!packages/p1"]]])(
+    "bounds the folders that %j leads to",
+    async (patterns) => {
+      const root = makeFolders(30);
+      const all = await search(root, patterns, {});
+      expect(all.obstacles).toEqual([]);
+      expect(all.folders.length).toBeGreaterThan(28);
+      const some = await search(root, patterns, { folders: 10 });
+      expect(some.obstacles).toEqual([{ cause: "folders" }]);
+      expect(some.folders.length).toBeLessThan(12);
+    },
+  );
+
+  test("counts what is in a folder, not only what it is compared with", async () => {
+    const root = makeFolders(30);
+    expect((await search(root, ["packages/q{,*}"], { steps: 1500 })).obstacles).toEqual([{ cause: "steps" }]);
+  });
+
+  test("is one for a folder that is named again and again", async () => {
+    const root = makeFolders(30);
+    const patterns = Array.from(
+      { length: 1000 },
+      (_, index) => `${"./".repeat(index % 2)}packages/*${"/".repeat(index % 3 ? 1 : 0)}`,
+    );
+    const { folders, obstacles } = await search(root, patterns, { folders: 100 });
+    expect([folders.length, obstacles]).toEqual([30, []]);
+  });
+
+  test("is one for the folders above a project, too", async () => {
+    const root = makeTree({ "app/package.json": { name: "app" } });
+    for (const folder of ["", "app"]) mkdirSync(join(root, folder, "sub/sub"), { recursive: true });
+    const budgets = new Set<WorkspaceBudget>();
+    const watched: DiscoveryPort = {
+      ...port,
+      findWorkspaces: async (_root, _patterns, budget) => {
+        budgets.add(budget);
+        return { folders: [], obstacles: [] };
+      },
+    };
+    const deep = join(root, "app/sub/sub");
+    writeFileSync(join(deep, "package.json"), '{ "name": "deep" }');
+    for (const folder of ["", "app", "app/sub"])
+      writeFileSync(join(root, folder, "package.json"), '{ "name": "x", "workspaces": ["a*"] }');
+    const project = { directory: deep, manifest: undefined, fault: undefined };
+    expect(await findWorkspace(watched, project)).toBeUndefined();
+    expect(budgets.size).toBe(1);
+  });
+
+  test("links in circles are not gone round", async () => {
+    const root = makeProject([`${"*/".repeat(200)}*`, "*/*"], { "a/b/package.json": packManifest("b") });
+    for (const [target, link] of [
+      [".", "a/one"],
+      [".", "a/two"],
+      ["..", "a/b/up"],
+      ["../..", "a/b/top"],
+    ] as const)
+      makeLink(target, join(root, link));
+    const found = await discoverPacks({ cwd: root });
+    expect(namesOf(found)).toEqual(["b", "lib", "notes"]);
+    expect(found.problems).toEqual([]);
+  });
+});
+
+test("whatever a pattern is, discovery answers, or rejects with an error of its own", {
+  timeout: 60_000,
+}, async () => {
+  const pieces = [
+    "*",
+    "**",
+    "a",
+    "/",
+    "{",
+    "}",
+    ",",
+    "..",
+    "1",
+    "(",
+    ")",
+    "|",
+    "+",
+    "!",
+    "@",
+    "?",
+    "[",
+    "]",
+    "\\",
+    '"',
+    "^",
+    "$",
+    "\0",
+    ".",
+    " ",
+  ];
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % below;
+  };
+  const cwd = makeProject([]);
+  for (let round = 0; round < 300; round++) {
+    const pattern = Array.from({ length: 1 + random(40) }, () => pieces[random(pieces.length)]).join("");
+    writeFileSync(
+      join(cwd, "package.json"),
+      JSON.stringify({ name: "root", workspaces: ["packages/*", pattern] }),
+    );
+    const start = performance.now();
+    const problems = await discoverPacks({ cwd }).then(
+      (found) => found.problems,
+      (error) => {
+        expect(error, JSON.stringify(pattern)).toBeInstanceOf(TrailblazeError);
+        return [];
+      },
+    );
+    expect(
+      problems.filter(({ code }) => code !== "WorkspaceIncomplete"),
+      JSON.stringify(pattern),
+    ).toEqual([]);
+    expect(performance.now() - start, JSON.stringify(pattern)).toBeLessThan(5000);
+  }
+});
