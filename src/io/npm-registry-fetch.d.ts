@@ -3,13 +3,14 @@ declare module "npm-registry-fetch" {
   export interface FetchAnswer {
     readonly status: number;
     readonly headers: { get(name: string): string | null };
-    /** Decoded, so that its size is that of what arrives. */
-    readonly body: AsyncIterable<Uint8Array> & { destroy(): void; resume(): void };
+    readonly body: AsyncIterable<Uint8Array>;
   }
 
   interface RegistryFetch {
     /** Rejects for every status from 400, with `statusCode` and `headers` of lists. */
     (uri: string, options: Record<string, unknown>): Promise<FetchAnswer>;
+    /** The client certificate that is configured for an address, among other credentials. */
+    getAuth(uri: string, options: Record<string, unknown>): { cert?: string | null; key?: string | null };
     pickRegistry(spec: string, options: Record<string, unknown>): string;
   }
 

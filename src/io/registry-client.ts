@@ -1,4 +1,5 @@
 import fetch, { type FetchAnswer } from "npm-registry-fetch";
+import { AnswerBounds, AnswerTooLongError, UnknownEncodingError } from "./bounded-answer.ts";
 import type { FetchOptions } from "./npm-fetch-options.ts";
 import type { RegistryAnswer, RegistryPort, RegistryRequest } from "./registry-port.ts";
 
@@ -31,6 +32,8 @@ const unreachable = new Map([
 ]);
 
 function describeFault(error: unknown): RegistryAnswer {
+  if (error instanceof UnknownEncodingError)
+    return { state: "failed", reason: "answers in an encoding that was not asked for", isDown: false };
   const { statusCode, code, name, type, headers } = error as FetchFault;
   if (typeof statusCode === "number") {
     if (statusCode === 404 || statusCode === 405) return { state: "absent" };
@@ -48,20 +51,14 @@ function describeFault(error: unknown): RegistryAnswer {
   return { state: "failed", reason, isDown: true };
 }
 
-/** Reads a body up to a limit; `undefined` where it is longer. */
-async function readBody({ body }: FetchAnswer, limit: number): Promise<Uint8Array | undefined> {
+async function readBody({ body }: FetchAnswer): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body) {
-    length += part.length;
-    if (length > limit) {
-      body.destroy();
-      return undefined;
-    }
-    parts.push(part);
-  }
+  for await (const part of body) parts.push(part);
   return Buffer.concat(parts);
 }
+
+/** A number of bytes as people read it. */
+const formatBytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** A scoped package's name is one segment of a path. */
 export function escapePackageName(name: string): string {
@@ -71,6 +68,23 @@ export function escapePackageName(name: string): string {
 function withoutCredentials(address: string): string {
   const url = new URL(address);
   return `${url.origin}${url.pathname}`;
+}
+
+/** What npm-registry-fetch tells npm's agent of a request to an address. */
+function agentOptions(url: string, options: FetchOptions): Record<string, unknown> {
+  const { ca, localAddress, maxSockets, noProxy, strictSSL, httpsProxy, proxy, timeout } = options;
+  const auth = fetch.getAuth(url, options);
+  return {
+    ca,
+    cert: auth.cert || options.cert,
+    key: auth.key || options.key,
+    localAddress,
+    maxSockets,
+    noProxy,
+    proxy: httpsProxy || proxy,
+    rejectUnauthorized: strictSSL !== false,
+    timeout,
+  };
 }
 
 /**
@@ -87,30 +101,34 @@ export function createRegistryClient(options: FetchOptions): RegistryPort {
 
   async function get(request: RegistryRequest): Promise<RegistryAnswer> {
     const { address, path, accept, etag, maximumBytes, timeoutMs, signal } = request;
-    const limit = AbortSignal.timeout(timeoutMs);
+    const url = `${address}${path}`;
+    const bounds = new AnswerBounds(maximumBytes);
+    const limits = [AbortSignal.timeout(timeoutMs), bounds.signal];
+    const common = { ...options, registry: address, timeout: timeoutMs };
     try {
-      const answer = await fetch(`${address}${path}`, {
-        ...options,
-        registry: address,
+      const answer = await fetch(url, {
+        ...common,
         headers: {
           accept: accept ?? "application/json",
           ...(etag === undefined ? {} : { "if-none-match": etag }),
         },
         // Whether to ask again is decided above: one of several that are asked at once may not answer at all.
         retry: { retries: 0 },
-        timeout: timeoutMs,
-        signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+        signal: AbortSignal.any(signal === undefined ? limits : [...limits, signal]),
+        agent: bounds.createAgent(agentOptions(url, common)),
       });
-      if (answer.status === 304) {
-        answer.body.resume();
-        return { state: "unchanged" };
-      }
-      const bytes = await readBody(answer, maximumBytes);
-      if (bytes !== undefined) return { state: "read", bytes, etag: answer.headers.get("etag") ?? undefined };
-      const reason = `sends more than the ${maximumBytes} bytes that are read`;
-      return { state: "failed", reason, isDown: false };
+      if (answer.status === 304) return { state: "unchanged" };
+      const bytes = await bounds.decode(await readBody(answer));
+      if (bounds.isExceeded) throw new AnswerTooLongError();
+      return { state: "read", bytes, etag: answer.headers.get("etag") ?? undefined };
     } catch (error) {
-      return describeFault(error);
+      const { statusCode } = error as FetchFault;
+      if (!(error instanceof AnswerTooLongError || (bounds.isExceeded && statusCode === undefined)))
+        return describeFault(error);
+      const reason = `sends more than ${formatBytes(maximumBytes)}, the limit of such an answer`;
+      return { state: "failed", reason, isDown: false };
+    } finally {
+      bounds.end();
     }
   }
 

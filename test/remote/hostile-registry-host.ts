@@ -1,0 +1,32 @@
+// Asks registries for things, one request after the other, and prints how each ended. It ends when nothing is left open.
+import { addPacks } from "../../src/api/add-packs.ts";
+import { searchPacks } from "../../src/api/search-packs.ts";
+import { TrailblazeError } from "../../src/problems/index.ts";
+
+/** Folders whose .npmrc names a registry, and what is asked for there. */
+const asked = JSON.parse(process.argv[2] ?? "[]") as { cwd: string; stage: string; abortMs?: number }[];
+
+function ask(cwd: string, stage: string, signal: AbortSignal | undefined) {
+  // Most of a tarball's 256 MiB may have to come before it is too much.
+  const registryTimeoutMs = stage === "tarball" ? 6000 : 1000;
+  const more = signal === undefined ? {} : { signal };
+  if (stage === "search") return searchPacks("x", { cwd, limits: { timeoutMs: registryTimeoutMs }, ...more });
+  const spec = stage === "packument" ? "tb-hostile@^1" : "tb-hostile";
+  return addPacks([spec], { cwd, registryTimeoutMs, consent: () => false, ...more });
+}
+
+const ends: unknown[] = [];
+for (const { cwd, stage, abortMs } of asked) {
+  const signal = abortMs === undefined ? undefined : AbortSignal.timeout(abortMs);
+  try {
+    await ask(cwd, stage, signal);
+    ends.push({ code: "none" });
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    ends.push({ code: error.code, message: error.message });
+  }
+}
+process.on("exit", () => {
+  const { maxRSS } = process.resourceUsage();
+  process.stdout.write(JSON.stringify({ ends, maxRssMiB: maxRSS >> 10 }));
+});
