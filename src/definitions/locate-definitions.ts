@@ -1,6 +1,6 @@
 import { posix, win32 } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
-import type { Declaration } from "../extension-schema/index.ts";
+import type { Declaration, Extension } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
@@ -89,6 +89,21 @@ function normalizeRoot(root: string): string | undefined {
 }
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
+
+/** Tells of a path inside a package whether the declared items of a kind may be defined there. Pure. */
+export function createDefinitionFilter(extension: Extension, kind: Kind): (path: string) => boolean {
+  const root = normalizeRoot(extension.root);
+  const key = keyOfKind[kind];
+  const names = new Set(extension[key].map(({ name }) => name));
+  const combined = joinPath(root ?? "..", key);
+  return (path) => {
+    const { base, ending } = splitFileName(path);
+    if (!isFormat(ending)) return false;
+    return (
+      base === combined || (base.startsWith(`${combined}/`) && names.has(base.slice(combined.length + 1)))
+    );
+  };
+}
 
 /**
  * Finds the file that defines each declared item: its own file before the combined one, formats in their order.

@@ -2,13 +2,17 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { addAbortSignal } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { maximumFileBytes } from "./inspection-port.ts";
+import { formatSize, readTar, TarballLimitError } from "./read-tar.ts";
 
-/** The most that is read of a tarball, and of what is in it. */
+/** The most that is read of a tarball. */
 export const maximumTarballBytes = 256 << 20;
-const maximumUnpackedBytes = 1 << 30;
-const maximumFiles = 100_000;
+/** … of what it unpacks to … */
+const limits = { maximumBytes: 1 << 30, maximumEntries: 100_000 };
+/** … and of the files that are kept, together. */
+const maximumKeptBytes = 64 << 20;
 
 const algorithms = ["sha512", "sha384", "sha256", "sha1"] as const;
 
@@ -33,60 +37,6 @@ function isHash(bytes: Uint8Array, algorithm: string, hash: Buffer): boolean {
   return own.length === hash.length && timingSafeEqual(own, hash);
 }
 
-const textAt = (block: Buffer, start: number, length: number) => {
-  const field = block.subarray(start, start + length);
-  const end = field.indexOf(0);
-  return field.toString("utf8", 0, end < 0 ? length : end);
-};
-
-/** A number as tar has it: octal digits, or, with the first bit set, binary. */
-function numberAt(block: Buffer, start: number, length: number): number {
-  const field = block.subarray(start, start + length);
-  if (((field[0] ?? 0) & 0x80) === 0) return Number.parseInt(textAt(block, start, length).trim() || "0", 8);
-  let value = (field[0] ?? 0) & 0x7f;
-  for (const byte of field.subarray(1)) value = value * 256 + byte;
-  return value;
-}
-
-/** The `path` of an extended header: records of "length key=value" with a line end. */
-function readExtendedPath(data: Buffer): string | undefined {
-  let path: string | undefined;
-  for (let at = 0; at < data.length; ) {
-    const length = Number.parseInt(data.toString("latin1", at, at + 12), 10);
-    if (!(length > 0)) break;
-    const record = data.toString("utf8", at, at + length - 1);
-    const [, key, value] = /^\d+ ([^=]+)=([\s\S]*)$/.exec(record) ?? [];
-    if (key === "path") path = value;
-    at += length;
-  }
-  return path;
-}
-
-/** The regular files of a tar archive, in order; a later one of the same path counts. Throws for what is no archive. */
-export function* readTar(archive: Buffer): Generator<{ path: string; bytes: Buffer }> {
-  let longPath: string | undefined;
-  for (let at = 0, count = 0; at + 512 <= archive.length; count++) {
-    const header = archive.subarray(at, at + 512);
-    if (header.every((byte) => byte === 0)) return;
-    const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0);
-    if (sum !== numberAt(header, 148, 8) || count > maximumFiles) throw new Error("no tar archive");
-    const size = numberAt(header, 124, 12);
-    const type = String.fromCharCode(header[156] ?? 0);
-    const data = archive.subarray(at + 512, at + 512 + size);
-    if (!(size >= 0) || data.length < size) throw new Error("the archive breaks off");
-    at += 512 + Math.ceil(size / 512) * 512;
-    if (type === "x") longPath = readExtendedPath(data) ?? longPath;
-    else if (type === "L") longPath = textAt(data, 0, data.length);
-    else if (type !== "g") {
-      const prefix = textAt(header, 257, 5) === "ustar" ? textAt(header, 345, 155) : "";
-      const name = textAt(header, 0, 100);
-      const path = longPath ?? (prefix === "" ? name : `${prefix}/${name}`);
-      longPath = undefined;
-      if (type === "0" || type === "\0" || type === "7") yield { path, bytes: data };
-    }
-  }
-}
-
 /** The path of a file inside the package, without the archive's own folder; `undefined` where it leads elsewhere. */
 function pathInPackage(path: string): string | undefined {
   const segments = path.replaceAll("\\", "/").split("/").slice(1);
@@ -100,24 +50,50 @@ export interface UnpackedPackage {
   remove(): void;
 }
 
-const unzip = promisify(gunzip);
-
 /**
- * Writes the regular files of a package's tarball that are wanted to a temporary folder of this user's: links, devices
- * and paths that lead out are left out. Rejects for what is no tarball, or one whose contents are too large.
+ * Writes the files of a package's tarball that are wanted to a temporary folder of this user's; of several entries with
+ * one path the last counts, as for npm. The rest is passed over while it is unpacked, and links, devices and paths that
+ * lead out are left out. A wanted file above 1 MiB is written empty: no
+ * file of that size is a definition. Rejects with
+ * `TarballLimitError`, or with another error for what is no tarball and where `signal` aborts.
  */
 export async function unpackTarball(
   tarball: Uint8Array,
   isWanted: (path: string) => boolean,
+  signal?: AbortSignal,
 ): Promise<UnpackedPackage> {
-  const archive = await unzip(tarball, { maxOutputLength: maximumUnpackedBytes });
+  const gunzip = createGunzip({ chunkSize: 1 << 16 });
+  if (signal !== undefined) addAbortSignal(signal, gunzip);
+  gunzip.end(tarball);
+  const kept = new Map<string, Buffer>();
+  let keptBytes = 0;
+  try {
+    for await (const { path, size, read } of readTar(gunzip, limits)) {
+      const inside = pathInPackage(path);
+      if (inside === undefined || !isWanted(inside)) continue;
+      const isTooLarge = size > maximumFileBytes;
+      if (isTooLarge && inside === "package.json")
+        throw new TarballLimitError(`has a package.json above ${formatSize(maximumFileBytes)}, the limit`);
+      const bytes = isTooLarge ? Buffer.alloc(0) : await read();
+      keptBytes += bytes.length - (kept.get(inside)?.length ?? 0);
+      if (keptBytes > maximumKeptBytes)
+        throw new TarballLimitError(
+          `has definitions of servers above ${formatSize(maximumKeptBytes)} together, the limit`,
+        );
+      kept.set(inside, bytes);
+    }
+  } finally {
+    gunzip.destroy();
+  }
+  return writeFiles(kept);
+}
+
+function writeFiles(files: ReadonlyMap<string, Uint8Array>): UnpackedPackage {
   const folder = mkdtempSync(join(tmpdir(), "trailblaze-pack-"));
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
-    for (const { path, bytes } of readTar(archive)) {
-      const inside = pathInPackage(path);
-      if (inside === undefined || !isWanted(inside)) continue;
-      const file = join(folder, inside);
+    for (const [path, bytes] of files) {
+      const file = join(folder, path);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, bytes, { mode: 0o600 });
     }

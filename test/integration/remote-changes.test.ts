@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { describe, expect, inject, test, vi } from "vitest";
 import { addPacks, installMissing, type PackPreview, removePacks } from "../../src/api/add-packs.ts";
 import { searchPacks } from "../../src/api/search-packs.ts";
@@ -10,6 +12,7 @@ import { type ServeOptions, startServer } from "../../src/api/serve.ts";
 import { openSession } from "../../src/api/session.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
+import { makeTar } from "../remote/make-tar.ts";
 import { startRegistryProxy } from "../remote/registry-proxy.ts";
 import { packageManagers, runPackageManager } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -375,6 +378,44 @@ test("a tag and a version are followed", async () => {
     "@globex/text@2.0.0",
     "hello-tools@1.0.0",
   ]);
+});
+
+test("other commands of servers than were shown are taken back", async () => {
+  const registry = inject("registry");
+  await publish("tb-commands", { trailblaze: { servers: ["own"] } });
+  const proxy = await startRegistryProxy(registry);
+  useManagers(proxy.url);
+  const directory = await makeProject("npm", {
+    registry: proxy.url,
+    dependencies: { "hello-tools": "^1.0.0" },
+  });
+  const before = readState(directory);
+  // What npm gets later is the same package with another command, and has the integrity that npm is told.
+  const other = gzipSync(
+    makeTar([
+      {
+        path: "package/package.json",
+        text: JSON.stringify(packManifest("tb-commands", { trailblaze: { servers: ["own"] } })),
+      },
+      { path: "package/trailblaze/servers/own.json", text: JSON.stringify({ command: "other" }) },
+    ]),
+  );
+  const integrity = `sha512-${createHash("sha512").update(other).digest("base64")}`;
+  proxy.intercept = ({ path, count }, response) =>
+    path.endsWith(".tgz") && count > 1 && response.end(other) !== undefined;
+  proxy.rewrite = (path, document) => {
+    if (path.endsWith("/latest")) return document;
+    if (document.name !== "tb-commands") return document;
+    const versions = document.versions as Record<string, { dist: Record<string, unknown> }>;
+    for (const { dist } of Object.values(versions)) Object.assign(dist, { integrity, shasum: undefined });
+    return document;
+  };
+  const added = addPacks(["tb-commands"], { cwd: directory, consent: yes });
+  await expect(added).rejects.toMatchObject({
+    code: "InstallFailed",
+    message: expect.stringContaining("tb-commands starts its servers with other commands than those shown"),
+  });
+  expect(readState(directory)).toEqual(before);
 });
 
 test("two additions at once to one project both count", async () => {

@@ -1,13 +1,21 @@
+import { isDeepStrictEqual } from "node:util";
 import { type FoundPacks, findPacks } from "../../discovery/find-packs.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
 import type { DiscoveredPack } from "../../discovery/types.ts";
+import type { InspectionPort } from "../../io/inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../../problems/index.ts";
 import { findSimilarName } from "../../qualified-names/index.ts";
 import { type ChangeableProject, type ChangeMeans, changePackages } from "./change-packages.ts";
 import { findClaims, findNewClaims } from "./find-claims.ts";
 import { type OpenedProject, type OpenMeans, openProject } from "./open-project.ts";
 import { parseSpecs } from "./parse-specs.ts";
-import { namesOfItems, type PackPreview, type PreviewMeans, previewPacks } from "./preview-packs.ts";
+import {
+  namesOfItems,
+  type PackPreview,
+  type PreviewMeans,
+  previewPacks,
+  readCommands,
+} from "./preview-packs.ts";
 
 export interface AddMeans extends ChangeMeans, OpenMeans {
   createPreviewMeans(project: ChangeableProject): Promise<PreviewMeans>;
@@ -25,18 +33,23 @@ function refusePlugAndPlay({ problems }: FoundPacks): void {
 }
 
 /** Why what is installed is not what was shown; `undefined` where it is. */
-function compare({ packs, resolvePackage }: FoundPacks, { spec, pack }: PackPreview): string | undefined {
+async function compare(
+  port: InspectionPort,
+  { packs, resolvePackage }: FoundPacks,
+  { spec, pack, commands }: PackPreview,
+): Promise<string | undefined> {
   const { name } = spec;
-  const installed = packs.find((one) => one.pack.location === resolvePackage(name))?.pack;
-  if (installed === undefined || installed.name !== name) return `${name} is not there as a pack`;
+  const found = packs.find((one) => one.pack.location === resolvePackage(name));
+  if (found === undefined || found.pack.name !== name) return `${name} is not there as a pack`;
+  const { pack: installed } = found;
   if (installed.version !== pack.version)
     return (
       `${name} ${installed.version} was installed, but ${pack.version} had been shown; if the package manager has a ` +
       `minimum age for versions, name the one you want: ${name}@${installed.version}`
     );
-  return namesOfItems(installed) === namesOfItems(pack)
-    ? undefined
-    : `${name} does not bring what had been shown`;
+  if (namesOfItems(installed) !== namesOfItems(pack)) return `${name} does not contain what was shown`;
+  const isSame = isDeepStrictEqual(await readCommands(port, found), commands);
+  return isSame ? undefined : `${name} starts its servers with other commands than those shown`;
 }
 
 /** The packs that the project has, and what it declares and has not installed, which may be packs. */
@@ -93,7 +106,8 @@ export async function addPacksWith(
   const names = parsed.map(({ name }) => name);
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
   const claimsBefore = await findClaims(port, project.directory);
-  const previews = await previewPacks(await means.createPreviewMeans(project), parsed);
+  const preview = await means.createPreviewMeans(project);
+  const previews = await previewPacks(preview, parsed);
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);
@@ -108,7 +122,8 @@ export async function addPacksWith(
     if (claim !== undefined) return claim;
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
-    return previews.map((preview) => compare(now, preview)).find((fault) => fault !== undefined);
+    const faults = await Promise.all(previews.map((one) => compare(preview.inspection, now, one)));
+    return faults.find((fault) => fault !== undefined);
   });
   const packs = found?.packs.map(({ pack }) => pack) ?? [];
   const claimed = claimsBefore.claims.map((claim) =>

@@ -2,12 +2,16 @@ import satisfies from "semver/functions/satisfies.js";
 import maxSatisfying from "semver/ranges/max-satisfying.js";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { loadDefinitions } from "../../definitions/load-definitions.ts";
+import { createDefinitionFilter } from "../../definitions/locate-definitions.ts";
 import { describePack } from "../../discovery/describe-pack.ts";
 import { isFault, readManifest } from "../../discovery/manifest.ts";
 import { findPackageClaims } from "../../discovery/package-commands.ts";
+import type { FoundPack } from "../../discovery/types.ts";
+import { parseExtension } from "../../extension-schema/index.ts";
 import { maximumManifestBytes } from "../../io/discovery-port.ts";
 import type { InspectionPort } from "../../io/inspection-port.ts";
 import type { UnpackedPackage } from "../../io/package-tarball.ts";
+import { TarballLimitError } from "../../io/read-tar.ts";
 import type { RegistryPort, RegistryRequest } from "../../io/registry-port.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { createProblem, failure, type Problem } from "../../problems/index.ts";
@@ -45,7 +49,11 @@ export interface PreviewMeans {
   /** Where a tarball's address leads, npm's usual registry replaced by the configured one. */
   resolveTarball(address: string, registry: string): string | undefined;
   hasIntegrity(bytes: Uint8Array, integrity: unknown, shasum: unknown): boolean | undefined;
-  unpackTarball(tarball: Uint8Array, isWanted: (path: string) => boolean): Promise<UnpackedPackage>;
+  unpackTarball(
+    tarball: Uint8Array,
+    isWanted: (path: string) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<UnpackedPackage>;
   maximumTarballBytes: number;
   /** Up to when a version must have been published for the package manager to take it, in milliseconds since 1970. */
   findNewestAllowed(name: string): number | undefined;
@@ -174,13 +182,20 @@ async function fetchPackage(means: PreviewMeans, spec: RegistrySpec, manifest: R
   if (tarball === undefined) throw refuse(spec, "the registry does not have the package itself");
   const isIntact = means.hasIntegrity(tarball, dist.integrity, dist.shasum);
   if (isIntact === false) throw refuse(spec, "what the registry sends is not what it announced (integrity)");
-  // Everything but modules: data is all that is looked at, and the names of commands.
-  const isData = (path: string) =>
-    (/\.(json|ya?ml|[cm]?[jt]s)$/i.test(path) || findReservedCommand(path) !== undefined) &&
-    !path.includes("node_modules/");
+  const { extension } = parseExtension(manifest.trailblaze);
+  const definesServer = createDefinitionFilter(extension, "server");
+  // `directories.bin` makes commands of the files in a folder, whose names are all that is looked at.
+  const isCommand = (file: string) =>
+    findReservedCommand(file) !== undefined && !file.includes("node_modules/");
   try {
-    return await means.unpackTarball(tarball, isData);
-  } catch {
+    return await means.unpackTarball(
+      tarball,
+      (file) => file === "package.json" || definesServer(file) || isCommand(file),
+      means.signal,
+    );
+  } catch (error) {
+    if (means.signal?.aborted) throw refuse(spec, "it was interrupted");
+    if (error instanceof TarballLimitError) throw refuse(spec, `its tarball ${error.message}`);
     throw refuse(spec, "what the registry sends is no package");
   }
 }
@@ -249,6 +264,16 @@ export function namesOfItems(pack: Pick<RemotePack, "servers" | "tools" | "tools
 
 const noCode = () => Promise.reject(new Error("Code is not evaluated to look at a pack"));
 
+/** What a pack's servers are started with. Data only: none of its code is run. */
+export async function readCommands(port: InspectionPort, found: FoundPack): Promise<ServerCommand[]> {
+  const only = found.extension.servers;
+  const { items } = await loadDefinitions(port, found, { dataOnly: true, only, createEvaluator: noCode });
+  return items.map(({ declaration, definition }) => ({
+    server: declaration.name,
+    command: definition === null ? undefined : describeCommand(definition),
+  }));
+}
+
 async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<PackPreview> {
   const { manifest: announced, packument } = await findManifest(means, spec);
   const { name } = spec;
@@ -270,16 +295,10 @@ async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<Pac
     refuseForeignDependencies(name, manifest.value);
     refuseClaims(means, spec, announced, { folder: unpacked.folder, manifest: manifest.value });
     const found = await describePack(unpacked.folder, manifest, "direct", [name]);
-    const inspected = await loadDefinitions(means.inspection, found, {
-      dataOnly: true,
-      createEvaluator: noCode,
-    });
-    const commands = inspected.items
-      .filter(({ declaration }) => declaration.kind === "server")
-      .map(({ declaration, definition }) => ({
-        server: declaration.name,
-        command: definition === null ? undefined : describeCommand(definition),
-      }));
+    // Definitions were looked for where the registry says that they are.
+    if (found.extension.root !== parseExtension(announced.trailblaze).extension.root)
+      throw refuse(spec, "the package is not what the registry says of it");
+    const commands = await readCommands(means.inspection, found);
     const { deprecated } = announced;
     return {
       spec,
