@@ -4,6 +4,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -118,6 +119,26 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   return document;
 }
 
+/**
+ * Takes the line end off a block scalar that ends with the text itself, where no line end stands. The parser adds one, against
+ * YAML 1.2 (8.1.1.2, `b-chomped-last`) and other parsers.
+ */
+function endLastScalar(text: string, document: Document.Parsed): void {
+  let last: unknown = document.contents;
+  while (isMap(last) || isSeq(last)) {
+    const item: unknown = last.items.at(-1);
+    last = isPair(item) ? (item.value ?? item.key) : item;
+  }
+  if (!isScalar(last) || (last.type !== "BLOCK_LITERAL" && last.type !== "BLOCK_FOLDED")) return;
+  const { range, value } = last;
+  if (range?.[1] !== text.length || typeof value !== "string") return;
+  const [, ...lines] = text.slice(range[0]).split("\n");
+  const indentationOf = (content: readonly string[]) => content.find((line) => /\S/.test(line))?.search(/\S/);
+  const [written, kept] = [indentationOf(lines), indentationOf(value.split("\n"))];
+  if (written === undefined || kept === undefined) return;
+  if ((lines.at(-1)?.length ?? 0) > written - kept) last.value = value.replace(/\n$/, "");
+}
+
 /** The node whose position tells where the value at a path is: its key in a map, else the value itself. */
 function findNode(document: Document.Parsed, path: Path): Pick<Node, "range"> | undefined {
   const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
@@ -139,21 +160,33 @@ export interface YamlOptions {
   refuseMerges?: boolean;
 }
 
+/** A composed document and what it says. */
+export interface ComposedYaml {
+  document: Document.Parsed;
+  value: unknown;
+  lines: LineCounter;
+}
+
+/** As `parseYaml`, of a text, with the parser's own document. */
+export function composeYaml(text: string, { refuseMerges = false }: YamlOptions = {}): ComposedYaml {
+  const lines = new LineCounter();
+  const document = compose(text, lines);
+  new DocumentCheck(text, refuseMerges).measure(document.contents);
+  endLastScalar(text, document);
+  try {
+    return { document, value: document.toJS({ maxAliasCount: maximumAliases }), lines };
+  } catch (error) {
+    throw new DataSyntaxError(`it is not valid YAML (${(error as Error).message})`, text, 0);
+  }
+}
+
 /**
  * Parses YAML 1.2 from bytes: one document, keys that are texts and unique, bounded aliases and depth. Throws
  * `DataSyntaxError` with an offset.
  */
-export function parseYaml(bytes: Uint8Array, { refuseMerges = false }: YamlOptions = {}): YamlData {
+export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): YamlData {
   const text = decodeUtf8(bytes);
-  const lines = new LineCounter();
-  const document = compose(text, lines);
-  new DocumentCheck(text, refuseMerges).measure(document.contents);
-  let value: unknown;
-  try {
-    value = document.toJS({ maxAliasCount: maximumAliases });
-  } catch (error) {
-    throw new DataSyntaxError(`it is not valid YAML (${(error as Error).message})`, text, 0);
-  }
+  const { document, value, lines } = composeYaml(text, options);
   return {
     text,
     value,

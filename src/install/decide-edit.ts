@@ -8,7 +8,9 @@ import { isMap, type JsonRecord, type JsonValue, valueAt } from "./editing/confi
 import {
   addEntry,
   entriesIn,
+  entryAt,
   isEmptyConfig,
+  isEmptyValue,
   parseConfigText,
   putEntryBack,
   readEntry,
@@ -129,7 +131,8 @@ class Edit {
     const root = parseConfigText(this.#editor, this.#text);
     const { isList } = this.#place;
     return ledger.entries.some(
-      ({ file, container, key }) => file === realFile && entriesIn(root, { container, isList }).has(key),
+      ({ file, container, key }) =>
+        file === realFile && entryAt(root, { container, key, isList }) !== undefined,
     );
   }
 
@@ -200,7 +203,7 @@ class Edit {
       const { text, trace } = addEntry(this.#editor, this.#text, this.#place, entry);
       const facts = ledgerFileOf(ledger, realFile);
       const isKnown = facts !== undefined && this.#hasOwnEntries;
-      const isLaid = entriesIn(parseConfigText(this.#editor, this.#text), this.#place).size > 0;
+      const isLaid = !isEmptyValue(valueAt(parseConfigText(this.#editor, this.#text), container));
       const traces = isKnown && isLaid ? {} : { [JSON.stringify(container)]: trace };
       const withFile = withLedgerFile(ledger, realFile, {
         made: this.#current.text === undefined || (isKnown && facts.made),

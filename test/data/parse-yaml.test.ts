@@ -63,6 +63,22 @@ describe("parsing YAML", () => {
     );
   });
 
+  test.each([
+    ["a: |\n  x", "x"],
+    ["a: |\n  x\n", "x\n"],
+    ["a: |+\n  x", "x"],
+    ["a: |+\n  x\n\n", "x\n\n"],
+    ["a: >\r\n  x\r\n  y  ", "x y  "],
+    ["a: |2\n   x\n    ", " x\n  "],
+    ["a: |\n  x\n  ", "x\n"],
+    ["a: |-\n  x", "x"],
+    ["a: |\n  x\n# c", "x\n"],
+    ["a: |+\n\n  ", "\n"],
+    ["a: |", ""],
+  ])("gives a block scalar the line ends that it has: %j", (text, value) => {
+    expect(read(text)).toEqual({ a: value });
+  });
+
   test("accepts a byte order mark", () => {
     expect(read("\uFEFFa: 1")).toEqual({ a: 1 });
   });

@@ -102,6 +102,10 @@ const samples: Sample[] = [
     "a: 1\nextensions:\n  dev:\n    enabled: true # x\n    b: |\n      hi\n\n  # c\nother: 2\n",
     "---\nextensions:\n  dev: &d {a: 1}\n  two:\n    <<: *d\n    list:\n    - 1\n    -   k: v\n        l: w\n\n\n# end\n",
     "extensions:\r\n  a:\r\n    b: 'it''s'\r\n  c: >-\r\n    folded\r\n    text\r\nz: 1\r\n",
+    "note: |\n  the end",
+    "# top\r\nz: 1 # c\r\n# about the note\r\nnote: >+\r\n  the\r\n  end   ",
+    "extensions:\n  # about a\n  a:\n    note: |\n      the end\n        ",
+    "extensions: {}\nlist:\n  - x\n  - |-\n    the end",
   ].map((text): Sample => ({ format: "yaml", text, container: ["extensions"] })),
 ];
 
@@ -319,6 +323,49 @@ describe("a text that is not to be touched", () => {
     const anchored = "extensions:\n  x: &x {k: 1}\n  y: *x\n";
     expect(() => removeEntry(editor, anchored, place, undefined)).toThrow(ConfigSyntaxError);
   });
+});
+
+describe("a block scalar at the end of YAML, without a line end behind it", () => {
+  const own = "extensions:\n  x:\n    k: 1\n";
+  const nested = "  x:\n    k: 1\n";
+  test.each([
+    ["stands below an entry", "note: |\n  the end", `${own}note: |\n  the end`],
+    ["is folded", "note: >\n  the\n  end  ", `${own}note: >\n  the\n  end  `],
+    ["keeps its line ends", "note: |+\n  the end\n\n ", `${own}note: |+\n  the end\n\n `],
+    ["has an indentation of its own", "note: |1\n  the end", `${own}note: |1\n  the end`],
+    ["keeps the comment above it", "a: 1\n# n\nnote: |\n  end", `a: 1\n${own}# n\nnote: |\n  end`],
+    ["keeps the comment at the top", "# top\nnote: |\n  end", `# top\n${own}note: |\n  end`],
+    ["is in a list", "a:\n  - |\n    end", `${own}a:\n  - |\n    end`],
+    [
+      "is another entry's",
+      "extensions:\n  a:\n    b: |\n      e",
+      `extensions:\n${nested}  a:\n    b: |\n      e`,
+    ],
+  ])("%s", async (_, text, expected) => {
+    const editor = await loadEditor("yaml");
+    const place = { container: ["extensions"], key: "x", isList: false };
+    const added = addEntry(editor, text, place, { k: 1 });
+    expect(added.text).toBe(expected);
+    expect(removeEntry(editor, added.text, place, added.trace)).toBe(text);
+  });
+
+  test("keeps its line end when the entry behind it goes", async () => {
+    const editor = await loadEditor("yaml");
+    const place = { container: [], key: "x", isList: false };
+    expect(removeEntry(editor, "note: |\n  the end\nx: {k: 1}", place, undefined)).toBe(
+      "note: |\n  the end\n",
+    );
+  });
+});
+
+test("the work grows in proportion to the file: 40,000 entries of YAML", async () => {
+  const editor = await loadEditor("yaml");
+  const lines = Array.from({ length: 40_000 }, (_, index) => `  s${index}: {}\n`);
+  const text = `extensions:\n${lines.join("")}`;
+  const place = { container: ["extensions"], key: "x", isList: false };
+  const added = addEntry(editor, text, place, entry);
+  expect(readEntry(editor, added.text, place)).toEqual(entry);
+  expect(removeEntry(editor, added.text, place, added.trace)).toBe(text);
 });
 
 test("comments in a list of TOML stay when the first of its entries goes", async () => {

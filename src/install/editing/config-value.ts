@@ -17,11 +17,26 @@ export function toPlain(value: unknown): PlainValue {
   if (typeof value === "bigint") return { $integer: value.toString() };
   if (!isMap(value)) return value;
   const plain = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(value)) {
-    const entry = toPlain(value[key]);
-    Object.defineProperty(plain, key, { value: entry, enumerable: true, configurable: true, writable: true });
-  }
+  for (const key of Object.keys(value)) plain[key] = toPlain(value[key]);
   return plain;
+}
+
+/** A copy of a map, not of what is in it. */
+export const copyMap = (map: Record<string, unknown>): Record<string, unknown> =>
+  Object.assign(Object.create(null), map);
+
+/** Whether two plain values are the same, the order of keys aside. Faster than Node's own on large configs. */
+export function isSameValue(a: PlainValue, b: PlainValue): boolean {
+  if (Object.is(a, b)) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((one, index) => isSameValue(one, b[index]));
+  }
+  if (!isMap(a) || !isMap(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isSameValue(a[key], b[key]))
+  );
 }
 
 /** The value at a path of keys; `undefined` where there is none. */

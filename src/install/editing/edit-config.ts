@@ -1,6 +1,13 @@
-import { isDeepStrictEqual } from "node:util";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import { isMap, type JsonRecord, type JsonValue, toPlain, valueAt } from "./config-value.ts";
+import {
+  copyMap,
+  isMap,
+  isSameValue,
+  type JsonRecord,
+  type JsonValue,
+  toPlain,
+  valueAt,
+} from "./config-value.ts";
 import { applySplices, type Splice } from "./splice.ts";
 
 /** What adding the first entry changed besides, so that removing the last one can undo it. */
@@ -71,21 +78,29 @@ export function entriesIn(
   return new Map(isMap(value) ? Object.entries(value) : []);
 }
 
+/** One of `entriesIn`, without looking at the others. */
+export function entryAt(root: unknown, { container, key, isList }: EntryPlace): unknown {
+  if (isList) return entriesIn(root, { container, isList }).get(key);
+  return valueAt(root, [...container, key]);
+}
+
 /** The value of an entry; `undefined` where it is not there. Throws `ConfigSyntaxError`. */
 export function readEntry(editor: ConfigEditor, text: string, place: EntryPlace): unknown {
   const root = parseConfigText(editor, text);
   checkContainer(editor, splitMark(text)[1], root, place);
-  return entriesIn(root, place).get(place.key);
+  return entryAt(root, place);
 }
 
-/** The config with the entry set to a value, or without it. */
+/** The config with the entry set to a value, or without it. What is not on the way there is shared with the original. */
 function withEntry(root: unknown, { container, key, isList }: EntryPlace, entry: unknown): unknown {
-  const copy = toPlain(root) as Record<string, unknown>;
+  const copy = copyMap(isMap(root) ? root : {});
   let map = copy;
   const parents = isList ? container.slice(0, -1) : container;
   for (const name of parents) {
-    if (!isMap(map[name])) map[name] = Object.create(null);
-    map = map[name] as Record<string, unknown>;
+    const inner = map[name];
+    const next = copyMap(isMap(inner) ? inner : {});
+    map[name] = next;
+    map = next;
   }
   if (isList) {
     const name = container.at(-1) ?? "";
@@ -98,20 +113,19 @@ function withEntry(root: unknown, { container, key, isList }: EntryPlace, entry:
   return copy;
 }
 
-const isEmptyValue = (value: unknown) =>
+export const isEmptyValue = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   (Array.isArray(value) ? value.length === 0 : isMap(value) && Object.keys(value).length === 0);
 
 /** The config without its container, where that has nothing in it: formats write that in different ways. */
-function withoutEmpty(root: unknown, container: readonly string[]): unknown {
-  const copy = (toPlain(root) ?? Object.create(null)) as Record<string, unknown>;
-  for (let depth = container.length; depth > 0; depth--) {
-    const parent = valueAt(copy, container.slice(0, depth - 1));
-    const key = container[depth - 1] ?? "";
-    if (isMap(parent) && isEmptyValue(parent[key])) delete parent[key];
-  }
-  return copy;
+function withoutEmpty(root: unknown, [key, ...below]: readonly string[]): unknown {
+  const map = isMap(root) ? root : {};
+  if (key === undefined || !Object.hasOwn(map, key)) return map;
+  const { [key]: inner, ...rest } = map;
+  const kept = below.length > 0 && isMap(inner) ? withoutEmpty(inner, below) : inner;
+  if (isEmptyValue(kept)) return rest;
+  return kept === inner ? map : { ...rest, [key]: kept };
 }
 
 /** Applies the first way after which the config is as it should be, all else unchanged. */
@@ -127,7 +141,7 @@ function applyVerified(
     if (splices.length === 0) continue;
     const edited = applySplices(body, splices);
     try {
-      if (isDeepStrictEqual(withoutEmpty(parseConfigText(editor, edited), container), wanted)) return edited;
+      if (isSameValue(withoutEmpty(parseConfigText(editor, edited), container), wanted)) return edited;
     } catch (error) {
       if (!(error instanceof ConfigSyntaxError)) throw error;
     }
@@ -222,7 +236,7 @@ export function removeEntry(
     applyVerified(editor, body, ways, expected, container);
   const cut = apply(original, editor.remove(original, place));
   if (cut === undefined) return fail(editor, original, place);
-  if (entriesIn(expected, place).size > 0) return start + cut;
+  if (!isEmptyValue(valueAt(expected, container))) return start + cut;
   const body = tidyContainer(editor, cut, container, trace, apply);
   const whole = trace?.whole;
   if (whole !== undefined && isEmptyValue(withoutEmpty(expected, container))) {

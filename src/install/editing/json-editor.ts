@@ -1,6 +1,7 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import type { JsonValue } from "./config-value.ts";
+import type { JsonValue, PlainValue } from "./config-value.ts";
+import { rememberLast } from "./remember-last.ts";
 import { findLineEnd, indentationAt, type Splice, startOfBlankBefore } from "./splice.ts";
 
 // Numbers of jsonc-parser's SyntaxKind, a `const enum` that stripping of types cannot see.
@@ -13,22 +14,15 @@ const end = 17;
 
 const maximumDepth = 500;
 
-/** Weak: a host that goes on after an edit does not keep the tree. */
-let parsed: WeakRef<{ text: string; root: Node | undefined }> | undefined;
+/** JSON with comments and a comma before a closing bracket: whatever clients take, and all of it is kept. */
+const parseText = rememberLast((text: string): { root: Node | undefined; value: PlainValue } => {
+  const root = parseTreeOf(text);
+  return { root, value: root === undefined ? undefined : toValue(root) };
+});
 
-/**
- * JSON with comments and a comma before a closing bracket: whatever clients take, and all of it is kept. An edit asks for
- * the tree of one text many times over, and some clients keep megabytes in it: the last one is remembered.
- */
-function parseRoot(text: string): Node | undefined {
-  const last = parsed?.deref();
-  if (last?.text === text) return last.root;
-  const root = parseAnew(text);
-  parsed = new WeakRef({ text, root });
-  return root;
-}
+const parseRoot = (text: string) => parseText(text).root;
 
-function parseAnew(text: string): Node | undefined {
+function parseTreeOf(text: string): Node | undefined {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     const character = text[index];
@@ -208,10 +202,7 @@ function wrap(keys: readonly string[], value: JsonValue): JsonValue {
 
 export const jsonEditor: ConfigEditor = {
   emptyText: "",
-  parse(text) {
-    const root = parseRoot(text);
-    return root === undefined ? undefined : toValue(root);
-  },
+  parse: (text) => parseText(text).value,
   offsetOf(text, path) {
     return findValue(parseRoot(text), path)?.offset ?? 0;
   },

@@ -1,9 +1,12 @@
 import { parse, TomlError } from "smol-toml";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import { isMap, type JsonRecord, toPlain } from "./config-value.ts";
+import { isMap, type JsonRecord, type PlainValue, toPlain } from "./config-value.ts";
+import { rememberLast } from "./remember-last.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
-import { findStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
+import { findStatements as scanStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
 import { tomlKey, tomlTable, tomlValue } from "./toml-text.ts";
+
+const findStatements = rememberLast(scanStatements);
 
 function offsetOfLine(text: string, line: number): number {
   let offset = 0;
@@ -140,17 +143,19 @@ function writeTable(place: EntryPlace, entry: JsonRecord, lineEnd: string): stri
   return tomlTable(headerOf(place), value, lineEnd);
 }
 
+const parseText = rememberLast((text: string): PlainValue => {
+  try {
+    return toPlain(parse(text, { integersAsBigInt: "asNeeded" }));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const reason = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
+    const offset = offsetOfLine(text, error.line) + Math.max(0, error.column - 1);
+    throw new ConfigSyntaxError(`it is not valid TOML (${reason})`, offset);
+  }
+});
+
 export const tomlEditor: ConfigEditor = {
-  parse(text) {
-    try {
-      return toPlain(parse(text, { integersAsBigInt: "asNeeded" }));
-    } catch (error) {
-      if (!(error instanceof TomlError)) throw error;
-      const reason = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
-      const offset = offsetOfLine(text, error.line) + Math.max(0, error.column - 1);
-      throw new ConfigSyntaxError(`it is not valid TOML (${reason})`, offset);
-    }
-  },
+  parse: parseText,
   offsetOf(text, path) {
     return findStatements(text).find((statement) => startsWith(statement.path, path))?.start ?? 0;
   },

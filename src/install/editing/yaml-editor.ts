@@ -1,23 +1,14 @@
-import {
-  type Document,
-  isPair,
-  isScalar,
-  isSeq,
-  isMap as isYamlMap,
-  type Pair,
-  parseDocument,
-  type YAMLMap,
-} from "yaml";
+import { type Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, type YAMLMap } from "yaml";
 import { DataSyntaxError } from "../../data/decode.ts";
-import { parseYaml } from "../../data/parse-yaml.ts";
+import { composeYaml } from "../../data/parse-yaml.ts";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import { isMap, type JsonRecord, type JsonValue, toPlain } from "./config-value.ts";
+import { isMap, type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
+import { rememberLast } from "./remember-last.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
 import { quoteText } from "./toml-text.ts";
 
 type Ranged = { range?: [number, number, number] | null };
 
-const encoder = new TextEncoder();
 const plainText = /^[A-Za-z_/][A-Za-z0-9_/.@+-]*$/;
 const specialWords = /^(?:true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
 
@@ -47,9 +38,18 @@ function writePair(key: string, value: JsonValue, indentation: string, lineEnd: 
 /** A pair inside `{ … }`: flow style is JSON with fewer quotes. */
 const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
 
-function read(text: string): Document.Parsed {
-  return parseDocument(text, { keepSourceTokens: true, logLevel: "silent" });
-}
+const parseText = rememberLast((text: string): { document: Document.Parsed; value: PlainValue } => {
+  try {
+    const { document, value } = composeYaml(text);
+    // A text of comments alone has no value.
+    return { document, value: document.contents === null ? undefined : toPlain(value) };
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    throw new ConfigSyntaxError(error.reason.split("\n")[0]?.replace(/:$/, "") ?? "", error.offset ?? 0);
+  }
+});
+
+const read = (text: string) => parseText(text).document;
 
 const rangeOf = (node: unknown): [number, number] => {
   const range = (node as Ranged | null | undefined)?.range;
@@ -88,16 +88,31 @@ function endOfPair(text: string, pair: Pair): number {
 
 const lineStart = (text: string, offset: number) => text.lastIndexOf("\n", offset - 1) + 1;
 
-/** Puts a pair behind the last one of a block map. */
+/** Whether a value ends in a block scalar, which takes in a line end that is added behind it. */
+function endsInBlockScalar(node: unknown): boolean {
+  if (isYamlMap(node) || isSeq(node)) {
+    const last: unknown = node.items.at(-1);
+    return endsInBlockScalar(isPair(last) ? (last.value ?? last.key) : last);
+  }
+  return isScalar(node) && (node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED");
+}
+
+/**
+ * Puts a pair behind the last one of a block map, or before it where the text ends in a block scalar without a line end.
+ */
 function addToBlock(text: string, map: YAMLMap, key: string, value: JsonValue): Splice[] {
   const lineEnd = findLineEnd(text);
-  const first = map.items[0];
-  const last = map.items.at(-1);
+  const [first, last, beforeLast] = [map.items[0], map.items.at(-1), map.items.at(-2)];
   if (first === undefined || last === undefined) return [];
   const [start] = rangeOf(first.key);
-  const indentation = text.slice(lineStart(text, start), start).replace(/[^ ]/g, " ");
-  const at = endOfLine(text, endOfPair(text, last));
-  return [{ start: at, end: at, text: lineEnd + indentation + writePair(key, value, indentation, lineEnd) }];
+  const line = lineStart(text, start);
+  const indentation = text.slice(line, start).replace(/[^ ]/g, " ");
+  const written = indentation + writePair(key, value, indentation, lineEnd);
+  const behind = (pair: Pair) => endOfLine(text, endOfPair(text, pair));
+  const isOpen = !text.endsWith("\n") && text.slice(behind(last)).trim() === "" && endsInBlockScalar(map);
+  if (isOpen && beforeLast === undefined) return [{ start: line, end: line, text: written + lineEnd }];
+  const at = behind((isOpen ? beforeLast : undefined) ?? last);
+  return [{ start: at, end: at, text: lineEnd + written }];
 }
 
 function addToFlow(text: string, map: YAMLMap, key: string, value: JsonValue): Splice[] {
@@ -166,17 +181,7 @@ function findNothing(text: string, pair: Pair): { start: number; end: number } {
 
 export const yamlEditor: ConfigEditor = {
   emptyText: " {}",
-  parse(text) {
-    const { contents, errors } = read(text);
-    // A text of comments alone has no value, which the strict parser may call a fault.
-    if (contents === null && errors.length === 0) return undefined;
-    try {
-      return toPlain(parseYaml(encoder.encode(text)).value);
-    } catch (error) {
-      if (!(error instanceof DataSyntaxError)) throw error;
-      throw new ConfigSyntaxError(error.reason.split("\n")[0]?.replace(/:$/, "") ?? "", error.offset ?? 0);
-    }
-  },
+  parse: (text) => parseText(text).value,
   offsetOf(text, path) {
     const parent = findNode(read(text), path.slice(0, -1));
     return rangeOf(findPair(parent, path.at(-1) ?? "")?.key ?? parent)[0];
