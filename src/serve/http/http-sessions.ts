@@ -36,7 +36,7 @@ const safeShare = 0.1;
 /**
  * Sessions by their ids: one begins with `initialize`, and ends with DELETE, by being idle, or with the server.
  *
- * Where there are as many as may be, new ones are refused. Without a token, anybody could fill the server that way, so
+ * Where there are as many as may be, new ones are refused. Without a token, one client could fill the server that way, so
  * that a new session may then replace an idle one: one that was never used, or one of an address that has more than a
  * tenth of all sessions and more than the new one's.
  */
