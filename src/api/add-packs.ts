@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { declaredVersion, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { AddMeans } from "../install/packages/add-packs.ts";
+import type { RegistrySpec } from "../install/packages/parse-specs.ts";
 import type { PackPreview } from "../install/packages/preview-packs.ts";
 import type { RemovedPack } from "../install/packages/remove-packs.ts";
 import { findStateDirectory } from "../io/log-folder.ts";
@@ -9,7 +11,6 @@ import { createPackageManagerPort } from "../io/package-manager.ts";
 import { saveEntries, saveFiles } from "../io/project-files.ts";
 import { lockProject } from "../io/project-lock.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { nameOfSpec } from "../qualified-names/package-name.ts";
 import { createInspectionMeans } from "./inspection-means.ts";
 
 export type { PackPreview, ServerCommand } from "../install/packages/preview-packs.ts";
@@ -148,6 +149,11 @@ export async function checkSpecs(specs: readonly string[]): Promise<void> {
  * `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
  */
 export async function addPacks(specs: readonly string[], options: AddOptions): Promise<PacksChange> {
+  const { parseSpecs } = await import("../install/packages/parse-specs.ts");
+  return addParsed(parseSpecs(specs), options);
+}
+
+async function addParsed(specs: readonly RegistrySpec[], options: AddOptions): Promise<PacksChange> {
   const { cwd = process.cwd(), consent, allowSimilar } = options;
   if (typeof consent !== "function")
     throw failure("InvalidArguments", { reason: "Adding packs takes a function `consent`" });
@@ -176,29 +182,41 @@ export async function removePacks(
   return { added: [], removed, problems: [], declined: false };
 }
 
+/** A pack that references ask for, each perhaps in a range. */
+export interface MissingPack {
+  /** The npm name. */
+  name: string;
+  ranges: readonly (string | undefined)[];
+}
+
 /**
  * Installs those of some packs that are not installed, as `addPacks` does, for who has been allowed to beforehand: by
- * `--install`, or by `packs.autoInstall`. Each is an npm name, with a range if a reference has one. What cannot be
- * installed is among the problems, and hides no other.
+ * `--install`, or by `packs.autoInstall`. Takes a version that all ranges allow, that of package.json among them if the
+ * pack is declared there. What cannot be installed is among the problems, and hides no other.
  */
 export async function installMissing(
-  packs: readonly string[],
+  packs: readonly MissingPack[],
   options: ChangeOptions &
     Pick<AddOptions, "allowSimilar"> & { onPreview?: (preview: PackPreview) => void } = {},
 ): Promise<PacksChange> {
   const { cwd = process.cwd(), onPreview } = options;
-  const { findPacks } = await import("../discovery/find-packs.ts");
+  const [{ findPacks }, { parseReferredPack }] = await Promise.all([
+    import("../discovery/find-packs.ts"),
+    import("../install/packages/parse-specs.ts"),
+  ]);
+  const port = createNodeInspectionPort();
   const result: PacksChange = { added: [], removed: [], problems: [], declined: false };
   const consent = (previews: readonly PackPreview[]) => {
     for (const preview of previews) onPreview?.(preview);
     return true;
   };
-  for (const spec of new Set(packs)) {
-    const name = nameOfSpec(spec);
-    const { resolvePackage } = await findPacks(createNodeInspectionPort(), { cwd });
+  for (const { name, ranges } of packs) {
+    const { resolvePackage } = await findPacks(port, { cwd });
     if (resolvePackage(name) !== undefined) continue;
     try {
-      const { added, problems } = await addPacks([spec], { ...options, cwd, consent });
+      const declared = declaredVersion(findProject(port, cwd).manifest, name);
+      const spec = parseReferredPack(name, ranges, declared);
+      const { added, problems } = await addParsed([spec], { ...options, cwd, consent });
       result.added.push(...added);
       result.problems.push(...problems);
     } catch (error) {

@@ -4,7 +4,7 @@ import { isAllowed, matchesAny } from "../discovery/packs-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { nameOfSpec, qualifyPackageName } from "../qualified-names/package-name.ts";
+import { qualifyPackageName, splitSpec } from "../qualified-names/package-name.ts";
 import { readConfig } from "../session/config/read-config.ts";
 import type { SessionConfig } from "../session/config/session-config.ts";
 import { findQualifiedNames, takePacks } from "../session/take-packs.ts";
@@ -48,10 +48,12 @@ export async function withMissingPacks<Value>(
       if (missing === undefined || tried.has(missing) || tried.size >= mostInstalls) throw error;
       tried.add(missing);
       const { packs } = await readPacksConfig(cwd, options.config);
-      if (!mayInstall(nameOfSpec(missing), packs, install)) throw error;
-      const { problems } = await installPack(missing, packs, { ...options, cwd });
+      const { name, range } = splitSpec(missing);
+      if (!mayInstall(name, packs, install)) throw error;
+      const { added, problems } = await installPack(name, [range], packs, { ...options, cwd });
+      // What an added pack misses itself is the next to be installed.
       const [failed] = problems.filter(
-        ({ severity, code }) => severity === "error" && code !== "PackNotInstalled",
+        ({ severity, code }) => severity === "error" && (added.length === 0 || code !== "PackNotInstalled"),
       );
       if (failed !== undefined) throw new TrailblazeError(failed);
     }
@@ -59,15 +61,16 @@ export async function withMissingPacks<Value>(
 }
 
 async function installPack(
-  spec: string,
+  name: string,
+  ranges: readonly (string | undefined)[],
   { autoInstall }: SessionConfig["packs"],
   { cwd, signal, onInstall }: Pick<MissingPacksOptions, "signal" | "onInstall"> & { cwd: string },
 ): Promise<PacksChange> {
   const { installMissing } = await import("./add-packs.ts");
-  return installMissing([spec], {
+  return installMissing([{ name, ranges }], {
     cwd,
     // Who names a pack in full has chosen it, whatever it looks like.
-    allowSimilar: autoInstall.includes(qualifyPackageName(nameOfSpec(spec))),
+    allowSimilar: autoInstall.includes(qualifyPackageName(name)),
     ...(signal === undefined ? {} : { signal }),
     ...(onInstall === undefined ? {} : { onCommand: onInstall }),
   });
@@ -93,13 +96,16 @@ export async function installReferredPacks(
   {
     packs: policy,
     toolsets,
+    servers,
     subprocessServers,
-  }: Pick<SessionConfig, "packs" | "toolsets" | "subprocessServers">,
+  }: Pick<SessionConfig, "packs" | "toolsets" | "servers" | "subprocessServers">,
   options: ReferredPacksOptions,
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
   const { port, createEvaluator } = createInspectionMeans();
   const references = [...calls, ...[...toolsets.values()].flat()];
+  // The config's servers are not a session's, but the same copy of a pack serves them.
+  const ofServers = servers.flatMap((server) => [...server.tools, ...server.toolsets, ...server.prompts]);
   const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
   const tried = new Set<string>();
   const problems: Problem[] = [];
@@ -119,10 +125,12 @@ export async function installReferredPacks(
         !tried.has(packageName) && !isThere(packageName) && mayInstall(packageName, policy, install),
     );
     if (missing === undefined || tried.size >= mostInstalls) return problems;
-    const { packageName, range } = missing;
+    const { packageName } = missing;
     tried.add(packageName);
-    const spec = range === undefined ? packageName : `${packageName}@${range}`;
-    const change = await installPack(spec, policy, { ...options, cwd });
+    const ranges = findQualifiedNames(items, [...references, ...ofServers])
+      .filter((one) => one.packageName === packageName)
+      .map(({ range }) => range);
+    const change = await installPack(packageName, ranges, policy, { ...options, cwd });
     if (change.added.length > 0) continue;
     const [failed] = change.problems;
     // Without its tool a call is nothing; a session goes on without.

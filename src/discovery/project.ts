@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../io/discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { isFault, type ManifestFault, readManifest } from "./manifest.ts";
@@ -52,4 +53,13 @@ export function declaredDependencies(manifest: Manifest | undefined): Set<string
     for (const name of Object.keys(declared)) names.add(name);
   }
   return names;
+}
+
+/** What a package.json says of the version of a dependency; `undefined` where it declares none of that name. */
+export function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
+  for (const key of dependencyKeys) {
+    const declared = manifest?.value[key];
+    if (isRecord(declared) && Object.hasOwn(declared, name)) return declared[name];
+  }
+  return undefined;
 }

@@ -154,17 +154,24 @@ export const operationProblems = {
         : `${quote(name)} is a ${inConfig} of the project's config, not a pack.`,
     hint: hintForMissingPack,
   }),
-  PackVersionMismatch: entry<{
-    name: string;
-    range: string;
-    version: string;
-    manager?: PackageManager | undefined;
-  }>({
-    title: "The installed version is outside the range asked for",
+  PackVersionMismatch: entry<
+    | { name: string; range: string; version: string; manager?: PackageManager | undefined }
+    /** Nothing is installed, and no version is in all ranges that are asked for. */
+    | { name: string; ranges: readonly string[] }
+  >({
+    title: "No version fits the range asked for",
     severity: "error",
-    message: ({ name, range, version }) =>
-      `${name} ${version} is installed, which does not satisfy ${quote(range)}.`,
-    hint: ({ name, range, manager }) => formatInstall(manager, `${name}@${range}`),
+    message: (args) =>
+      "ranges" in args
+        ? `No version of ${args.name} satisfies ${listOf(
+            args.ranges.map((range) => quote(range)),
+            "and",
+          )} together.`
+        : `${args.name} ${args.version} is installed, which does not satisfy ${quote(args.range)}.`,
+    hint: (args) =>
+      "ranges" in args
+        ? "Change the references, or the range in package.json, so that one version satisfies all of them."
+        : formatInstall(args.manager, `${args.name}@${args.range}`),
   }),
   ExtensionNotFound: entry<{
     name: string;

@@ -11,8 +11,11 @@ export function isPackageName(name: string): boolean {
   return first.startsWith("@") && packageNamePart.test(first.slice(1)) && packageNamePart.test(second);
 }
 
-/** `@acme/jira` for `@acme/jira@^1.2`: a name, with a range or without. */
-export const nameOfSpec = (spec: string): string => spec.replace(/(?!^)@.*$/, "");
+/** The name and the range of `@acme/jira@^1.2`. */
+export function splitSpec(spec: string): { name: string; range: string | undefined } {
+  const at = spec.indexOf("@", 1);
+  return at < 0 ? { name: spec, range: undefined } : { name: spec.slice(0, at), range: spec.slice(at + 1) };
+}
 
 /** `acme/jira` for `@acme/jira`; a name without scope stays. */
 export function qualifyPackageName(packageName: string): string {

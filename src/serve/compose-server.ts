@@ -13,8 +13,10 @@ import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { isItemAllowed } from "../discovery/packs-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import { failure, TrailblazeError } from "../problems/index.ts";
-import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
+import { joinRanges } from "../qualified-names/join-ranges.ts";
+import { splitSpec } from "../qualified-names/package-name.ts";
 import { checkPack } from "../session/check-packs.ts";
 import type {
   BuiltInDefinition,
@@ -22,6 +24,7 @@ import type {
   UserComposedServer,
 } from "../session/config/session-config.ts";
 import { planPackServer, planUserServer, type ServerPlan } from "../session/server-launches.ts";
+import { findQualifiedNames } from "../session/take-packs.ts";
 
 /** A server that the host itself serves, with everything it is made of. */
 export interface ComposedServer {
@@ -80,6 +83,8 @@ class ServerFinder {
   readonly #packs: DiscoveredPack[];
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
+  /** What the server and its toolsets refer to. */
+  #references: QualifiedName[] = [];
   readonly #referred = new Map<string, Exclude<ServerMember, { type: "bundle" }>>();
 
   constructor(sources: ServeSources, found: FoundPacks) {
@@ -179,9 +184,13 @@ class ServerFinder {
       manager: this.#found.manager,
     });
     const members = await reader.readMembers(referrer);
+    this.#references = findQualifiedNames(
+      members.toolsets,
+      referrer.references.map(({ reference }) => reference),
+    );
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
     const [missingPack] = reader.missingPacks;
-    if (broken?.code === "PackNotInstalled") throw new TrailblazeError(broken, { missingPack });
+    if (broken?.code === "PackNotInstalled") throw this.#missing(broken, missingPack);
     if (broken !== undefined) throw new TrailblazeError(broken);
     const [repeated] = members.repeatedBundles;
     if (repeated !== undefined) {
@@ -240,7 +249,20 @@ class ServerFinder {
       const findings = [{ item, problem: { ...error.problem, path } }];
       const [placed = error.problem] =
         owner === undefined ? [] : await placeInSources(owner.pack.name, owner.texts, findings);
-      throw new TrailblazeError(placed, { missingPack: error.missingPack });
+      throw this.#missing(placed, error.missingPack);
+    }
+  }
+
+  /** The error for a problem with a reference; a pack that is missing, in a version that suits every reference. */
+  #missing(problem: Problem, missingPack: string | undefined): TrailblazeError {
+    if (missingPack === undefined) return new TrailblazeError(problem);
+    const { name } = splitSpec(missingPack);
+    const ranges = this.#references.filter((one) => one.packageName === name).map(({ range }) => range);
+    try {
+      return new TrailblazeError(problem, { missingPack: joinRanges(name, ranges) });
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      return new TrailblazeError({ ...problem, ...error.problem });
     }
   }
 

@@ -520,13 +520,22 @@ test("what execution misses is installed, and what cannot be hides nothing", asy
   const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
   writeFileSync(join(directory, "keep.txt"), "");
   const previews: string[] = [];
-  const { added, problems } = await installMissing(["hello-tools", "tb-nobody-has-this", "@acme/jira@^1.2"], {
+  const missing = [
+    { name: "hello-tools", ranges: [] },
+    { name: "tb-nobody-has-this", ranges: [undefined] },
+    { name: "@acme/jira", ranges: [undefined, "^1.2"] },
+    { name: "@acme/jira --registry=http://example.org/", ranges: [] },
+  ];
+  const { added, problems } = await installMissing(missing, {
     cwd: directory,
     onPreview: ({ pack }) => previews.push(pack.name),
   });
   expect(namesOf(added)).toEqual(["@acme/jira"]);
   expect(previews).toEqual(["@acme/jira"]);
-  expect(problems).toMatchObject([{ code: "InstallFailed", pack: "tb-nobody-has-this" }]);
+  expect(problems).toMatchObject([
+    { code: "InstallFailed", pack: "tb-nobody-has-this" },
+    { code: "UnsupportedSpec" },
+  ]);
 });
 
 test("a pack's server is served after the packs that it refers to were installed, where that is allowed", async () => {

@@ -237,7 +237,7 @@ test("what execution misses is not installed with such a command", async () => {
   await publishCarrier();
   const directory = await makeHost("npm");
   const before = readState(directory);
-  const { added, problems } = await installMissing(["tb-carrier"], { cwd: directory });
+  const { added, problems } = await installMissing([{ name: "tb-carrier", ranges: [] }], { cwd: directory });
   expect(added).toEqual([]);
   expect(problems).toMatchObject([{ code: "ReservedCommand", severity: "error", pack: "tb-carrier" }]);
   const config = { packs: { autoInstall: ["tb-carrier"] }, toolsets: { mine: ["tb-carrier/greet"] } };

@@ -82,7 +82,7 @@ describe("a name that is almost that of a pack which is there", () => {
 
   test("is not installed for a session, unless the config names the pack in full", async () => {
     const { directory } = await makeHost();
-    const { problems } = await installMissing(["tb-nodes"], { cwd: directory });
+    const { problems } = await installMissing([{ name: "tb-nodes", ranges: [] }], { cwd: directory });
     expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
     const codes = async (autoInstall: string[]) => {
       const config = { packs: { autoInstall }, toolsets: { mine: ["tb-nodes/greet"] } };

@@ -4,11 +4,14 @@ import { searchPacks } from "../../src/api/search-packs.ts";
 import { TrailblazeError } from "../../src/problems/index.ts";
 
 /** Folders whose .npmrc names a registry, and what is asked for there. */
-const asked = JSON.parse(process.argv[2] ?? "[]") as { cwd: string; stage: string; abortMs?: number }[];
+const asked = JSON.parse(process.argv[2] ?? "[]") as {
+  cwd: string;
+  stage: string;
+  timeoutMs: number;
+  abortMs?: number;
+}[];
 
-function ask(cwd: string, stage: string, signal: AbortSignal | undefined) {
-  // Most of a tarball's 256 MiB may have to come before it is too much.
-  const registryTimeoutMs = stage === "tarball" ? 6000 : 1000;
+function ask(cwd: string, stage: string, registryTimeoutMs: number, signal: AbortSignal | undefined) {
   const more = signal === undefined ? {} : { signal };
   if (stage === "search") return searchPacks("x", { cwd, limits: { timeoutMs: registryTimeoutMs }, ...more });
   const spec = stage === "packument" ? "tb-hostile@^1" : "tb-hostile";
@@ -16,10 +19,10 @@ function ask(cwd: string, stage: string, signal: AbortSignal | undefined) {
 }
 
 const ends: unknown[] = [];
-for (const { cwd, stage, abortMs } of asked) {
+for (const { cwd, stage, timeoutMs, abortMs } of asked) {
   const signal = abortMs === undefined ? undefined : AbortSignal.timeout(abortMs);
   try {
-    await ask(cwd, stage, signal);
+    await ask(cwd, stage, timeoutMs, signal);
     ends.push({ code: "none" });
   } catch (error) {
     if (!(error instanceof TrailblazeError)) throw error;

@@ -8,7 +8,7 @@ import { findSimilarName } from "../../qualified-names/index.ts";
 import { type ChangeableProject, type ChangeMeans, changePackages } from "./change-packages.ts";
 import { findClaims, findNewClaims } from "./find-claims.ts";
 import { type OpenedProject, type OpenMeans, openProject } from "./open-project.ts";
-import { parseSpecs } from "./parse-specs.ts";
+import type { RegistrySpec } from "./parse-specs.ts";
 import {
   namesOfItems,
   type PackPreview,
@@ -86,17 +86,16 @@ export interface AddedPacks {
 
 /**
  * Adds packs with the project's own package manager, after showing what they bring. Gives them as discovery finds them
- * then, or `undefined` where consent was refused. Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`,
- * `ExtensionNotFound`, `InstallFailed`, `ReservedCommand`, `SimilarName` (unless that is allowed), and what discovery
- * throws.
+ * then, or `undefined` where consent was refused. Throws `TrailblazeError`: `UnsupportedSpec` (of a pack's dependency),
+ * `RegistryUnavailable`, `ExtensionNotFound`, `InstallFailed`, `ReservedCommand`, `SimilarName` (unless that is allowed),
+ * and what discovery throws.
  */
 export async function addPacksWith(
   means: AddMeans,
-  specs: readonly string[],
+  parsed: readonly RegistrySpec[],
   cwd: string,
   { consent, allowSimilar = false }: { consent: Consent; allowSimilar?: boolean | undefined },
 ): Promise<AddedPacks | undefined> {
-  const parsed = parseSpecs(specs);
   if (parsed.length === 0) throw failure("InvalidArguments", { reason: "No pack to add is named" });
   const what = `add ${parsed.map(({ text }) => text).join(", ")}`;
   const project = await openProject(means, cwd, what);

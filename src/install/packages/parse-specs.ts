@@ -1,6 +1,8 @@
 import parsePackageSpec, { type PackageSpec } from "npm-package-arg";
+import validRange from "semver/ranges/valid.js";
 import { failure } from "../../problems/index.ts";
 import { isPackageName } from "../../qualified-names/index.ts";
+import { joinRanges } from "../../qualified-names/join-ranges.ts";
 
 /** A package of a registry, as somebody asked for it. */
 export interface RegistrySpec {
@@ -22,13 +24,19 @@ const kindsOfOthers: Readonly<Record<string, string>> = {
 
 const unsupported = (spec: string, reason: string) => failure("UnsupportedSpec", { spec, reason });
 
+/** Reads what a person wrote. Nothing in it could be taken for an option or for a second spec. */
 function parseSpec(spec: string): RegistrySpec {
   const given: unknown = spec;
   if (typeof given !== "string") throw unsupported(String(given), "it is no text");
   if (spec === "") throw unsupported(spec, "it is empty");
-  if (spec.startsWith("-")) throw unsupported(spec, "a package manager would take it for an option");
-  if (spec.length > 512 || /[^ -~]/.test(spec))
+  if (/\s/.test(spec)) throw unsupported(spec, "it contains white space");
+  if (/^-|@-/.test(spec)) throw unsupported(spec, "a package manager would read part of it as an option");
+  if (spec.length > 512 || /[^!-~]/.test(spec))
     throw unsupported(spec, "no name and no version is like that");
+  return readSpec(spec);
+}
+
+function readSpec(spec: string): RegistrySpec {
   let parsed: PackageSpec;
   try {
     parsed = parsePackageSpec(spec);
@@ -60,6 +68,24 @@ export function parseSpecs(specs: readonly string[]): RegistrySpec[] {
     names.add(name);
   }
   return parsed;
+}
+
+/**
+ * A pack that references ask for, in a version that all their ranges allow, and what package.json declares, if it does.
+ * Several ranges together have white space in them. Throws `TrailblazeError`: `UnsupportedSpec`, `PackVersionMismatch`,
+ * or `PackNotInstalled` where package.json declares that it comes from elsewhere. Pure.
+ */
+export function parseReferredPack(
+  name: string,
+  ranges: readonly (string | undefined)[],
+  declared: unknown,
+): RegistrySpec {
+  if (!isPackageName(name)) throw unsupported(name, "npm allows no package of that name");
+  if (declared === undefined) return readSpec(joinRanges(name, ranges));
+  const isElsewhere = whyNotFromRegistry(name, declared) !== undefined || /^npm:/.test(String(declared));
+  if (isElsewhere) throw failure("PackNotInstalled", { name, isDeclared: true });
+  const declaredRange = validRange(String(declared)) === null ? undefined : String(declared);
+  return readSpec(joinRanges(name, [...ranges, declaredRange]));
 }
 
 /**

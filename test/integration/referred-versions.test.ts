@@ -1,0 +1,205 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { startServer } from "../../src/api/serve.ts";
+import { openSession } from "../../src/api/session.ts";
+import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
+import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+
+// 2.0.0 is the newest version of this pack; each of its tools tells its version.
+const name = "tb-versions";
+
+beforeAll(async () => {
+  const registry = inject("registry");
+  const folder = makeTemporaryFolder();
+  const tool = { description: "Tells its version.", inputSchema: { type: "object" }, handler: "./tell.js" };
+  const trailblaze = { tools: ["tell", "say"], servers: ["both"] };
+  try {
+    for (const version of ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]) {
+      writeTree(folder.path, {
+        "package.json": packManifest(name, { version, trailblaze }),
+        "trailblaze/tools.json": {
+          tell: { name: "versions_tell", ...tool },
+          say: { name: "versions_say", ...tool },
+        },
+        "trailblaze/servers/both.json": { tools: ["tell", "say"] },
+        "tell.js": `export default () => "${version}";\n`,
+      });
+      await runPackageManager("npm", ["publish"], { cwd: folder.path, registry, home: folder.path });
+    }
+  } finally {
+    folder.remove();
+  }
+});
+
+interface Setting {
+  config?: Record<string, unknown>;
+  files?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  manager?: PackageManager;
+}
+
+async function setUp({ config, files = {}, dependencies = {}, manager = "npm" }: Setting = {}) {
+  const registry = inject("registry");
+  const home = useManagers(registry);
+  const configFile = config === undefined ? {} : { "trailblaze.config.json": JSON.stringify(config) };
+  const project = { registry, dependencies, files: { ...files, ...configFile } };
+  return { home, cwd: await makeProject(manager, project) };
+}
+
+const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
+const installedIn = (cwd: string): string => readJson(cwd, "node_modules", name, "package.json").version;
+const declaredIn = (cwd: string): string | undefined => readJson(cwd, "package.json").dependencies?.[name];
+
+async function run(cwd: string, ...args: string[]) {
+  const { stdout, exitCode } = await runCli([...args, "--json"], { cwd });
+  return { answer: JSON.parse(stdout), exitCode };
+}
+
+describe("what is missing is installed in the version that a reference asks for:", () => {
+  test("by call", async () => {
+    const { cwd } = await setUp();
+    const { answer } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
+    expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
+    expect([installedIn(cwd), declaredIn(cwd)]).toEqual(["1.1.0", "~1.1"]);
+  });
+
+  test("by run", async () => {
+    const { cwd } = await setUp({ files: { "trail.yaml": `- ${name}@1.0.0/tell: {}\n` } });
+    const { answer } = await run(cwd, "run", "trail.yaml", "--install");
+    expect(answer).toMatchObject({ steps: [{ variant: "Success", message: "1.0.0" }] });
+  });
+
+  test("by tools and a session, where the config allows it", async () => {
+    const config = { toolsets: { mine: [`${name}@1.1.x/tell`] }, packs: { autoInstall: [name] } };
+    const { cwd } = await setUp({ config });
+    const { answer } = await run(cwd, "tools");
+    expect(answer.toolsets).toEqual([{ name: "mine", tools: ["versions_tell"] }]);
+    expect(installedIn(cwd)).toBe("1.1.0");
+    await using session = await openSession({ cwd });
+    expect((await session.callTool(`${name}@~1.1/say`)).message).toBe("1.1.0");
+  });
+
+  test("by start, for a server of the config", async () => {
+    const { cwd } = await setUp({ config: { servers: { own: { tools: [`${name}@>=1.1 <1.2/tell`] } } } });
+    const running = await startServer("own", { cwd, install: true, transport: { port: 0 } });
+    await running.close();
+    expect(installedIn(cwd)).toBe("1.1.0");
+  });
+
+  test("by start, for a server of the pack", async () => {
+    const { cwd } = await setUp();
+    const running = await startServer(`${name}@^1.0/both`, { cwd, install: true, transport: { port: 0 } });
+    await running.close();
+    expect(installedIn(cwd)).toBe("1.2.0");
+  });
+
+  test("by install", async () => {
+    const { cwd, home } = await setUp();
+    const args = ["install", "cursor", `${name}@<=1.0/both`, "--install", "--json"];
+    const { stdout } = await runCli(args, { cwd, env: { HOME: home } });
+    expect(JSON.parse(stdout)).toMatchObject({ changed: true });
+    expect(installedIn(cwd)).toBe("1.0.0");
+  });
+
+  test("but not where the registry has none", async () => {
+    const { cwd } = await setUp();
+    const before = readState(cwd);
+    const { answer, exitCode } = await run(cwd, "call", `${name}@^9/tell`, "--install");
+    expect(exitCode).toBe(1);
+    expect(answer.error).toMatchObject({
+      code: "InstallFailed",
+      message: expect.stringContaining(`add ${name}@^9: the registry has no such version of it`),
+    });
+    expect(readState(cwd)).toEqual(before);
+  });
+});
+
+describe("references with several ranges", () => {
+  test.each(packageManagers)("get a version that suits all, with %s", async (manager) => {
+    const config = {
+      toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] },
+      servers: { own: { tools: [`${name}@<1.2/say`] } },
+    };
+    const { cwd } = await setUp({ config, manager });
+    const { answer } = await run(cwd, "call", `${name}@>=1.0.1/tell`, "--install");
+    expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
+  });
+
+  test("of one server get a version that suits all, those of its toolsets too", async () => {
+    const bundle = {
+      kind: "Mcp.Tools",
+      metadata: { name: "sayings" },
+      entries: [{ name: "say", handler: `${name}@<1.2/say` }],
+    };
+    const trailblaze = { toolsets: ["sayings"], servers: ["all"] };
+    const { cwd } = await setUp();
+    writeTree(cwd, {
+      "package.json": { ...readJson(cwd, "package.json"), name: "desk", version: "1.0.0", trailblaze },
+      "trailblaze/toolsets/sayings.json": bundle,
+      "trailblaze/servers/all.json": { tools: [`${name}@^1/tell`], toolsets: ["sayings"] },
+    });
+    const running = await startServer("desk/all", { cwd, install: true, transport: { port: 0 } });
+    await running.close();
+    expect(installedIn(cwd)).toBe("1.1.0");
+  });
+
+  test("that no version suits are PackVersionMismatch, and nothing is installed", async () => {
+    const toolsets = { mine: [`${name}@^1/tell`, `${name}@^2/say`] };
+    const servers = { own: { tools: [`${name}@^1/tell`, `${name}@^2/say`] } };
+    const { cwd } = await setUp({ config: { toolsets, servers } });
+    const before = readState(cwd);
+    const mismatch = {
+      code: "PackVersionMismatch",
+      message: `No version of ${name} satisfies "^1" and "^2" together.`,
+    };
+    {
+      await using session = await openSession({ cwd, install: true });
+      expect(session.problems).toContainEqual(expect.objectContaining(mismatch));
+    }
+    const { answer, exitCode } = await run(cwd, "call", `${name}@^1/tell`, "--install");
+    expect([answer.error, exitCode]).toEqual([expect.objectContaining(mismatch), 1]);
+    await expect(startServer("own", { cwd, install: true, transport: { port: 0 } })).rejects.toMatchObject({
+      problem: mismatch,
+    });
+    expect(readState(cwd)).toEqual(before);
+  });
+});
+
+describe("what package.json declares", () => {
+  test("and is installed outside of the range stays as it is", async () => {
+    const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
+    const before = readState(cwd);
+    const { answer, exitCode } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
+    expect(exitCode).toBe(1);
+    expect(answer.error).toMatchObject({
+      code: "PackVersionMismatch",
+      message: `${name} 2.0.0 is installed, which does not satisfy "~1.1".`,
+    });
+    expect(readState(cwd)).toEqual(before);
+  });
+
+  test("and is not installed gets a version in its range", async () => {
+    const { cwd } = await setUp({ dependencies: { [name]: "^1.0.0" } });
+    rmSync(join(cwd, "node_modules"), { recursive: true });
+    const { answer } = await run(cwd, "call", `${name}@*/tell`, "--install");
+    expect(answer).toMatchObject({ variant: "Success", message: "1.2.0" });
+    expect(declaredIn(cwd)).toMatch(/^\^1\./);
+  });
+
+  test("and no reference fits into is not changed", async () => {
+    const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
+    rmSync(join(cwd, "node_modules"), { recursive: true });
+    const before = readState(cwd);
+    const { answer } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
+    expect(answer.error).toMatchObject({
+      code: "PackVersionMismatch",
+      message: `No version of ${name} satisfies "~1.1" and "^2.0.0" together.`,
+    });
+    expect(readState(cwd)).toEqual(before);
+  });
+});

@@ -1,0 +1,53 @@
+import satisfies from "semver/functions/satisfies.js";
+import { expect, test } from "vitest";
+import { joinRanges } from "../../src/qualified-names/join-ranges.ts";
+
+const versions = ["0.9.0", "1.0.0", "1.1.0", "1.2.0-alpha.1", "1.2.0", "1.9.9", "2.0.0", "2.5.0", "3.0.0"];
+const inRange = (range: string) => versions.filter((version) => satisfies(version, range));
+
+test.each([
+  [["^1.1", "<1.9"]],
+  [["^1.1", "^1"]],
+  [["*", "^2"]],
+  [["1 || 2", ">=1.1 <2.5 || 3"]],
+  [["1.x", "1.0 - 1.2", "~1.1 || ~1.2"]],
+  [["^1.2.0-beta.1", "<2"]],
+  [["^2", "^2", "2"]],
+])("what is in all of %j", (ranges) => {
+  const joined = joinRanges("jira", ranges).slice("jira@".length);
+  expect(inRange(joined)).toEqual(
+    ranges.map(inRange).reduce((left, right) => left.filter((version) => right.includes(version))),
+  );
+});
+
+test.each([
+  [[], "jira"],
+  [[undefined, undefined], "jira"],
+  [[undefined, "^1.2"], "jira@^1.2"],
+  [["^1", "^1.2", "^1.2"], "jira@^1.2"],
+  [["*", "1.2.3", "^1"], "jira@1.2.3"],
+])("%j of jira is written as it was where one says it all: %s", (ranges, spec) => {
+  expect(joinRanges("jira", ranges)).toBe(spec);
+});
+
+test.each([[["^1", "^2"]], [["<1", ">=1"]], [["1 || 2", "3 || 4"]], [["^1.1", "~1.0"]]])(
+  "there is nothing in all of %j",
+  (ranges) => {
+    expect(() => joinRanges("jira", ranges)).toThrow(
+      expect.objectContaining({ code: "PackVersionMismatch" }),
+    );
+  },
+);
+
+test("says which ranges have no version together", () => {
+  expect(() => joinRanges("@acme/jira", ["^1", "*", "^2"])).toThrow(
+    'No version of @acme/jira satisfies "^1" and "^2" together.',
+  );
+});
+
+test("thousands of long ranges are not all looked at", () => {
+  const long = (start: number) => Array.from({ length: 100 }, (_, index) => `${start}.${index}`).join("||");
+  const many = Array.from({ length: 5000 }, (_, index) => `>=1.0.${index}`);
+  expect(joinRanges("jira", [...many, long(1), long(2)])).toBe("jira@>=1.0.9");
+  expect(joinRanges("jira", [long(1)])).toBe(`jira@${long(1)}`);
+});
