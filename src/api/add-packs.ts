@@ -7,7 +7,7 @@ import type { PackPreview } from "../install/packages/preview-packs.ts";
 import type { RemovedPack } from "../install/packages/remove-packs.ts";
 import { findStateDirectory } from "../io/log-folder.ts";
 import { createNodeInspectionPort } from "../io/node-inspection-port.ts";
-import { createPackageManagerPort } from "../io/package-manager.ts";
+import { createPackageManagerPort, readManagerVersion } from "../io/package-manager.ts";
 import { saveEntries, saveFiles } from "../io/project-files.ts";
 import { lockProject } from "../io/project-lock.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -92,7 +92,7 @@ async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMean
     timeoutMs,
     signal,
     onCommand,
-    async createPreviewMeans({ manager }) {
+    async createPreviewMeans({ manager, program }) {
       const [client, tarballs, means, { readNpmConfiguration }, { findNewestAllowed }] = await Promise.all([
         import("../io/registry-client.ts"),
         import("../io/package-tarball.ts"),
@@ -105,7 +105,11 @@ async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMean
       const configuration =
         manager.name === "npm" ? readNpmConfiguration({ projectDirectory, env: process.env }) : new Map();
       return {
-        findNewestAllowed: (name) => findNewestAllowed(configuration, name, Date.now()),
+        findNewestAllowed: (name) =>
+          findNewestAllowed(configuration, name, {
+            now: Date.now(),
+            npmVersion: readManagerVersion(program),
+          }),
         registry: await means.createRegistryPort(cwd),
         inspection: port,
         escapeName: client.escapePackageName,

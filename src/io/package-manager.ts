@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { readLinkedCommands } from "./linked-commands.ts";
 
@@ -92,6 +92,16 @@ export function findManagerProgram(
   const modules = platform === "win32" ? beside : join(beside, "..", "lib");
   const script = join(modules, "node_modules/npm/bin/npm-cli.js");
   return existsSync(script) ? throughNode(script) : undefined;
+}
+
+/** The version of a package manager that runs in Node, by the package.json of its package; `undefined` for another one. */
+export function readManagerVersion({ args: [script = ""] }: ManagerProgram): string | undefined {
+  try {
+    const { version } = JSON.parse(readFileSync(join(dirname(script), "../package.json"), "utf8"));
+    return typeof version === "string" ? version : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a script of npm that started us was told, which is not meant for another project. */

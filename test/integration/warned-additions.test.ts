@@ -1,9 +1,11 @@
 // What `add` says before it asks: names that may be mistaken for others, and how old a version is.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import satisfies from "semver/functions/satisfies.js";
 import { describe, expect, inject, test } from "vitest";
 import { addPacks, installMissing, type PackPreview } from "../../src/api/add-packs.ts";
 import { openSession } from "../../src/api/session.ts";
+import { findManagerProgram, readManagerVersion } from "../../src/io/package-manager.ts";
 import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
 import { startRegistryProxy } from "../remote/registry-proxy.ts";
 import { packageManagers, runPackageManager } from "../support/package-managers.ts";
@@ -168,13 +170,18 @@ describe("the age of a version", () => {
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
     writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
+    const npm = findManagerProgram("npm");
+    const npmVersion = npm === undefined ? undefined : readManagerVersion(npm);
+    expect(npmVersion).toMatch(/^\d+\.\d+\.\d+/);
+    const isKnown = setting.startsWith("before") || satisfies(npmVersion ?? "", ">=11.10.0");
+    const expected = isKnown ? "1.0.0" : "2.0.0";
     const shown: PackPreview[] = [];
     const { added } = await addPacks([spec], {
       cwd: directory,
       consent: (previews) => shown.push(...previews) > 0,
     });
-    expect(shown[0]?.pack.version).toBe("1.0.0");
-    expect(added.map(({ version }) => version)).toEqual(["1.0.0"]);
+    expect(shown[0]?.pack.version).toBe(expected);
+    expect(added.map(({ version }) => version)).toEqual([expected]);
   });
 
   test("that a package manager demands by itself is no reason to install what was not shown", async () => {
@@ -184,7 +191,7 @@ describe("the age of a version", () => {
     const before = readState(directory);
     const consent = () => {
       // As if the setting were one that Trailblaze does not read.
-      writeFileSync(join(directory, ".npmrc"), "min-release-age=3\n");
+      writeFileSync(join(directory, ".npmrc"), `before=${new Date(Date.now() - 3 * dayMs).toISOString()}\n`);
       return true;
     };
     await expect(addPacks(["tb-aged"], { cwd: directory, consent })).rejects.toMatchObject({
