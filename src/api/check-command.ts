@@ -24,7 +24,10 @@ export async function checkCommand(
   const shown = taken.length > 0 ? taken : own;
   const problems = claims.map((claim) => {
     const isInForce = taken.some(({ command }) => command === claim.command);
-    const args = { ...claim, hint: "Remove the package, then run `npm rebuild trailblaze`." };
+    const args = {
+      ...claim,
+      hint: "Remove the package with your package manager. With npm, run `npm rebuild trailblaze` afterwards.",
+    };
     return createProblem("ReservedCommand", args, {}, isInForce ? "operation" : "bystander");
   });
   const summary = shown.length === 0 ? "no trailblaze in node_modules/.bin" : shown.map(describe).join("; ");

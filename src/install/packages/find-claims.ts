@@ -9,7 +9,7 @@ import { type LinkedCommand, readLinkedCommands } from "../../io/linked-commands
 
 /** An installed package that takes a reserved command, or a command in node_modules/.bin that is taken. */
 export interface InstalledClaim {
-  /** Name and version of the package, or the path of the command where no package tells that it has it. */
+  /** Name and version of the package; the program's path where the package itself does not tell. */
   package: string;
   command: string;
   alias?: string;
@@ -22,8 +22,6 @@ export interface CommandState {
   claims: InstalledClaim[];
   /** The reserved commands in node_modules/.bin of the project and of its workspace's root. */
   linked: LinkedCommand[];
-  /** Absolute paths of these folders. */
-  binFolders: string[];
 }
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
@@ -48,18 +46,14 @@ export async function findClaims(port: DiscoveryPort, cwd: string): Promise<Comm
       claims.push({ package: described, command, ...(alias === undefined ? {} : { alias }), location });
   }
   const folders = [...new Set([project.directory, workspace?.root ?? project.directory])];
-  const binFolders = folders.map((folder) => join(folder, "node_modules", ".bin"));
-  const linked = binFolders.flatMap(readLinkedCommands);
-  for (const { file, command, target, isOwned } of linked) {
-    const isKnown = claims.some(({ location }) => target?.startsWith(`${location}${sep}`));
-    if (!isOwned && !isKnown)
-      claims.push({
-        package: relative(project.directory, target ?? file),
-        command,
-        location: target ?? file,
-      });
+  const linked = folders.flatMap((folder) => readLinkedCommands(join(folder, "node_modules", ".bin")));
+  for (const { file, command, target = file, isOwned } of linked) {
+    if (isOwned || claims.some(({ location }) => target.startsWith(`${location}${sep}`))) continue;
+    const path = relative(project.directory, target);
+    const [, name] = /^.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^.\\/][^\\/]*)/.exec(path) ?? [];
+    claims.push({ package: name === undefined ? path : `${name} (${path})`, command, location: target });
   }
-  return { claims, linked, binFolders };
+  return { claims, linked };
 }
 
 /** The claims that were not there before. */
