@@ -100,7 +100,7 @@ const lastWords = (text: string): string =>
     .trim()
     .slice(-300);
 
-interface WorkspaceIncomplete {
+export interface WorkspaceIncomplete {
   cause: "length" | "alternatives" | "steps" | "folders" | "bytes" | "failed";
   /** The number that is the limit. */
   limit?: number | undefined;
