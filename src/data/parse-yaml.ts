@@ -9,7 +9,9 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   Parser,
+  type YAMLMap,
 } from "yaml";
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
@@ -139,17 +141,32 @@ function endLastScalar(text: string, document: Document.Parsed): void {
   if ((lines.at(-1)?.length ?? 0) > written - kept) last.value = value.replace(/\n$/, "");
 }
 
-/** The node whose position tells where the value at a path is: its key in a map, else the value itself. */
-function findNode(document: Document.Parsed, path: Path): Pick<Node, "range"> | undefined {
-  const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const last = path.at(-1);
-  if (isMap(parent)) {
-    const key = parent.items.find(
-      (pair) => isScalar(pair.key) && String(pair.key.value) === String(last),
-    )?.key;
-    if (isScalar(key)) return key;
-  }
-  return document.getIn(path, true) as Node | undefined;
+/**
+ * Finds the position that tells where the value at a path is, or its nearest ancestor: of its key in a map, else of the
+ * value itself. Indexes the maps it passes, so that many look-ups cost one pass.
+ */
+function createOffsetFinder({ contents }: Document.Parsed): (path: Path) => number | undefined {
+  const indexes = new Map<unknown, Map<string, Pair>>();
+  const findPair = (map: YAMLMap, key: string | number) => {
+    const index =
+      indexes.get(map) ??
+      new Map(map.items.map((pair) => [String(isScalar(pair.key) && pair.key.value), pair]));
+    indexes.set(map, index);
+    return index.get(String(key));
+  };
+  return (path) => {
+    let node: unknown = contents;
+    let offset: number | undefined;
+    for (const key of path) {
+      const pair = isMap(node) ? findPair(node, key) : undefined;
+      const next = isSeq(node) ? node.items[Number(key)] : pair?.value;
+      const range = isScalar(pair?.key) ? pair.key.range : (next as Node | undefined)?.range;
+      if (!range) break;
+      offset = range[0];
+      node = next;
+    }
+    return offset;
+  };
 }
 
 export interface YamlOptions {
@@ -187,18 +204,16 @@ export function composeYaml(text: string, { refuseMerges = false }: YamlOptions 
 export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): YamlData {
   const text = decodeUtf8(bytes);
   const { document, value, lines } = composeYaml(text, options);
+  let findOffset: ReturnType<typeof createOffsetFinder> | undefined;
   return {
     text,
     value,
     locate(path) {
-      for (let length = path.length; length > 0; length--) {
-        const range = findNode(document, path.slice(0, length))?.range;
-        if (range) {
-          const { line, col } = lines.linePos(range[0]);
-          return { line, column: col };
-        }
-      }
-      return { line: 1, column: 1 };
+      findOffset ??= createOffsetFinder(document);
+      const offset = findOffset(path);
+      if (offset === undefined) return { line: 1, column: 1 };
+      const { line, col } = lines.linePos(offset);
+      return { line, column: col };
     },
   };
 }

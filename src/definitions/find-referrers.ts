@@ -1,6 +1,6 @@
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
-import { resolveReference } from "../qualified-names/index.ts";
+import { resolveReference, SuggestionBudget } from "../qualified-names/index.ts";
 import type { InspectionMeans } from "./inspect.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 import { findReferences } from "./references.ts";
@@ -22,6 +22,8 @@ export async function findReferrers(
 ): Promise<Referrer[]> {
   const packs = found.packs.map(({ pack }) => pack);
   const referrers: Referrer[] = [];
+  // What leads nowhere is not told here.
+  const suggestions = new SuggestionBudget(0);
   for (const one of found.packs) {
     if (one.pack.shadowed) continue;
     const only = [...one.extension[keyOfKind.server], ...one.extension[keyOfKind.toolset]];
@@ -36,7 +38,7 @@ export async function findReferrers(
         if (kind !== target.kind) return false;
         try {
           return (
-            resolveReference(reference, { from: one.pack, kind, packs }).qualifiedName ===
+            resolveReference(reference, { from: one.pack, kind, packs, suggestions }).qualifiedName ===
             target.qualifiedName
           );
         } catch {

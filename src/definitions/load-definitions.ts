@@ -14,16 +14,19 @@ import {
 import { normalizeDefinition } from "./normalize-definition.ts";
 import { placeInSources } from "./place-problems.ts";
 import { describeCode, describeFileFault, readData } from "./read-data.ts";
+import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack, SourceText } from "./types.ts";
 
 export interface LoadOptions {
   /** Refuse definitions that are code instead of evaluating them. */
   dataOnly?: boolean;
   context?: ProblemContext;
-  /** Only these declarations of the pack; default: all. */
+  /** Only these declarations of the pack, in its order; default: all. */
   only?: readonly Declaration[];
   /** Also read combined files that no item needs, to see what is in them. */
   unneeded?: boolean;
+  /** What other loads of the pack have read. */
+  once?: ReadOnce;
   /** Makes the evaluator; called only if there is code to evaluate. */
   createEvaluator: () => Promise<EvaluationPort>;
 }
@@ -82,7 +85,7 @@ async function readFiles(
   port: InspectionPort,
   { pack }: FoundPack,
   wanted: readonly WantedFile[],
-  { dataOnly = false, context = "operation", createEvaluator }: LoadOptions,
+  { dataOnly = false, context = "operation", once = new ReadOnce(), createEvaluator }: LoadOptions,
 ): Promise<FileContents> {
   const contents: FileContents = {
     values: new Map(),
@@ -101,7 +104,8 @@ async function readFiles(
       contents.problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
       continue;
     }
-    const read = port.readFile(pack.location, source.file);
+    const key = [pack.location, source.file];
+    const read = once.get(["file", ...key], () => port.readFile(pack.location, source.file));
     const fault = describeFileFault(read, source.file, place, context);
     if (fault !== undefined || read.state !== "read") {
       if (fault !== undefined) contents.problems.push(fault);
@@ -109,7 +113,7 @@ async function readFiles(
       code.push({ source, place, realPath: read.realPath });
       contents.texts.set(source.file, describeCode(read.bytes));
     } else {
-      const data = await readData(source, read.bytes, place, context);
+      const data = await once.get(["data", ...key], () => readData(source, read.bytes, place, context));
       if (data.source !== undefined) contents.texts.set(source.file, data.source);
       if ("problem" in data) contents.problems.push(data.problem);
       else {
@@ -194,7 +198,7 @@ export async function loadDefinitions(
           const oddPlace = { ...place, file: odd };
           notDefined.push(createProblem("UnsupportedDefinitionFormat", args, oddPlace, context));
         } else if (files !== undefined) {
-          const args = files.missing().describe(name, Object.keys(map));
+          const args = files.missing().describe(name, map);
           const fullPlace = { ...place, file: source.file, path };
           notDefined.push(createProblem("MissingDefinitionFile", args, fullPlace, context));
         }

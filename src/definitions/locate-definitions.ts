@@ -6,6 +6,7 @@ import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
 import { MissingDefinitions } from "./missing-definition.ts";
+import { ReadOnce } from "./read-once.ts";
 
 /** A file that holds a definition, or a map of them. */
 export interface DefinitionFile {
@@ -112,14 +113,16 @@ export function createDefinitionFilter(extension: Extension, kind: Kind): (path:
 export function locateDefinitions(
   port: InspectionPort,
   found: FoundPack,
-  { context = "operation", only }: { context?: ProblemContext; only?: readonly Declaration[] } = {},
+  {
+    context = "operation",
+    only,
+    once = new ReadOnce(),
+  }: { context?: ProblemContext; only?: readonly Declaration[]; once?: ReadOnce } = {},
 ): LocatedDefinitions {
   const { extension, pack } = found;
   const located: LocatedDefinitions = { items: [], kinds: [], problems: [] };
   const root = normalizeRoot(extension.root);
-  const wanted = only === undefined ? undefined : new Set(only);
-  const isWanted = (declaration: Declaration) => wanted?.has(declaration) ?? true;
-  const declarations = kinds.flatMap((kind) => extension[keyOfKind[kind]]).filter(isWanted);
+  const declarations = only ?? kinds.flatMap((kind) => extension[keyOfKind[kind]]);
   const report = (...args: Parameters<typeof createProblem>) => located.problems.push(createProblem(...args));
   const withoutSource = () => declarations.map((declaration) => ({ declaration, source: undefined }));
 
@@ -128,34 +131,36 @@ export function locateDefinitions(
     report("DefinitionOutsidePackage", { what: extension.root }, inManifest, context);
     return { ...located, items: withoutSource() };
   }
-  const rootFiles = port.listFiles(pack.location, root);
-  if (rootFiles === undefined) {
+  const list = (folder: string) =>
+    once.get(["folder", pack.location, folder], () => {
+      const fileNames = port.listFiles(pack.location, folder);
+      return { fileNames, ...groupByName(fileNames ?? [], folder) };
+    });
+  const atRoot = list(root);
+  if (atRoot.fileNames === undefined) {
     if (declarations.length > 0)
       report("MissingRootDirectory", { root: extension.root }, inManifest, context);
     return { ...located, items: withoutSource() };
   }
 
-  const atRoot = groupByName(rootFiles, root);
   for (const kind of kinds) {
     const key = keyOfKind[kind];
     const folder = joinPath(root, key);
-    const fileNames = port.listFiles(pack.location, folder);
+    const { fileNames, known, unknown } = list(folder);
     const isOutside = fileNames === undefined && port.describePath(pack.location, folder) === "outside";
     if (isOutside) report("DefinitionOutsidePackage", { what: folder }, { pack: pack.name, kind }, context);
-    const { known, unknown } = groupByName(fileNames ?? [], folder);
     const combinedFiles = atRoot.known.get(key) ?? [];
     const [combined] = combinedFiles;
-    let finder: MissingDefinitions | undefined;
-    const missing = () => {
-      const declared = new Set(extension[key].map(({ name }) => name));
-      const place = { key, root, fileNames: fileNames ?? [], declared, combined: combined?.file };
-      finder ??= new MissingDefinitions(port, pack.location, place);
-      return finder;
-    };
+    const missing = () =>
+      once.get(["missing", pack.location, key], () => {
+        const declared = new Set(extension[key].map(({ name }) => name));
+        const place = { key, root, fileNames: fileNames ?? [], declared, combined: combined?.file };
+        return new MissingDefinitions(port, pack.location, place);
+      });
     located.kinds.push({ kind, perItem: known, unknown, combined, missing });
     if (combined !== undefined) reportDuplicates(combinedFiles, { pack: pack.name, kind });
 
-    for (const declaration of extension[key].filter(isWanted)) {
+    for (const declaration of declarations.filter((one) => one.kind === kind)) {
       const place = { pack: pack.name, kind, item: declaration.name };
       const own = known.get(declaration.name) ?? [];
       const [first] = own;

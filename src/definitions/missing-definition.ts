@@ -1,11 +1,8 @@
 import type { InspectionPort } from "../io/inspection-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import type { MissingDefinition } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
+import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
 import { isFormat, splitFileName } from "./formats.ts";
-
-/** After so many missing definitions of one kind, looking for near names helps nobody any more. */
-const maximumSuggestions = 100;
 
 /** Without what people vary in the names of files: case, hyphens and underscores. */
 const plain = (name: string) => name.toLowerCase().replace(/[-_. ]/g, "");
@@ -25,8 +22,9 @@ export class MissingDefinitions {
   readonly #declared: ReadonlySet<string>;
   readonly #combined: string | undefined;
   readonly #listFolder: (folder: string) => string[] | undefined;
-  #misnamed: { folder: string; names: ReadonlySet<string> }[] | undefined;
-  #suggestions = 0;
+  #misnamed: { folder: string; files: ReadonlyMap<string, string> }[] | undefined;
+  #undeclared: readonly string[] | undefined;
+  readonly #suggestions = new SuggestionBudget();
 
   constructor(
     port: InspectionPort,
@@ -58,34 +56,38 @@ export class MissingDefinitions {
     this.#orphans = orphans;
   }
 
-  /** What the problem of an item without a definition is to say; `entries` are the keys of the file of its kind. */
-  describe(name: string, entries: readonly string[] = []): MissingDefinition {
+  /** What the problem of an item without a definition is to say; `entries` is what the file of its kind holds. */
+  describe(name: string, entries: Readonly<Record<string, unknown>> = {}): MissingDefinition {
     const folder = joinPath(this.#root, this.#key);
     const combined = this.#combined ?? `${folder}.{json,yaml,mjs}`;
     const described = { name, own: `${folder}/${name}.{json,yaml,mjs}`, combined };
-    const meant =
-      ++this.#suggestions > maximumSuggestions ? undefined : this.#findMeant(name, folder, entries);
+    const candidates = this.#orphans.size + this.#undeclaredIn(entries).length;
+    const meant = this.#suggestions.take(candidates) ? this.#findMeant(name, folder, entries) : undefined;
     return meant === undefined ? described : { ...described, meant };
   }
 
-  #findMeant(name: string, folder: string, entries: readonly string[]): MissingDefinition["meant"] {
+  /** Names in the file of the kind that no item declares. The file is always the same one. */
+  #undeclaredIn(entries: Readonly<Record<string, unknown>>): readonly string[] {
+    this.#undeclared ??= Object.keys(entries).filter((one) => !this.#declared.has(one));
+    return this.#undeclared;
+  }
+
+  #findMeant(
+    name: string,
+    folder: string,
+    entries: Readonly<Record<string, unknown>>,
+  ): MissingDefinition["meant"] {
     const near = findNear(name, [...this.#orphans.keys()]);
     const fileName = near === undefined ? undefined : this.#orphans.get(near);
     if (fileName !== undefined) {
       const { ending } = splitFileName(fileName);
       return { file: `${folder}/${fileName}`, renameTo: `${name}.${ending}` };
     }
-    const key = findNear(
-      name,
-      entries.filter((one) => !this.#declared.has(one)),
-    );
+    const key = findNear(name, this.#undeclaredIn(entries));
     if (key !== undefined && this.#combined !== undefined)
       return { file: this.#combined, key, renameTo: name };
     for (const misnamed of this.#listMisnamed()) {
-      const found = [...misnamed.names].find((one) => {
-        const { base, ending } = splitFileName(one);
-        return base === name && isFormat(ending);
-      });
+      const found = misnamed.files.get(name);
       if (found !== undefined) return { file: joinPath(misnamed.folder, found), moveTo: folder };
     }
     return undefined;
@@ -96,7 +98,12 @@ export class MissingDefinitions {
     this.#misnamed ??= [...misnamedFolders(this.#key), ""].flatMap((one) => {
       const folder = one === "" ? this.#root : joinPath(this.#root, one);
       const names = this.#listFolder(folder);
-      return names === undefined ? [] : [{ folder, names: new Set(names) }];
+      const files = new Map<string, string>();
+      for (const fileName of names ?? []) {
+        const { base, ending } = splitFileName(fileName);
+        if (isFormat(ending) && !files.has(base)) files.set(base, fileName);
+      }
+      return names === undefined ? [] : [{ folder, files }];
     });
     return this.#misnamed;
   }

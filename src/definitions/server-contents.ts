@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem, TrailblazeError } from "../problems/index.ts";
-import { resolveReference, whyInvalidItemName } from "../qualified-names/index.ts";
+import { resolveReference, SuggestionBudget, whyInvalidItemName } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { findReferences, type WrittenReference } from "./references.ts";
 import type { InspectedItem } from "./types.ts";
@@ -80,6 +80,7 @@ export class ServerContentsReader {
   readonly #builtIns: readonly string[];
   readonly #isHostKnown: boolean;
   readonly #manager: PackageManager | undefined;
+  readonly #suggestions = new SuggestionBudget();
   /** What references lead to and is not installed, as npm takes it, in their order. */
   readonly missingPacks: string[] = [];
 
@@ -122,14 +123,18 @@ export class ServerContentsReader {
     if (server === undefined) return { tools: [], prompts: [], toolsets, repeatedBundles };
     const seen = new Set<string>();
     const add = async (referrer: Referrer): Promise<void> => {
-      for (const name of await this.#resolve(referrer, "tool")) {
+      const toolNames = await this.#resolve(referrer, "tool");
+      await this.#library.load("tool", toolNames);
+      for (const name of toolNames) {
         const isBuiltIn = !name.includes("/");
         const [item] = isBuiltIn ? [] : await this.#library.load("tool", [name]);
         if (isBuiltIn) members.set(`tool ${name}`, { type: "builtIn", name });
         else if (item !== undefined && !members.has(`tool ${name}`))
           members.set(`tool ${name}`, { type: "tool", item });
       }
-      for (const name of await this.#resolve(referrer, "toolset")) {
+      const toolsetNames = await this.#resolve(referrer, "toolset");
+      await this.#library.load("toolset", toolsetNames);
+      for (const name of toolsetNames) {
         const [toolset] = await this.#library.load("toolset", [name]);
         if (toolset === undefined) continue;
         const isBundle = toolset.shape === "toolsBundle";
@@ -174,6 +179,7 @@ export class ServerContentsReader {
             packs: this.#packs,
             builtIns: this.#builtIns,
             manager: this.#manager,
+            suggestions: this.#suggestions,
           }).qualifiedName,
         );
       } catch (error) {

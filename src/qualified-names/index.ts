@@ -1,5 +1,5 @@
 export { whyInvalidItemName } from "./item-name.ts";
-export { findNearestNames } from "./nearest-names.ts";
+export { findNearestNames, SuggestionBudget } from "./nearest-names.ts";
 export { isPackageName, qualifyPackageName } from "./package-name.ts";
 export {
   formatQualifiedName,

@@ -2,17 +2,44 @@ import leven from "leven";
 
 const maximumSuggestions = 3;
 
+/** Candidates that are compared for all names of one task, as for the references of a pack. */
+const maximumComparisons = 300_000;
+
+/**
+ * What looking for near names may still cost: beyond so many comparisons, names are not suggested any more. Where one
+ * name is missing that is out of reach; where thousands are, nobody reads what each of them may have meant.
+ */
+export class SuggestionBudget {
+  #comparisons: number;
+
+  constructor(comparisons = maximumComparisons) {
+    this.#comparisons = comparisons;
+  }
+
+  /** Whether one more name may be compared with so many candidates. */
+  take(candidates: number): boolean {
+    this.#comparisons -= candidates;
+    return this.#comparisons >= 0;
+  }
+}
+
 /** The candidates that a person may have meant by `name`, best first, at most three. */
-export function findNearestNames(name: string, candidates: readonly string[]): string[] {
+export function findNearestNames(
+  name: string,
+  candidates: readonly string[],
+  budget?: SuggestionBudget,
+): string[] {
+  if (budget?.take(candidates.length) === false) return [];
   const wanted = name.toLowerCase();
   const tolerance = Math.max(2, Math.floor(wanted.length / 3));
-  return [...new Set(candidates)]
-    .map((candidate) => ({
-      candidate,
-      distance: leven(wanted, candidate.toLowerCase(), { maxDistance: tolerance + 1 }),
-    }))
-    .filter(({ distance }) => distance <= tolerance)
-    .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
+  const near = new Map<string, number>();
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - wanted.length) > tolerance || near.has(candidate)) continue;
+    const distance = leven(wanted, candidate.toLowerCase(), { maxDistance: tolerance + 1 });
+    if (distance <= tolerance) near.set(candidate, distance);
+  }
+  return [...near]
+    .sort(([one, near], [other, far]) => near - far || (one < other ? -1 : 1))
     .slice(0, maximumSuggestions)
-    .map(({ candidate }) => candidate);
+    .map(([candidate]) => candidate);
 }

@@ -2,7 +2,7 @@ import satisfies from "semver/functions/satisfies.js";
 import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
 import { failure, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
 import { whyInvalidItemName } from "./item-name.ts";
-import { findNearestNames } from "./nearest-names.ts";
+import { findNearestNames, type SuggestionBudget } from "./nearest-names.ts";
 import { qualifyPackageName } from "./package-name.ts";
 import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 
@@ -24,6 +24,8 @@ export interface ReferenceContext {
   builtIns?: readonly string[] | undefined;
   /** The project's package manager, whose commands hints name; default: npm. */
   manager?: PackageManager | undefined;
+  /** For those who resolve many: what looking for near names may cost in total. */
+  suggestions?: SuggestionBudget | undefined;
 }
 
 export interface ResolvedReference {
@@ -58,6 +60,11 @@ function notFound(
   return failure(notFoundCode[kind ?? "tool"], { name, otherKind, nearest, isAnyKind });
 }
 
+function countItems(packs: readonly ResolvablePack[], kind: Kind | undefined): number {
+  const wanted = kind === undefined ? kinds : [kind];
+  return packs.reduce((sum, pack) => wanted.reduce((all, one) => all + pack[keyOfKind[one]].length, sum), 0);
+}
+
 function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefined): string[] {
   const wanted = kind === undefined ? kinds : [kind];
   return packs.flatMap((pack) =>
@@ -90,12 +97,13 @@ function resolveInPack(
   reference: string,
   { item }: Pick<QualifiedName, "item">,
   pack: ResolvablePack,
-  kind: Kind | undefined,
+  { kind, suggestions }: Pick<ReferenceContext, "kind" | "suggestions">,
 ): ResolvedReference {
   const found = kindsOf(pack, item);
   const qualifiedName = `${qualifyPackageName(pack.name)}/${item}`;
   const [only, ...others] = kind === undefined ? found : found.filter((one) => one === kind);
   if (only === undefined) {
+    if (suggestions?.take(countItems([pack], kind)) === false) throw notFound(reference, kind, [], found[0]);
     const wanted = kind === undefined ? kinds : [kind];
     const names = wanted.flatMap((one) => pack[keyOfKind[one]].map(({ name }) => name));
     const prefix = qualifyPackageName(pack.name);
@@ -107,23 +115,25 @@ function resolveInPack(
 }
 
 function resolveShortName(reference: string, context: ReferenceContext): ResolvedReference {
-  const { from, kind, packs, builtIns = [] } = context;
+  const { from, kind, packs, builtIns = [], suggestions } = context;
   if (from !== "user") {
     const found = kindsOf(from, reference).filter((one) => kind === undefined || one === kind);
-    if (found.length > 0) return resolveInPack(reference, { item: reference }, from, kind);
+    if (found.length > 0) return resolveInPack(reference, { item: reference }, from, context);
   }
   const isBuiltIn = builtIns.includes(reference);
   const mayBeTool = (kind ?? "tool") === "tool";
   if (isBuiltIn && mayBeTool) return { kind: "tool", qualifiedName: reference };
 
+  const ownKind = from === "user" ? undefined : kindsOf(from, reference)[0];
+  const otherKind = ownKind ?? (isBuiltIn ? "tool" : undefined);
+  if (suggestions?.take(countItems(packs, kind)) === false) throw notFound(reference, kind, [], otherKind);
   const own = from === "user" ? [] : allQualifiedNames([from], kind);
   const candidates = [...own, ...allQualifiedNames(packs, kind)];
   const endingInIt = candidates.filter((name) => name.endsWith(`/${reference}`));
   const ownNames = own.map((name) => name.slice(name.lastIndexOf("/") + 1));
   const shortNames = mayBeTool ? [...ownNames, ...builtIns] : ownNames;
   const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(reference, shortNames);
-  const ownKind = from === "user" ? undefined : kindsOf(from, reference)[0];
-  throw notFound(reference, kind, nearest, ownKind ?? (isBuiltIn ? "tool" : undefined));
+  throw notFound(reference, kind, nearest, otherKind);
 }
 
 /** The pack of an npm name or its qualified form, of several copies the one that counts. */
@@ -136,7 +146,7 @@ function findNamedPack(name: string, packs: readonly ResolvablePack[]): Resolvab
 
 /** Callers without types may leave things out, name the pack, or write a kind in the plural. */
 function normalizeContext(given: ReferenceContext): ReferenceContext {
-  const { from = "user", packs = [], builtIns = [], kind, manager } = given ?? {};
+  const { from = "user", packs = [], builtIns = [], kind, manager, suggestions } = given ?? {};
   const isNamed = typeof from === "string" && from !== "user";
   return {
     from: isNamed ? findNamedPack(from, packs) : from,
@@ -144,6 +154,7 @@ function normalizeContext(given: ReferenceContext): ReferenceContext {
     builtIns,
     kind: readKind(kind),
     manager,
+    suggestions,
   };
 }
 
@@ -178,6 +189,7 @@ export function resolveReference(reference: string, given: ReferenceContext): Re
     const nearest = findNearestNames(
       packageName,
       context.packs.map((one) => one.name),
+      context.suggestions,
     );
     const missingPack = range === undefined ? packageName : `${packageName}@${range}`;
     const args = { name: packageName, nearest, range, manager: context.manager };
@@ -191,5 +203,5 @@ export function resolveReference(reference: string, given: ReferenceContext): Re
       manager: context.manager,
     });
   }
-  return resolveInPack(reference, name, pack, context.kind);
+  return resolveInPack(reference, name, pack, context);
 }

@@ -33,7 +33,10 @@ export interface Registry {
    * What a reference leads to, from where it stands: `user` (default), or a pack of this registry.
    * Throws `TrailblazeError` as `resolveReference` does.
    */
-  resolve(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): ResolvedReference;
+  resolve(
+    reference: string,
+    options?: Pick<Partial<ReferenceContext>, "from" | "kind" | "suggestions">,
+  ): ResolvedReference;
   /** The item that `resolve` leads to. Throws as it does. */
   get(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): RegistryItem;
   /** Qualified names and built-ins near to a name, best first. */
@@ -92,8 +95,8 @@ export function createRegistry(
       const wanted = readKind(kind);
       return wanted === undefined ? [...all] : all.filter((item) => item.kind === wanted);
     },
-    resolve(reference, { from = "user", kind } = {}) {
-      return resolveReference(reference, { from, kind, packs, builtIns: names, manager });
+    resolve(reference, { from = "user", kind, suggestions } = {}) {
+      return resolveReference(reference, { from, kind, packs, builtIns: names, manager, suggestions });
     },
     get(reference, options) {
       const { kind, qualifiedName } = registry.resolve(reference, options);

@@ -2,6 +2,7 @@ import { findReferences } from "../definitions/references.ts";
 import type { InspectedItem } from "../definitions/types.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import { SuggestionBudget } from "../qualified-names/index.ts";
 import type { Registry } from "../registry/create-registry.ts";
 import type { CheckedPack } from "./check-packs.ts";
 import type { SessionConfig } from "./config/session-config.ts";
@@ -30,10 +31,15 @@ export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
   const { config, packs, registered } = sources;
   const problems: Problem[] = [];
   const configProblems: Problem[] = [];
+  const suggestions = new SuggestionBudget();
   const names = new Map<string, string>();
-  for (const { tool } of registered) {
+  const entries = new Map<string, string[]>();
+  for (const { tool, bundle } of registered) {
     names.set(tool.name, tool.name);
     if (tool.qualifiedName !== null) names.set(tool.qualifiedName, tool.name);
+    if (bundle === undefined) continue;
+    if (entries.has(bundle)) entries.get(bundle)?.push(tool.name);
+    else entries.set(bundle, [tool.name]);
   }
   const toolsetItems = new Map<string, { item: InspectedItem; pack: DiscoveredPack }>();
   for (const { inspected } of packs) {
@@ -47,7 +53,7 @@ export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
   const findTool = (reference: string, from: "user" | DiscoveredPack): string[] => {
     // A tool of a server is no item: its advertised name is all that it can be referred to by.
     try {
-      const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool" });
+      const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool", suggestions });
       const name = names.get(qualifiedName);
       return name === undefined ? [] : [name];
     } catch (error) {
@@ -57,8 +63,7 @@ export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
     }
   };
 
-  const entriesOf = ({ qualifiedName }: InspectedItem) =>
-    registered.filter(({ bundle }) => bundle === qualifiedName).map(({ tool }) => tool.name);
+  const entriesOf = ({ qualifiedName }: InspectedItem) => entries.get(qualifiedName) ?? [];
 
   const contributions: ToolsetContribution[] = [];
   for (const [name, references] of config.toolsets) {
@@ -84,7 +89,7 @@ export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
       if (kind !== "tool" && kind !== "toolset") return [];
       try {
         if (kind === "tool") return findTool(reference, pack);
-        const { qualifiedName } = sources.registry.resolve(reference, { from: pack, kind });
+        const { qualifiedName } = sources.registry.resolve(reference, { from: pack, kind, suggestions });
         const inner = toolsetItems.get(qualifiedName);
         if (inner?.item.shape === "toolsBundle") return entriesOf(inner.item);
         return inner === undefined ? [] : findMembers(inner.item, inner.pack, seen);

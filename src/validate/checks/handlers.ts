@@ -4,14 +4,14 @@ import { findHandlers, type HandlerPlace, parseHandler } from "../../definitions
 import type { ModuleFacts } from "../../definitions/modules/gather-modules.ts";
 import type { InspectedItem, Path } from "../../definitions/types.ts";
 import { quote } from "../../problems/index.ts";
-import { findNearestNames } from "../../qualified-names/index.ts";
+import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 
 const maximumListed = 10;
 
 /** The exports to show where one is missing: near ones, or all unless they are many. */
-function chooseExports(name: string, exports: readonly string[]): string[] {
-  const nearest = findNearestNames(name, exports);
+function chooseExports(name: string, exports: readonly string[], suggestions: SuggestionBudget): string[] {
+  const nearest = findNearestNames(name, exports, suggestions);
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
 
@@ -35,6 +35,7 @@ function* checkModule(
   { module, exportName }: HandlerPlace,
   facts: ModuleFacts | undefined,
   path: Path,
+  suggestions: SuggestionBudget,
 ): Generator<Finding> {
   switch (facts?.state) {
     case "outside":
@@ -57,7 +58,7 @@ function* checkModule(
       const search = facts.searches.get(exportName);
       if (search === undefined || search === "found") return;
       if ("absent" in search) {
-        const exports = chooseExports(exportName, facts.exports);
+        const exports = chooseExports(exportName, facts.exports, suggestions);
         const { absent: reason, hint } = search;
         yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
       } else {
@@ -72,6 +73,7 @@ const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?[jt]s(?:#|$)/.
 
 /** That what `handler` and `initialize` name is there: a module inside the package, and an export of it. */
 export const checkHandlers: Check = function* ({ inspected, modules }) {
+  const suggestions = new SuggestionBudget();
   for (const item of inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
       if (typeof handler === "string") {
@@ -80,7 +82,7 @@ export const checkHandlers: Check = function* ({ inspected, modules }) {
           const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
           yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {
-          yield* checkModule(item, handler, place, modules.get(place.module), path);
+          yield* checkModule(item, handler, place, modules.get(place.module), path, suggestions);
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
         const reason = "only a definition that is code can hold a function";

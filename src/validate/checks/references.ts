@@ -7,19 +7,18 @@ import {
   findNearestNames,
   parseQualifiedName,
   resolveReference,
+  SuggestionBudget,
   whyInvalidItemName,
 } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-
-/** After so many unknown names of one pack, looking for near ones helps nobody any more. */
-const maximumSuggestions = 100;
+import { StepBudget } from "./subjects/step-budget.ts";
 
 /** Looks up references of one pack, each once, however often it is written. */
 class ReferenceLookup {
   readonly #facts: PackFacts;
   readonly #own: ReadonlySet<string>;
   readonly #failures = new Map<string, TrailblazeError | undefined>();
-  #suggestions = 0;
+  readonly suggestions = new SuggestionBudget();
 
   constructor(facts: PackFacts) {
     this.#facts = facts;
@@ -59,8 +58,9 @@ class ReferenceLookup {
 
   /** Names that may be meant by a short name: own items, then items of other packs that are called the same. */
   suggest(name: string): string[] {
-    if (++this.#suggestions > maximumSuggestions) return [];
     const { inspected, installed } = this.#facts;
+    const candidates = [inspected.extension, ...installed].reduce((sum, { tools }) => sum + tools.length, 0);
+    if (!this.suggestions.take(candidates)) return [];
     const own = inspected.extension.tools.map((tool) => tool.name);
     const others = installed.flatMap(({ tools }) => tools.filter((tool) => tool.name === name));
     return [...findNearestNames(name, own), ...new Set(others.map(({ qualifiedName }) => qualifiedName))];
@@ -69,7 +69,8 @@ class ReferenceLookup {
   #resolve(reference: string, kind: Kind): TrailblazeError | undefined {
     const { inspected, installed: packs, builtIns, manager } = this.#facts;
     try {
-      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns, manager });
+      const { suggestions } = this;
+      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns, manager, suggestions });
       return undefined;
     } catch (error) {
       if (error instanceof TrailblazeError) return error;
@@ -95,10 +96,10 @@ function hintForOtherKind({ shape }: InspectedItem, otherKind: Kind): string | u
 
 function describeFailure(
   item: InspectedItem,
-  { reference, path }: WrittenReference,
+  { reference, kind, path }: WrittenReference,
   { code, problem }: TrailblazeError,
   facts: PackFacts,
-  otherKind: Kind | undefined,
+  lookup: ReferenceLookup,
 ): Finding {
   if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
   let { message, hint } = problem;
@@ -108,6 +109,7 @@ function describeFailure(
       const nearest = findNearestNames(
         name,
         facts.installed.map((pack) => pack.name),
+        lookup.suggestions,
       );
       const isDeclared = facts.dependencies.has(name);
       const args = { name, nearest, isDeclared, manager: facts.manager };
@@ -115,6 +117,7 @@ function describeFailure(
     }
     ({ message, hint } = facts.otherPackages.get(name) ?? failure("ExtensionNotFound", { name }).problem);
   }
+  const otherKind = lookup.findOtherKind({ reference, kind, path });
   if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
   return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
 }
@@ -134,18 +137,20 @@ function findToolsets({ items }: InspectedPack): Map<string, InspectedItem> {
 function* checkRepeatedBundles(
   server: InspectedItem,
   toolsets: ReadonlyMap<string, InspectedItem>,
+  steps: StepBudget,
 ): Generator<Finding> {
   if (server.shape !== "composedServer" && server.shape !== "serverDocument") return;
   const seen = new Set<InspectedItem>();
   /** What is listed, and where the server's definition leads there. */
   const listed = findReferences(server);
   for (const { reference, kind, path } of listed) {
+    if (!steps.take()) return;
     const toolset = kind === "toolset" ? toolsets.get(withoutRange(reference)) : undefined;
     if (toolset === undefined) continue;
     if (!seen.has(toolset)) {
       seen.add(toolset);
       if (toolset.shape === "toolsetList")
-        listed.push(...findReferences(toolset).map((inner) => ({ ...inner, path })));
+        for (const inner of findReferences(toolset)) listed.push({ ...inner, path });
     } else if (toolset.shape === "toolsBundle") {
       const reason = `the bundle ${quote(toolset.declaration.name)} is in it twice`;
       const hint = "A server with one bundle twice does not start: list it once.";
@@ -173,6 +178,7 @@ function* checkBundles(
 export const checkReferences: Check = function* (facts) {
   const lookup = new ReferenceLookup(facts);
   const toolsets = findToolsets(facts.inspected);
+  const steps = new StepBudget();
   for (const item of facts.inspected.items) {
     const references = findReferences(item);
     for (const written of references) {
@@ -186,9 +192,9 @@ export const checkReferences: Check = function* (facts) {
       }
       const error = lookup.findFailure(written);
       if (error === undefined) continue;
-      yield describeFailure(item, written, error, facts, lookup.findOtherKind(written));
+      yield describeFailure(item, written, error, facts, lookup);
     }
     yield* checkBundles(item, references, toolsets);
-    yield* checkRepeatedBundles(item, toolsets);
+    yield* checkRepeatedBundles(item, toolsets, steps);
   }
 };

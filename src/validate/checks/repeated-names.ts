@@ -2,6 +2,7 @@ import { findReferences } from "../../definitions/references.ts";
 import type { InspectedItem, Path } from "../../definitions/types.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
+import { StepBudget } from "./subjects/step-budget.ts";
 import { advertisedName, findTools } from "./subjects/tools.ts";
 
 /** A name that an item, or an entry of one, is offered by. */
@@ -12,14 +13,18 @@ interface Claim {
 }
 
 /** The toolsets of the pack that a server is made of, those inside others included. */
-function findToolsets(server: InspectedItem, items: readonly InspectedItem[]): Set<InspectedItem> {
-  const toolsets = items.filter(({ declaration }) => declaration.kind === "toolset");
+function findToolsets(
+  server: InspectedItem,
+  toolsets: ReadonlyMap<string, InspectedItem>,
+  steps: StepBudget,
+): Set<InspectedItem> {
   const found = new Set([server]);
   for (const from of found) {
     for (const { reference, kind } of findReferences(from)) {
+      if (!steps.take()) return found;
       if (kind !== "toolset") continue;
       const name = isQualifiedName(reference) ? withoutRange(reference) : reference;
-      const meant = toolsets.find((one) => one.declaration.name === name || one.qualifiedName === name);
+      const meant = toolsets.get(name);
       if (meant !== undefined) found.add(meant);
     }
   }
@@ -32,7 +37,7 @@ function withoutRange(reference: string): string {
 }
 
 /** Claims to one name within which each may be made only once; the first counts. */
-function* findRepeated(claims: readonly Claim[], reported: Set<Claim>): Generator<Finding> {
+function* findRepeated(claims: Iterable<Claim>, reported: Set<Claim>): Generator<Finding> {
   const first = new Map<string, Claim>();
   for (const claim of claims) {
     const { name, item, path } = claim;
@@ -58,17 +63,27 @@ export const checkRepeatedNames: Check = function* ({ inspected: { items } }) {
     if (name === undefined) continue;
     const claim = { name, item, path: [...path, "name"] };
     if (!isEntry) tools.push(claim);
-    else entries.set(item, [...(entries.get(item) ?? []), claim]);
+    else if (!entries.has(item)) entries.set(item, [claim]);
+    else entries.get(item)?.push(claim);
   }
   for (const item of items) {
     const name = item.shape === "prompt" ? advertisedName(item.definition ?? {}) : undefined;
     if (name !== undefined) prompts.push({ name, item, path: ["name"] });
   }
   const servers = items.filter(({ shape }) => shape === "composedServer" || shape === "serverDocument");
-  const served = servers.map((server) =>
-    [...findToolsets(server, items)].flatMap((one) => entries.get(one) ?? []),
-  );
+  const toolsets = new Map<string, InspectedItem>();
+  for (const item of items) {
+    if (item.declaration.kind !== "toolset") continue;
+    toolsets.set(item.declaration.name, item);
+    toolsets.set(item.qualifiedName, item);
+  }
+  const steps = new StepBudget();
+  function* servedBy(server: InspectedItem): Generator<Claim> {
+    for (const one of findToolsets(server, toolsets, steps)) {
+      for (const claim of entries.get(one) ?? []) if (steps.take()) yield claim;
+    }
+  }
   const reported = new Set<Claim>();
-  for (const claims of [tools, prompts, ...entries.values(), ...served])
-    yield* findRepeated(claims, reported);
+  for (const claims of [tools, prompts, ...entries.values()]) yield* findRepeated(claims, reported);
+  for (const server of servers) yield* findRepeated(servedBy(server), reported);
 };

@@ -29,6 +29,17 @@ function readGraph(items: readonly InspectedItem[]): Map<string, Node> {
   return nodes;
 }
 
+/** Longer ways are told by their ends: thousands of circles may each lead through thousands of toolsets. */
+const longestWay = 20;
+
+function nameWay(way: readonly { name: string }[], start: number): string[] {
+  const names = (from: number, to = way.length) => way.slice(from, to).map(({ name }) => name);
+  const others = way.length - start - longestWay;
+  if (others <= 0) return names(start);
+  const half = longestWay / 2;
+  return [...names(start, start + half), `(${others} others)`, ...names(way.length - half)];
+}
+
 /**
  * That no toolset contains itself, through whatever others: each reference that closes a circle is reported. Only the
  * pack's own toolsets are looked at; what another pack's toolsets contain is that pack's business.
@@ -52,7 +63,7 @@ export const checkToolsetCycles: Check = function* ({ inspected }) {
       }
       const position = positions.get(edge.to);
       if (position !== undefined) {
-        const cycle = [...way.slice(position).map(({ name }) => name), edge.to];
+        const cycle = [...nameWay(way, position), edge.to];
         yield findInItem(node.item, "ReferenceCycle", { cycle }, edge.path);
       } else if (!done.has(edge.to)) {
         positions.set(edge.to, way.length);

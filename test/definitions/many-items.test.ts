@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import { inspectItem, inspectPack, validateExtension } from "../../src/index.ts";
+import { findNearestNames, SuggestionBudget } from "../../src/qualified-names/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const names = (count: number, prefix = "t") =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+const byName = (list: readonly string[], make: (name: string) => unknown) =>
+  JSON.stringify(Object.fromEntries(list.map((name) => [name, make(name)])));
+const toolset = (tools: readonly string[], toolsets: readonly string[] = []) =>
+  JSON.stringify({ name: "s", description: "All of it.", tools, toolsets });
+
+interface Pack {
+  field: Record<string, unknown>;
+  files: Record<string, string>;
+}
+
+/** A pack with so many of something, and the kinds of work that must not cost more than their number each. */
+const packs: readonly [what: string, make: (count: number) => Pack, item?: string][] = [
+  [
+    "items without a definition",
+    (count) => ({ field: { tools: names(count) }, files: { "tools/other.txt": "" } }),
+  ],
+  [
+    "items that are missing in the file of their kind",
+    (count) => ({
+      field: { tools: names(count) },
+      files: { "tools.json": byName(names(count, "u"), () => ({})) },
+    }),
+  ],
+  [
+    "definitions in one YAML file that are all wrong",
+    (count) => ({
+      field: { tools: names(count) },
+      files: {
+        "tools.yaml": names(count)
+          .map((name) => `${name}: { name: x }`)
+          .join("\n"),
+      },
+    }),
+  ],
+  [
+    "definitions that belong to no item",
+    (count) => ({ field: { prompts: [] }, files: { "prompts.json": byName(names(count), () => ({})) } }),
+  ],
+  [
+    "references to items of another pack that it does not have",
+    (count) => ({
+      field: { toolsets: ["s"] },
+      files: { "toolsets/s.json": toolset(names(count, "big/nope")) },
+    }),
+  ],
+  [
+    "references to toolsets that are none",
+    (count) => ({
+      field: { toolsets: ["s"], tools: names(count) },
+      files: { "toolsets/s.json": toolset([], names(count, "no")), "tools.json": "{}" },
+    }),
+  ],
+  [
+    "exports that a module does not have",
+    (count) => ({
+      field: { tools: names(count) },
+      files: {
+        "../h.js": names(count)
+          .map((name) => `export const ${name} = 1;`)
+          .join("\n"),
+        "tools.json": byName(names(count), (name) => ({
+          name,
+          inputSchema: {},
+          handler: `./h.js#no_${name}`,
+        })),
+      },
+    }),
+  ],
+  [
+    "toolsets that contain each other",
+    (count) => ({
+      field: { toolsets: names(count) },
+      files: {
+        "toolsets.json": byName(names(count), (name) => ({
+          name,
+          tools: [],
+          toolsets: ["t0", `t${(Number(name.slice(1)) + 1) % count}`],
+        })),
+      },
+    }),
+  ],
+  [
+    "servers that are all made of the same toolsets",
+    (count) => ({
+      field: { servers: names(count / 2, "s"), toolsets: names(count / 2) },
+      files: {
+        "servers.json": byName(names(count / 2, "s"), (name) => ({ name, toolsets: ["t0"] })),
+        "toolsets.json": byName(names(count / 2), (name) => ({
+          name,
+          tools: [],
+          toolsets: [`t${Number(name.slice(1)) + 1}`],
+        })),
+      },
+    }),
+  ],
+  [
+    "tools of one server",
+    (count) => ({
+      field: { servers: ["s"], tools: names(count) },
+      files: {
+        "servers/s.json": JSON.stringify({ name: "s", tools: names(count) }),
+        "tools.json": byName(names(count), (name) => ({ name, inputSchema: {}, handler: "./h.js" })),
+      },
+    }),
+    "many/s",
+  ],
+  [
+    "toolsets of one server, each inside another",
+    (count) => ({
+      field: { servers: ["s"], toolsets: names(count) },
+      files: {
+        "servers/s.json": JSON.stringify({ name: "s", toolsets: ["t0"] }),
+        "toolsets.json": byName(names(count), (name) => ({
+          name,
+          tools: [],
+          toolsets: [`t${Number(name.slice(1)) + 1}`],
+        })),
+      },
+    }),
+    "many/s",
+  ],
+];
+
+/** Milliseconds that this process computes. */
+async function measure(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+function install({ field, files }: Pack): string {
+  return makeTree({
+    "package.json": { name: "app", dependencies: { many: "*", big: "*" } },
+    "node_modules/many/package.json": packManifest("many", { trailblaze: field }),
+    "node_modules/big/package.json": packManifest("big", { trailblaze: { tools: names(4000) } }),
+    ...Object.fromEntries(
+      Object.entries(files).map(([file, text]) => [
+        file.startsWith("../")
+          ? `node_modules/many/${file.slice(3)}`
+          : `node_modules/many/trailblaze/${file}`,
+        text,
+      ]),
+    ),
+  });
+}
+
+describe.each(packs)("%s", (_what, make, item) => {
+  test("cost about as much each, however many they are", { timeout: 60_000 }, async () => {
+    const spent: number[] = [];
+    for (const count of [1000, 1000, 8000]) {
+      const cwd = install(make(count));
+      spent.push(
+        await measure(async () => {
+          if (item !== undefined) await inspectItem(item, { cwd });
+          else {
+            await inspectPack("many", { cwd });
+            await validateExtension("many", { cwd });
+          }
+        }),
+      );
+    }
+    // The first run loads modules. What is quadratic takes 64 times as long; a few milliseconds say nothing.
+    const [, few = 0, many = 0] = spent;
+    expect(many).toBeLessThan(24 * Math.max(few, 20));
+  });
+});
+
+test("of very many names that are missing, the first are told what is near", async () => {
+  const cwd = install({
+    field: { tools: names(3000, "create") },
+    files: { "tools.json": byName(names(3000, "craete"), () => ({})) },
+  });
+  const { problems } = await validateExtension("many", { cwd });
+  const missing = problems.filter(({ code }) => code === "MissingDefinitionFile");
+  expect(missing).toHaveLength(3000);
+  expect(missing[0]?.hint).toContain("craete0");
+  expect(missing[2999]?.hint).not.toContain("craete");
+});
+
+test("a long circle of toolsets is told by its ends", async () => {
+  const cwd = install({
+    field: { toolsets: names(50) },
+    files: {
+      "toolsets.json": byName(names(50), (name) => ({
+        name,
+        description: "A part of the circle.",
+        tools: [],
+        toolsets: [`t${(Number(name.slice(1)) + 1) % 50}`],
+      })),
+    },
+  });
+  const { problems } = await validateExtension("many", { cwd });
+  const [cycle] = problems.filter(({ code }) => code === "ReferenceCycle");
+  expect(cycle?.message).toMatch(/t0 → t1 → .* → t9 → \(30 others\) → t40 → .* → t49 → t0\.$/);
+});
+
+test("a budget of comparisons is spent by the number of candidates", () => {
+  const budget = new SuggestionBudget(10);
+  expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual(["createIssue"]);
+  expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual(["createIssue"]);
+  expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual([]);
+  expect(findNearestNames("createIsue", ["createIssue"])).toEqual(["createIssue"]);
+});
