@@ -46,11 +46,11 @@ export interface EntryTexts {
 export interface BundleEntry extends EntryTexts {
   handler: BundleHandler;
   /** The arguments of the handler, which share nothing with the request. Throws `BundleFault`. */
-  prepareInputs(request: BundleRequest): Record<string, unknown>;
+  prepareInputs(request: BundleRequest, isOverdue?: () => boolean): Record<string, unknown>;
   /** The result of what the handler returned. Never throws. */
-  buildResult(returned: Returned, request: BundleRequest): CallToolResult;
+  buildResult(returned: Returned, request: BundleRequest, isOverdue?: () => boolean): CallToolResult;
   /** The error to answer for what the handler threw; `undefined` where the entry catches no such thing. Never throws. */
-  mapError(thrown: Thrown, request: BundleRequest): RpcError | undefined;
+  mapError(thrown: Thrown, request: BundleRequest, isOverdue?: () => boolean): RpcError | undefined;
 }
 
 /** A template of an entry cannot be filled in. The message is for the caller of the tool. */
@@ -78,11 +78,12 @@ function fillResult(
   template: NonNullable<EntryTemplates["result"]>,
   returned: Returned,
   { name, arguments: args }: BundleRequest,
+  isOverdue?: () => boolean,
 ): CallToolResult {
   if (returned.kind === "refused") return createErrorResult(returned.message);
   try {
     const result = readReturned(returned);
-    const value = template.evaluate({ result, request: { name, arguments: args } });
+    const value = template.evaluate({ result, request: { name, arguments: args } }, isOverdue);
     const fault = findFaultOfResult(value);
     return fault === undefined ? (value as CallToolResult) : createErrorResult(`${notAllowed}: ${fault}.`);
   } catch (error) {
@@ -93,10 +94,14 @@ function fillResult(
   }
 }
 
-function fillInputs(template: EntryTemplates["inputs"], request: BundleRequest): Record<string, unknown> {
+function fillInputs(
+  template: EntryTemplates["inputs"],
+  request: BundleRequest,
+  isOverdue?: () => boolean,
+): Record<string, unknown> {
   let value: unknown;
   try {
-    value = template === undefined ? request.arguments : template.evaluate({ request });
+    value = template === undefined ? request.arguments : template.evaluate({ request }, isOverdue);
     // A copy: what the handler does to it, `request` in other templates does not see.
     if (isRecord(value)) value = JSON.parse(JSON.stringify(value));
   } catch (error) {
@@ -115,9 +120,9 @@ export function createBundleEntry(
   return {
     ...texts,
     handler,
-    prepareInputs: (request) => fillInputs(inputs, request),
-    buildResult: (returned, request) =>
-      result === undefined ? convertReturned(returned) : fillResult(result, returned, request),
-    mapError: (thrown, request) => catchError(catches, thrown, request),
+    prepareInputs: (request, isOverdue) => fillInputs(inputs, request, isOverdue),
+    buildResult: (returned, request, isOverdue) =>
+      result === undefined ? convertReturned(returned) : fillResult(result, returned, request, isOverdue),
+    mapError: (thrown, request, isOverdue) => catchError(catches, thrown, request, isOverdue),
   };
 }

@@ -90,16 +90,17 @@ export async function runBundleEntry(
   entry: BundleEntry,
   request: BundleRequest,
   invoke: (args: Record<string, unknown>) => Promise<Outcome>,
+  isOverdue?: () => boolean,
 ): Promise<BundleOutcome> {
   let args: Record<string, unknown>;
   try {
-    args = entry.prepareInputs(request);
+    args = entry.prepareInputs(request, isOverdue);
   } catch (error) {
     if (error instanceof BundleFault) return { result: createErrorResult(error.message) };
     throw error;
   }
   const outcome = await invoke(args);
-  if ("returned" in outcome) return { result: entry.buildResult(outcome.returned, request) };
-  const error = entry.mapError(outcome.thrown, request);
+  if ("returned" in outcome) return { result: entry.buildResult(outcome.returned, request, isOverdue) };
+  const error = entry.mapError(outcome.thrown, request, isOverdue);
   return error === undefined ? { error: createGeneralError(), uncaught: outcome.thrown } : { error };
 }

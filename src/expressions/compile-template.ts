@@ -1,3 +1,4 @@
+import { EvaluationBudget } from "./evaluation-budget.ts";
 import {
   absent,
   type CompileFault,
@@ -26,15 +27,16 @@ export interface TemplateOptions {
 }
 
 /** What evaluating a part gives: its value, or `absent`, where its key or element is to be left out. */
-type Fill = (scope: Readonly<Record<string, unknown>>) => unknown;
+type Fill = (scope: Readonly<Record<string, unknown>>, budget: EvaluationBudget) => unknown;
 
 /** A value with templates in it, compiled. */
 export interface Template {
   /**
    * The value with its templates filled in: JSON that shares nothing with any other evaluation but what the variables
-   * hold; `absent` where the whole is one template that leads nowhere. Throws `ExpressionError`.
+   * hold; `absent` where the whole is one template that leads nowhere. Throws `ExpressionError`. All templates in it
+   * share one budget of work, which ends early once `isOverdue` says so.
    */
-  evaluate(scope: Readonly<Record<string, unknown>>): unknown;
+  evaluate(scope: Readonly<Record<string, unknown>>, isOverdue?: () => boolean): unknown;
 }
 
 const writeLiteral = (text: string) => text.replaceAll("$${{", () => "${{");
@@ -62,28 +64,28 @@ function fillText(text: string, options: TemplateOptions): Fill {
   const [first] = templates;
   const [, whole] = parts;
   if (first?.start === 0 && first.end === text.length && typeof whole === "object") {
-    return (scope) => whole.evaluate(scope);
+    return (scope, budget) => whole.evaluate(scope, budget);
   }
   parts.push(writeLiteral(text.slice(at)));
-  return (scope) =>
-    parts.map((part) => (typeof part === "string" ? part : part.evaluateText(scope))).join("");
+  return (scope, budget) =>
+    parts.map((part) => (typeof part === "string" ? part : part.evaluateText(scope, budget))).join("");
 }
 
 function fillList(list: readonly unknown[], options: TemplateOptions): Fill {
   const fills = list.map((element, index) =>
     compileFill(element, { ...options, path: [...options.path, index] }),
   );
-  return (scope) => fills.map((fill) => fill(scope)).filter((value) => value !== absent);
+  return (scope, budget) => fills.map((fill) => fill(scope, budget)).filter((value) => value !== absent);
 }
 
 function fillMap(map: object, options: TemplateOptions): Fill {
   const fills = Object.entries(map).map(
     ([key, value]) => [key, compileFill(value, { ...options, path: [...options.path, key] })] as const,
   );
-  return (scope) =>
+  return (scope, budget) =>
     // From entries, so that a key called __proto__ is a key like any other.
     Object.fromEntries(
-      fills.map(([key, fill]) => [key, fill(scope)] as const).filter(([, value]) => value !== absent),
+      fills.map(([key, fill]) => [key, fill(scope, budget)] as const).filter(([, value]) => value !== absent),
     );
 }
 
@@ -100,7 +102,8 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
  * left as they are. Never throws.
  */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
-  return { evaluate: compileFill(value, options) };
+  const fill = compileFill(value, options);
+  return { evaluate: (scope, isOverdue) => fill(scope, new EvaluationBudget(isOverdue)) };
 }
 
 /**

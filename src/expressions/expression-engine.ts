@@ -1,3 +1,5 @@
+import type { EvaluationBudget } from "./evaluation-budget.ts";
+
 /**
  * What the variables of an expression hold, as far as that is known beforehand: `true` for any JSON, else its keys.
  * Naming a variable or a key that is not there is a fault of the expression.
@@ -22,12 +24,12 @@ export const absent: unique symbol = Symbol("absent");
 export interface Program {
   /**
    * Evaluates the expression over variables that hold JSON. The value is JSON too, and may share parts with them; or
-   * `absent`, where the expression was compiled to allow that. Throws `ExpressionError`, nothing else, and takes
-   * bounded time.
+   * `absent`, where the expression was compiled to allow that. Throws `ExpressionError`, nothing else, and takes no more
+   * than the budget has, by default one of its own.
    */
-  evaluate(scope: Readonly<Record<string, unknown>>): unknown;
+  evaluate(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): unknown;
   /** The same, as the text that stands for the value among others: nothing for null or absent, JSON for a map or list. */
-  evaluateText(scope: Readonly<Record<string, unknown>>): string;
+  evaluateText(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): string;
 }
 
 /** The language of expressions. Whatever it is handed is hostile: the text and what the variables hold. */

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Budget } from "../../src/expressions/cel/fault.ts";
 import { compilePattern, findPattern } from "../../src/expressions/cel/linear-pattern.ts";
+import { EvaluationBudget } from "../../src/expressions/evaluation-budget.ts";
 
-const matches = (pattern: string, text: string) => findPattern(compilePattern(pattern), text, new Budget());
+const matches = (pattern: string, text: string) =>
+  findPattern(compilePattern(pattern), text, new EvaluationBudget());
 
 describe("finds what RegExp finds", () => {
   test.each<[string, string, boolean]>([

@@ -1,4 +1,5 @@
 import { printable } from "../../problems/index.ts";
+import { EvaluationBudget, EvaluationLimit } from "../evaluation-budget.ts";
 import {
   absent,
   type CompileFault,
@@ -8,15 +9,16 @@ import {
   type Variables,
 } from "../expression-engine.ts";
 import { compileCel, compileStep } from "./compile-cel.ts";
-import { Budget, CelFault } from "./fault.ts";
+import { CelFault } from "./fault.ts";
 import type { Run, Surroundings } from "./frame.ts";
 import { type CelNode, parseCel } from "./parse-cel.ts";
-import { CelOptional, toJson } from "./values.ts";
+import { CelOptional, countRead, toJson } from "./values.ts";
 
 const longestReason = 300;
 
 /** A fault as the interface has it; whatever else was thrown is a bound of the engine below. */
 function toFault(error: unknown): CompileFault {
+  if (error instanceof EvaluationLimit) return { reason: error.message, offset: undefined };
   if (error instanceof CelFault) {
     const { message, offset } = error;
     const reason = message.length > longestReason ? `${message.slice(0, longestReason)}…` : message;
@@ -56,12 +58,12 @@ function createProgram(
   run: Run,
   { isRead, mayBeAbsent }: { isRead: boolean; mayBeAbsent: boolean },
 ): Program {
-  const finish = isRead ? (value: unknown) => value : toJson;
+  const finish = isRead ? countRead : toJson;
   const evaluate = <T>(
     scope: Readonly<Record<string, unknown>>,
-    finishValue: (value: unknown, budget: Budget) => T,
+    budget: EvaluationBudget,
+    finishValue: (value: unknown, budget: EvaluationBudget) => T,
   ) => {
-    const budget = new Budget();
     try {
       const value = run({ scope, locals: [], budget });
       const isNone = value instanceof CelOptional && value.content === undefined;
@@ -72,16 +74,16 @@ function createProgram(
     }
   };
   /** An int keeps all its digits. */
-  const toText = (value: unknown, budget: Budget): string => {
+  const toText = (value: unknown, budget: EvaluationBudget): string => {
     if (typeof value === "bigint") return String(value);
     const json = finish(value, budget);
     if (json === null) return "";
     return typeof json === "object" ? JSON.stringify(json) : String(json);
   };
   return {
-    evaluate: (scope) => evaluate(scope, finish),
-    evaluateText: (scope) => {
-      const text = evaluate(scope, toText);
+    evaluate: (scope, budget = new EvaluationBudget()) => evaluate(scope, budget, finish),
+    evaluateText: (scope, budget = new EvaluationBudget()) => {
+      const text = evaluate(scope, budget, toText);
       return text === absent ? "" : text;
     },
   };

@@ -1,13 +1,13 @@
 // Makes functions of a syntax tree. Every name, function and literal pattern is checked here; the functions themselves
 // only meet values of the wrong type.
 import type { Shape } from "../expression-engine.ts";
-import { CelFault, CelLimit, locating } from "./fault.ts";
+import { CelFault, locating } from "./fault.ts";
 import type { Frame, Run, Surroundings } from "./frame.ts";
 import { type CelFunction, functions, methods, typeNames } from "./functions.ts";
 import { compilePattern, findPattern, type LinearPattern } from "./linear-pattern.ts";
 import { compileMacro } from "./macros.ts";
 import { applyOperator, type BinaryOperator, negate } from "./operators.ts";
-import type { CelNode } from "./parse-cel.ts";
+import { type CelNode, heightOf } from "./parse-cel.ts";
 import { CelOptional, CelType, findMember, nameWithArticle, toKey } from "./values.ts";
 
 const maximumDepth = 200;
@@ -109,7 +109,7 @@ function compileMap(entries: readonly (readonly [CelNode, CelNode])[], around: S
       if (Object.hasOwn(map, name)) throw new CelFault(`the key ${name} is there twice`, at);
       map[name] = value(frame);
     }
-    frame.budget.spend(1 + compiled.length);
+    frame.budget.spendValues(3 * compiled.length);
     return map;
   };
 }
@@ -124,12 +124,14 @@ function compileLogical(node: CelNode & { op: "&&" | "||" }, around: Surrounding
   const [first, second] = node.args;
   const [one, other] = [compileCel(first, around), compileCel(second, around)];
   const decides = node.op === "||";
+  const height = heightOf(first);
   return (frame) => {
     let fault: unknown;
     try {
       if (checkBool(one(frame), first) === decides) return decides;
     } catch (error) {
-      if (!(error instanceof CelFault) || error instanceof CelLimit) throw error;
+      if (!(error instanceof CelFault)) throw error;
+      frame.budget.spendFault(height);
       fault = error;
     }
     if (checkBool(other(frame), second) === decides) return decides;
@@ -238,6 +240,17 @@ function compileTernary(
 export function compileCel(node: CelNode, surroundings: Surroundings): Run {
   const around = { ...surroundings, depth: surroundings.depth + 1 };
   if (around.depth > maximumDepth) throw new CelFault("it nests too deep", node.pos);
+  const run = compilePart(node, around);
+  // Literals and names are paid for by what they are parts of.
+  if (node.op === "value" || node.op === "id") return run;
+  const steps = 1 + (Array.isArray(node.args) ? node.args.length : 0);
+  return (frame) => {
+    frame.budget.spend(steps);
+    return run(frame);
+  };
+}
+
+function compilePart(node: CelNode, around: Surroundings): Run {
   switch (node.op) {
     case "value": {
       const value = readLiteral(node.args);
@@ -261,7 +274,7 @@ export function compileCel(node: CelNode, surroundings: Surroundings): Run {
     case "list": {
       const elements = compileArguments(node.args, around);
       return (frame) => {
-        frame.budget.spend(1 + node.args.length);
+        frame.budget.spendValues(node.args.length);
         return elements(frame);
       };
     }

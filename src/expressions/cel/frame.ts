@@ -1,5 +1,5 @@
+import type { EvaluationBudget } from "../evaluation-budget.ts";
 import type { Variables } from "../expression-engine.ts";
-import type { Budget } from "./fault.ts";
 import type { CelNode } from "./parse-cel.ts";
 
 /** What an evaluation works on. */
@@ -7,7 +7,7 @@ export interface Frame {
   scope: Readonly<Record<string, unknown>>;
   /** Variables of loops and of `cel.bind`, by place. */
   locals: unknown[];
-  budget: Budget;
+  budget: EvaluationBudget;
 }
 
 /** A compiled part of an expression. Throws `CelFault`. */

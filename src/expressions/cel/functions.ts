@@ -1,4 +1,6 @@
-import { type Budget, CelFault } from "./fault.ts";
+import type { EvaluationBudget } from "../evaluation-budget.ts";
+import { CelFault } from "./fault.ts";
+import { findFirst, findLast, splitText } from "./find-text.ts";
 import { compilePattern, findPattern } from "./linear-pattern.ts";
 import { checkInt } from "./operators.ts";
 import { durationParts, timestampParts, toDuration, toTimestamp } from "./times.ts";
@@ -16,21 +18,21 @@ import {
 export interface CelFunction {
   /** How many arguments it takes, without what it stands behind. */
   counts: readonly number[];
-  apply(args: readonly unknown[], budget: Budget): unknown;
+  apply(args: readonly unknown[], budget: EvaluationBudget): unknown;
 }
 
 const refuse = (name: string, value: unknown): never => {
   throw new CelFault(`${name} does not take ${nameWithArticle(value)}`);
 };
 
-function countCharacters(text: string, budget: Budget): number {
-  budget.spendText(text.length);
+function countCharacters(text: string, budget: EvaluationBudget): number {
+  budget.spend(text.length >>> 1);
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-function sizeOf([value]: readonly unknown[], budget: Budget): bigint {
+function sizeOf([value]: readonly unknown[], budget: EvaluationBudget): bigint {
   switch (typeOf(value)) {
     case "string":
       return BigInt(countCharacters(value as string, budget));
@@ -39,7 +41,7 @@ function sizeOf([value]: readonly unknown[], budget: Budget): bigint {
       return BigInt((value as readonly unknown[]).length);
     case "map": {
       const { length } = Object.keys(value as CelMap);
-      budget.spend(1 + length);
+      budget.spendValues(length);
       return BigInt(length);
     }
     default:
@@ -57,15 +59,17 @@ function toInt(value: unknown): bigint {
   return refuse("int", value);
 }
 
-function toDouble(value: unknown): number {
+function toDouble(value: unknown, budget: EvaluationBudget): number {
   if (typeof value === "number" || typeof value === "bigint") return Number(value);
   if (typeof value !== "string") return refuse("double", value);
+  budget.spendText(value.length);
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value.slice(0, 400)))
     throw new CelFault("double(…) was handed no number");
   return Number(value);
 }
 
-function toText(value: unknown): string {
+function toText(value: unknown, budget: EvaluationBudget): string {
+  if (value instanceof Uint8Array) budget.spendText(value.length);
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
   const type = typeOf(value);
   return ["null", "list", "map", "optional"].includes(type) ? refuse("string", value) : scalarToText(value);
@@ -93,18 +97,23 @@ function typeOfValue(value: unknown): CelType {
   return new CelType(name === "null" || name === "optional" ? `${name}_type` : name);
 }
 
-const findText = (text: unknown, pattern: unknown, budget: Budget): boolean => {
+const findText = (text: unknown, pattern: unknown, budget: EvaluationBudget): boolean => {
   if (typeof text !== "string") return refuse("matches", text);
   if (typeof pattern !== "string") return refuse("matches", pattern);
-  const compiled = compilePattern(pattern);
-  budget.spend(compiled.steps.length);
+  const compiled = compilePattern(pattern, budget);
   return findPattern(compiled, text, budget);
 };
 
-const one = (apply: (value: unknown, budget: Budget) => unknown): CelFunction => ({
+const one = (apply: (value: unknown, budget: EvaluationBudget) => unknown): CelFunction => ({
   counts: [1],
   apply: ([value], budget) => apply(value, budget),
 });
+
+/** For texts of a form of their own, which are short. */
+const reading = (read: (value: unknown) => unknown) => (value: unknown, budget: EvaluationBudget) => {
+  budget.spend(40);
+  return read(value);
+};
 
 export const functions: ReadonlyMap<string, CelFunction> = new Map([
   ["size", { counts: [1], apply: sizeOf }],
@@ -115,10 +124,14 @@ export const functions: ReadonlyMap<string, CelFunction> = new Map([
   ["bool", one(toBool)],
   [
     "bytes",
-    one((value) => (typeof value === "string" ? new TextEncoder().encode(value) : refuse("bytes", value))),
+    one((value, budget) => {
+      if (typeof value !== "string") return refuse("bytes", value);
+      budget.spendText(3 * value.length);
+      return new TextEncoder().encode(value);
+    }),
   ],
-  ["timestamp", one(toTimestamp)],
-  ["duration", one(toDuration)],
+  ["timestamp", one(reading(toTimestamp))],
+  ["duration", one(reading(toDuration))],
   ["dyn", one((value) => value)],
   ["type", one(typeOfValue)],
   ["matches", { counts: [2], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
@@ -130,7 +143,7 @@ type Argument = string | number | undefined;
 function ofText<Arguments extends Argument[]>(
   name: string,
   types: readonly ("string" | "number")[],
-  apply: (budget: Budget, text: string, ...args: Arguments) => unknown,
+  apply: (budget: EvaluationBudget, text: string, ...args: Arguments) => unknown,
   { optional = 0 } = {},
 ): [string, CelFunction] {
   const read = (value: unknown, index: number): Argument => {
@@ -148,8 +161,9 @@ function ofText<Arguments extends Argument[]>(
       counts,
       apply: ([text, ...args], budget) => {
         if (typeof text !== "string") return refuse(name, text);
-        budget.spendText(text.length);
-        return apply(budget, text, ...(args.map(read) as Arguments));
+        const given = args.map(read) as Arguments;
+        for (const one of [text, ...given]) if (typeof one === "string") budget.spendText(one.length);
+        return apply(budget, text, ...given);
       },
     },
   ];
@@ -162,34 +176,44 @@ function checkRange(name: string, index: number, length: number): number {
 }
 
 const find =
-  (name: "indexOf" | "lastIndexOf") =>
-  (_: Budget, text: string, part: string, from?: number): bigint =>
-    BigInt(from === undefined ? text[name](part) : text[name](part, checkRange(name, from, text.length)));
+  (name: "indexOf" | "lastIndexOf", search: typeof findFirst) =>
+  (budget: EvaluationBudget, text: string, part: string, from?: number): bigint =>
+    BigInt(search(text, part, budget, from === undefined ? from : checkRange(name, from, text.length)));
 
-function substring(_: Budget, text: string, start: number, end = text.length): string {
+/** With each run of letters in another case; every character may be such a run. */
+function changeCase(
+  budget: EvaluationBudget,
+  text: string,
+  letters: RegExp,
+  change: (run: string) => string,
+) {
+  budget.spend(4 * text.length);
+  return text.replace(letters, change);
+}
+
+function substring(_: EvaluationBudget, text: string, start: number, end = text.length): string {
   const from = checkRange("substring", start, text.length);
   const to = checkRange("substring", end, text.length);
   if (to < from) throw new CelFault("substring ends before it starts");
   return text.slice(from, to);
 }
 
-function split(budget: Budget, text: string, separator: string, limit = -1): string[] {
-  const parts = text.split(separator);
-  budget.spend(parts.length);
+function split(budget: EvaluationBudget, text: string, separator: string, limit = -1): string[] {
+  const parts = splitText(text, separator, budget);
   if (limit < 0 || parts.length <= limit) return parts;
   return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)];
 }
 
-function replace(budget: Budget, text: string, part: string, by: string, limit = -1): string {
+function replace(budget: EvaluationBudget, text: string, part: string, by: string, limit = -1): string {
   return join([split(budget, text, part, limit < 0 ? limit : limit + 1), by], budget);
 }
 
-function join([list, separator = ""]: readonly unknown[], budget: Budget): string {
+function join([list, separator = ""]: readonly unknown[], budget: EvaluationBudget): string {
   if (!Array.isArray(list)) return refuse("join", list);
   if (typeof separator !== "string") return refuse("join", separator);
   let length = 0;
   for (const text of list) length += typeof text === "string" ? text.length : refuse("join", text);
-  budget.spend(list.length);
+  budget.spendValues(list.length);
   budget.spendText(length + separator.length * list.length);
   return list.join(separator);
 }
@@ -224,14 +248,18 @@ export const methods: ReadonlyMap<string, CelFunction> = new Map([
   ["size", { counts: [0], apply: sizeOf }],
   ["join", { counts: [0, 1], apply: join }],
   ["matches", { counts: [1], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
-  ofText("contains", ["string"], (_, text, part: string) => text.includes(part)),
+  ofText("contains", ["string"], (budget, text, part: string) => findFirst(text, part, budget) >= 0),
   ofText("startsWith", ["string"], (_, text, part: string) => text.startsWith(part)),
   ofText("endsWith", ["string"], (_, text, part: string) => text.endsWith(part)),
-  ofText("lowerAscii", [], (_, text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
-  ofText("upperAscii", [], (_, text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
+  ofText("lowerAscii", [], (budget, text) =>
+    changeCase(budget, text, /[A-Z]+/g, (letters) => letters.toLowerCase()),
+  ),
+  ofText("upperAscii", [], (budget, text) =>
+    changeCase(budget, text, /[a-z]+/g, (letters) => letters.toUpperCase()),
+  ),
   ofText("trim", [], (_, text) => text.trim()),
-  ofText("indexOf", ["string", "number"], find("indexOf"), { optional: 1 }),
-  ofText("lastIndexOf", ["string", "number"], find("lastIndexOf"), { optional: 1 }),
+  ofText("indexOf", ["string", "number"], find("indexOf", findFirst), { optional: 1 }),
+  ofText("lastIndexOf", ["string", "number"], find("lastIndexOf", findLast), { optional: 1 }),
   ofText("substring", ["number", "number"], substring, { optional: 1 }),
   ofText("split", ["string", "number"], split, { optional: 1 }),
   ofText("replace", ["string", "string", "number"], replace, { optional: 1 }),

@@ -58,8 +58,15 @@ function createCharacter(source: string, flags: string): Step {
   return { type: "character", takes };
 }
 
+/** What following one step of a pattern at one character costs. */
+const stepsPerVisit = 2;
+
+/** What a step costs that is compiled, which may be a regular expression of one character. */
+const stepsPerStep = 40;
+
 /** Checks and compiles a pattern; a fault is a `CelFault`. Takes bounded time and runs nothing. */
-export function compilePattern(pattern: string): LinearPattern {
+export function compilePattern(pattern: string, budget?: StepBudget): LinearPattern {
+  budget?.spend(pattern.length);
   const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
   const text = pattern.slice(leading.length);
   const characterFlags = [...new Set(flags.replace("m", ""))].join("");
@@ -79,6 +86,7 @@ export function compilePattern(pattern: string): LinearPattern {
   const add = (step: Step): number => {
     if (steps.length >= maximumSteps || ++written > 20 * maximumSteps)
       throw new CelFault("the pattern is too large");
+    budget?.spend(stepsPerStep);
     return steps.push(step) - 1;
   };
   const take = (expression: RegExp): RegExpExecArray | undefined => {
@@ -176,6 +184,8 @@ export function compilePattern(pattern: string): LinearPattern {
 
 /** Whether a pattern is found anywhere in a text. */
 export function findPattern({ steps }: LinearPattern, text: string, budget: StepBudget): boolean {
+  // For the list of them.
+  budget.spend(1 + (steps.length >>> 3));
   // The position in the text at which each step was last reached.
   const reachedAt = new Int32Array(steps.length).fill(-1);
   let waiting: number[] = [];
@@ -199,7 +209,7 @@ export function findPattern({ steps }: LinearPattern, text: string, budget: Step
       else if (step.type === "match") return true;
       else if (step.holds(before, next)) pending.push(index + 1);
     }
-    budget.spend(spent);
+    budget.spend(spent * stepsPerVisit);
     if (next === undefined) return false;
     // Empty by now.
     waiting = pending;

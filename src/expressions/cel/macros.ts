@@ -1,7 +1,9 @@
 // The loops of CEL, and `cel.bind`.
-import { CelFault, CelLimit } from "./fault.ts";
+
+import type { EvaluationBudget } from "../evaluation-budget.ts";
+import { CelFault } from "./fault.ts";
 import type { Compile, Frame, Run, Surroundings } from "./frame.ts";
-import type { CelNode } from "./parse-cel.ts";
+import { type CelNode, heightOf } from "./parse-cel.ts";
 import { type CelMap, nameWithArticle, typeOf } from "./values.ts";
 
 const maximumLoops = 4;
@@ -13,14 +15,20 @@ interface Loop {
   /** What the first body says of an element. */
   test: (frame: Frame, element: unknown) => unknown;
   second: Run | undefined;
+  /** Of the first body. */
+  height: number;
 }
 
 type Macro = (loop: Loop) => Run;
 
-function listElements(value: unknown, node: CelNode): readonly unknown[] {
+function listElements(value: unknown, node: CelNode, budget: EvaluationBudget): readonly unknown[] {
   const type = typeOf(value);
   if (type === "list") return value as readonly unknown[];
-  if (type === "map") return Object.keys(value as CelMap);
+  if (type === "map") {
+    const keys = Object.keys(value as CelMap);
+    budget.spendValues(keys.length);
+    return keys;
+  }
   throw new CelFault(`a loop goes over a list or a map, not ${nameWithArticle(value)}`, node.pos);
 }
 
@@ -32,14 +40,15 @@ function checkTest(value: unknown): boolean {
 /** `all` and `exists`: an element that decides does so even where others have no value. */
 const quantify =
   (decides: boolean): Macro =>
-  ({ elements, test }) =>
+  ({ elements, test, height }) =>
   (frame) => {
     let fault: CelFault | undefined;
     for (const element of elements(frame)) {
       try {
         if (checkTest(test(frame, element)) === decides) return decides;
       } catch (error) {
-        if (!(error instanceof CelFault) || error instanceof CelLimit) throw error;
+        if (!(error instanceof CelFault)) throw error;
+        frame.budget.spendFault(height);
         fault ??= error;
       }
     }
@@ -111,12 +120,13 @@ export function compileMacro(
     throw new CelFault(`more than ${maximumLoops} loops inside each other`, node.pos);
   const run = compile(first, inside);
   return macro({
-    elements: (frame) => listElements(over(frame), receiver),
+    elements: (frame) => listElements(over(frame), receiver, frame.budget),
     test: (frame, element) => {
-      frame.budget.spend(1);
+      frame.budget.spendTurn();
       frame.locals[place] = element;
       return run(frame);
     },
     second: last === undefined ? undefined : compile(last, inside),
+    height: heightOf(first),
   });
 }

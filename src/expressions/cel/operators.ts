@@ -1,4 +1,5 @@
-import { type Budget, CelFault } from "./fault.ts";
+import type { EvaluationBudget } from "../evaluation-budget.ts";
+import { CelFault } from "./fault.ts";
 import { CelDuration, findMember, isEqual, nameWithArticle, type TypeName, typeOf } from "./values.ts";
 
 export type BinaryOperator = "==" | "!=" | "in" | "+" | "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=";
@@ -68,7 +69,7 @@ function calculateTimes(operator: "+" | "-", a: unknown, b: unknown): unknown {
   return refuse(operator, a, b);
 }
 
-function calculate(operator: Calculation, a: unknown, b: unknown, budget: Budget): unknown {
+function calculate(operator: Calculation, a: unknown, b: unknown, budget: EvaluationBudget): unknown {
   if (isNumber(a) && isNumber(b)) {
     // JSON's numbers are doubles; an int beside one becomes one.
     return typeof a === "bigint" && typeof b === "bigint"
@@ -81,12 +82,15 @@ function calculate(operator: Calculation, a: unknown, b: unknown, budget: Budget
       return a + b;
     }
     if (Array.isArray(a) && Array.isArray(b)) {
-      budget.spend(a.length + b.length);
+      budget.spendValues(a.length + b.length);
       return [...a, ...b];
     }
     if (a instanceof Uint8Array && b instanceof Uint8Array) {
       budget.spendText(a.length + b.length);
-      return new Uint8Array([...a, ...b]);
+      const bytes = new Uint8Array(a.length + b.length);
+      bytes.set(a);
+      bytes.set(b, a.length);
+      return bytes;
     }
   }
   return operator === "+" || operator === "-" ? calculateTimes(operator, a, b) : refuse(operator, a, b);
@@ -95,8 +99,9 @@ function calculate(operator: Calculation, a: unknown, b: unknown, budget: Budget
 const ordered: ReadonlySet<TypeName> = new Set(["int", "double", "string", "bool", "timestamp", "duration"]);
 
 /** Less than 0, 0 or more than 0; `NaN` where one of them is. */
-function compare(operator: string, a: unknown, b: unknown): number {
+function compare(operator: string, a: unknown, b: unknown, budget: EvaluationBudget): number {
   const type = typeOf(a);
+  if (typeof a === "string" && typeof b === "string") budget.spendText(Math.min(a.length, b.length));
   const isMixed = isNumber(a) && isNumber(b);
   if (!ordered.has(type) || (type !== typeOf(b) && !isMixed)) return refuse(operator, a, b);
   const [one, two] = [a, b].map((value) =>
@@ -107,7 +112,7 @@ function compare(operator: string, a: unknown, b: unknown): number {
   return isMixed && (Number.isNaN(one) || Number.isNaN(two)) ? Number.NaN : 0;
 }
 
-function isIn(a: unknown, b: unknown, budget: Budget): boolean {
+function isIn(a: unknown, b: unknown, budget: EvaluationBudget): boolean {
   if (Array.isArray(b)) {
     budget.spend(1);
     return b.some((element) => {
@@ -118,7 +123,12 @@ function isIn(a: unknown, b: unknown, budget: Budget): boolean {
   return typeOf(b) === "map" ? findMember(b, a) !== undefined : refuse("in", a, b);
 }
 
-export function applyOperator(operator: BinaryOperator, a: unknown, b: unknown, budget: Budget): unknown {
+export function applyOperator(
+  operator: BinaryOperator,
+  a: unknown,
+  b: unknown,
+  budget: EvaluationBudget,
+): unknown {
   switch (operator) {
     case "==":
       return isEqual(a, b, budget);
@@ -127,13 +137,13 @@ export function applyOperator(operator: BinaryOperator, a: unknown, b: unknown, 
     case "in":
       return isIn(a, b, budget);
     case "<":
-      return compare(operator, a, b) < 0;
+      return compare(operator, a, b, budget) < 0;
     case "<=":
-      return compare(operator, a, b) <= 0;
+      return compare(operator, a, b, budget) <= 0;
     case ">":
-      return compare(operator, a, b) > 0;
+      return compare(operator, a, b, budget) > 0;
     case ">=":
-      return compare(operator, a, b) >= 0;
+      return compare(operator, a, b, budget) >= 0;
     default:
       return calculate(operator, a, b, budget);
   }

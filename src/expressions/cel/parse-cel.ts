@@ -19,6 +19,19 @@ const environment = new Environment({
   },
 });
 
+const heights = new WeakMap<object, number>();
+
+/** How many parts of an expression are inside each other, at most. */
+export function heightOf(node: unknown): number {
+  if (typeof node !== "object" || node === null) return 0;
+  const known = heights.get(node);
+  if (known !== undefined) return known;
+  const inner = Array.isArray(node) ? node : [(node as Partial<CelNode>).args];
+  const height = Math.max(0, ...inner.map(heightOf)) + (Array.isArray(node) ? 0 : 1);
+  heights.set(node, height);
+  return height;
+}
+
 /** The parser's words begin with a capital, for a sentence of their own. */
 const toClause = (words: string) => words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 

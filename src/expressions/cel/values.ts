@@ -1,6 +1,7 @@
 // What expressions work with: JSON, where numbers are CEL's double, and what CEL has beyond it: bigint for int (and
 // uint), Uint8Array for bytes, Date for timestamp, and the classes below.
-import { type Budget, CelFault, CelLimit } from "./fault.ts";
+import { type EvaluationBudget, EvaluationLimit } from "../evaluation-budget.ts";
+import { CelFault } from "./fault.ts";
 
 export class CelDuration {
   readonly milliseconds: number;
@@ -93,7 +94,8 @@ export function nameWithArticle(value: unknown): string {
 }
 
 /** Deep equality; of different types only numbers can be equal. */
-export function isEqual(a: unknown, b: unknown, budget: Budget): boolean {
+export function isEqual(a: unknown, b: unknown, budget: EvaluationBudget): boolean {
+  if (typeof a === "string" && typeof b === "string" && a.length === b.length) budget.spendText(a.length);
   if (a === b) return true;
   const type = typeOf(a);
   const other = typeOf(b);
@@ -106,13 +108,14 @@ export function isEqual(a: unknown, b: unknown, budget: Budget): boolean {
     case "list":
     case "bytes": {
       const [one, two] = [a as readonly unknown[], b as readonly unknown[]];
-      budget.spend(1);
-      return one.length === two.length && one.every((element, index) => isEqual(element, two[index], budget));
+      if (one.length !== two.length) return false;
+      budget.spend(1 + one.length);
+      return one.every((element, index) => isEqual(element, two[index], budget));
     }
     case "map": {
       const [one, two] = [a as CelMap, b as CelMap];
       const keys = Object.keys(one);
-      budget.spend(1 + keys.length);
+      budget.spendValues(keys.length);
       return (
         keys.length === Object.keys(two).length &&
         keys.every((key) => Object.hasOwn(two, key) && isEqual(one[key], two[key], budget))
@@ -161,9 +164,9 @@ function setKey(map: Record<string, unknown>, key: string, value: unknown): void
  * A value that an expression made, as JSON that shares nothing with it. What JSON cannot hold exactly is a fault. The
  * value may hold the same part many times, which is a copy each in JSON: hence the budget.
  */
-export function toJson(value: unknown, budget: Budget, depth = 0): unknown {
-  if (depth > maximumDepth) throw new CelLimit(`the value nests deeper than ${maximumDepth} levels`);
-  budget.spend(1);
+export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unknown {
+  if (depth > maximumDepth) throw new EvaluationLimit(`the value nests deeper than ${maximumDepth} levels`);
+  budget.spendValues(1);
   switch (typeOf(value)) {
     case "null":
     case "bool":
@@ -185,6 +188,7 @@ export function toJson(value: unknown, budget: Budget, depth = 0): unknown {
     case "map": {
       const map: Record<string, unknown> = {};
       for (const [key, member] of Object.entries(value as CelMap)) {
+        budget.spendText(key.length);
         if (member !== undefined) setKey(map, key, toJson(member, budget, depth + 1));
       }
       return map;
@@ -196,6 +200,25 @@ export function toJson(value: unknown, budget: Budget, depth = 0): unknown {
       return toJson(content, budget, depth + 1);
     }
     default:
+      if (value instanceof Uint8Array) budget.spendText(value.length);
       return scalarToText(value);
   }
+}
+
+/**
+ * A value that is only read, and so is JSON already. It counts like one that is made: it is copied where it is used, and
+ * that may be often.
+ */
+export function countRead(value: unknown, budget: EvaluationBudget): unknown {
+  const pending = [value];
+  for (let one = pending.pop(); one !== undefined || pending.length > 0; one = pending.pop()) {
+    budget.spendValues(1);
+    if (typeof one === "string") budget.spendText(one.length);
+    if (typeof one !== "object" || one === null) continue;
+    for (const [key, inner] of Object.entries(one)) {
+      budget.spendText(key.length);
+      pending.push(inner);
+    }
+  }
+  return value;
 }

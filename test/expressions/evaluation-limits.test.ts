@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { compileTemplate } from "../../src/expressions/compile-template.ts";
+import { EvaluationBudget } from "../../src/expressions/evaluation-budget.ts";
+
+const engine = createCelEngine();
+const list = (length: number) => Array.from({ length }, (_, index) => index);
+const large = "a".repeat(1 << 20);
+const scope = {
+  l: list(1000),
+  other: list(1000),
+  people: list(1000).map((age) => ({ age, name: `name ${age}` })),
+  map: Object.fromEntries(list(100_000).map((index) => [`k${index}`, index])),
+  large,
+  middle: `${"a".repeat(1 << 18)}b${"a".repeat(1 << 18)}`,
+  text: "abc",
+};
+const variables = Object.fromEntries(Object.keys(scope).map((name) => [name, true as const]));
+
+function evaluate(expression: string, isOverdue?: () => boolean): unknown {
+  const compiled = engine.compile(expression, { variables });
+  if ("fault" in compiled) throw new Error(compiled.fault.reason);
+  return compiled.program.evaluate(scope, new EvaluationBudget(isOverdue));
+}
+
+const pairs = (body: string) => `l.all(i, l.all(j, ${body}))`;
+const limit = "it takes more than 20,000,000 steps";
+
+describe("an evaluation is stopped that takes too long, by what the work costs", () => {
+  test.each([
+    ["errors that || absorbs", pairs("(1 / 0 > 1) || true")],
+    ["errors that && absorbs", "l.exists(i, l.exists(j, (1 / 0 > 1) && false))"],
+    ["errors that exists absorbs", "l.exists(i, l.exists(j, 1 / 0 > 1))"],
+    ["errors that all absorbs", pairs("text.nothing || true")],
+    ["errors from far inside", pairs(`(${"-(".repeat(90)}1 / 0${")".repeat(90)} > 1) || true`)],
+    [
+      "a long body of a loop",
+      pairs(
+        list(80)
+          .map(() => "i + j >= 0")
+          .join(" && "),
+      ),
+    ],
+    ["equal lists", pairs("l == other")],
+    ["equal texts", "l.all(i, large + 'x' == large + 'x')"],
+    ["texts that are ordered", "l.all(i, large + 'x' <= large + 'x')"],
+    ["texts that are searched", "l.all(i, !large.contains(middle))"],
+    ["texts that are searched from their end", "l.all(i, large.lastIndexOf(middle) < 0)"],
+    ["texts that are split", "l.all(i, size(large.split(middle)) == 1)"],
+    ["texts in other letters", "l.map(i, large.upperAscii())"],
+    ["texts that are counted", "l.all(i, size(large) > 1)"],
+    ["texts that are joined", "l.map(i, large + large)"],
+    ["bytes", "l.all(i, size(bytes(large)) > 1)"],
+    ["numbers of many digits", "l.all(i, double(large) > 0.0 || true)"],
+    ["lists that are joined", "l.map(i, l.map(j, l + l))"],
+    ["maps that are made", "l.map(i, l.map(j, {'a': i, 'b': j}))"],
+    ["maps that are counted", pairs("size(map) > 1")],
+    ["loops over the first key of a map", pairs("map.exists(k, true)")],
+    ["large patterns", pairs("!text.matches('a{4000}')")],
+    ["patterns that are worked out", pairs("!text.matches('[bc]{1000}' + string(j))")],
+    ["patterns that are too large", pairs("text.matches('(a{100}){100}' + string(j)) || true")],
+  ])("%s", (_, expression) => {
+    expect(() => evaluate(expression)).toThrow(limit);
+  });
+
+  test("and ends with the time of the call", () => {
+    let looks = 0;
+    expect(() => evaluate(pairs("(1 / 0 > 1) || true"), () => ++looks > 2)).toThrow(
+      "it takes longer than the time limit of the call",
+    );
+    expect(looks).toBe(3);
+    expect(evaluate("size(l)", () => true)).toBe(1000);
+  });
+
+  test("and so do all templates of one value together", () => {
+    const template = compileTemplate(
+      list(10_000).map(() => "<${{ large }}>"),
+      { engine, variables, path: [], onFault: () => expect.unreachable() },
+    );
+    expect(() => template.evaluate(scope)).toThrow(limit);
+    const whole = compileTemplate(
+      list(10_000).map(() => "${{ people }}"),
+      { engine, variables, path: [], onFault: () => expect.unreachable() },
+    );
+    expect(() => whole.evaluate(scope)).toThrow(limit);
+  });
+});
+
+describe("what is honest goes on", () => {
+  test.each([
+    ["a million turns", "people.all(i, people.all(j, i.age >= 0 && j.name != 'y'))"],
+    ["an error in each of thousands", "l.all(i, l.exists(j, j > 99 || 1 / 0 > 1))"],
+    ["long texts", "large.contains('b') || middle.replace('b', 'c').contains('c')"],
+  ])("%s", (_, expression) => {
+    expect(evaluate(expression)).toBe(true);
+  });
+});
+
+describe("long texts are searched as short ones", () => {
+  const part = `${"ab".repeat(200)}c`;
+  const text = `xx${part}${"ab".repeat(500)}${part}yy`;
+  const run = (expression: string, values: Record<string, string>) => {
+    const compiled = engine.compile(expression, { variables: { t: true, p: true } });
+    if ("fault" in compiled) throw new Error(compiled.fault.reason);
+    return compiled.program.evaluate(values);
+  };
+  test.each([
+    [text, part],
+    [text, `${part}z`],
+    ["a".repeat(2000), "a".repeat(300)],
+    [`${"a".repeat(500)}b`.repeat(3), `b${"a".repeat(500)}`],
+    [part, text],
+  ])("case %#", (t, p) => {
+    expect(run("t.contains(p)", { t, p })).toBe(t.includes(p));
+    expect(run("t.indexOf(p)", { t, p })).toBe(t.indexOf(p));
+    expect(run("t.indexOf(p, 3)", { t, p })).toBe(t.indexOf(p, 3));
+    expect(run("t.lastIndexOf(p)", { t, p })).toBe(t.lastIndexOf(p));
+    expect(run("t.lastIndexOf(p, 400)", { t, p })).toBe(t.lastIndexOf(p, 400));
+    expect(run("t.split(p)", { t, p })).toEqual(t.split(p));
+    expect(run("t.replace(p, '-')", { t, p })).toBe(t.replaceAll(p, "-"));
+  });
+});
