@@ -2,6 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 import { describeReturned, type Returned } from "../io/returned-value.mjs";
 import type { CallToolResult, ContentBlock } from "./call-tool-result.ts";
+import { describeStop } from "./check-budget.ts";
 import type { SchemaValidator } from "./schema-validator.ts";
 
 export const createErrorResult = (message: string): CallToolResult => ({
@@ -91,14 +92,17 @@ export async function checkStructuredContent(
   result: CallToolResult,
   outputSchema: Readonly<Record<string, unknown>> | undefined,
   validator: SchemaValidator,
+  isOverdue?: () => boolean,
 ): Promise<CallToolResult> {
   if (outputSchema === undefined || result.isError === true) return result;
   if (Object.keys(outputSchema).length === 0) return result;
   if (result.structuredContent === undefined) {
     return createErrorResult("The tool has an outputSchema, but its result has no structuredContent.");
   }
-  const checked = await validator.check(outputSchema, result.structuredContent);
+  const checked = validator.check(outputSchema, result.structuredContent, isOverdue);
   if (checked.ok) return result;
+  if (checked.stopped !== undefined)
+    return createErrorResult(describeStop("the tool's structuredContent", checked.stopped));
   return createErrorResult(
     checked.schemaFault === undefined
       ? `The tool's structuredContent breaks its outputSchema: ${checked.message}`

@@ -1,47 +1,36 @@
 import { listOf, printable, quote } from "../problems/text.ts";
 import { writePointer } from "./write-pointer.ts";
 
-/** The part of ajv's error object that is read here. */
+/** What a value breaks of a schema. */
 export interface Violation {
-  keyword: string;
-  instancePath: string;
-  params: Record<string, unknown>;
-  message?: string | undefined;
+  /** Keys from the top of what was checked to the value, or to the property that is missing or not allowed. */
+  path: readonly (string | number)[];
+  /** The end of a sentence about it. */
+  what: string;
+  /** Whether it is a required property that is missing. */
+  isMissing: boolean;
 }
 
 const longestPath = 200;
 const mostChoices = 10;
 
+const cut = (text: string) => text.slice(0, longestPath + 1);
+
 const shorten = (text: string) =>
   text.length > longestPath ? `${printable(text.slice(0, longestPath))}…` : printable(text);
 
-function listChoices(values: unknown): string {
-  const choices = (Array.isArray(values) ? values : []).map((value) =>
-    typeof value === "string" ? quote(value, 40) : shorten(JSON.stringify(value)),
-  );
-  return choices.length > mostChoices ? `${choices.slice(0, mostChoices).join(", ")}, …` : listOf(choices);
+const writeChoice = (value: unknown) =>
+  typeof value === "string" ? quote(cut(value), 40) : shorten(JSON.stringify(value));
+
+/** Values of which one is wanted. */
+export function listChoices(values: readonly unknown[]): string {
+  const choices = values.slice(0, mostChoices).map(writeChoice);
+  return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
 }
 
 /** One violation as `<JSON pointer> <what is wrong>`: `/summary is required`, `/count must be integer`. */
-export function describeViolation({ keyword, instancePath, params, message }: Violation): string {
-  const at = (name: unknown) => shorten(`${instancePath}${writePointer([String(name)])}`);
-  const here = instancePath === "" ? "" : `${shorten(instancePath)} `;
-  switch (keyword) {
-    case "required":
-      return `${at(params.missingProperty)} is required`;
-    case "additionalProperties":
-      return `${at(params.additionalProperty)} is not allowed`;
-    case "unevaluatedProperties":
-      return `${at(params.unevaluatedProperty)} is not allowed`;
-    case "enum":
-      return `${here}must be one of ${listChoices(params.allowedValues)}`;
-    case "const":
-      return `${here}must be ${listChoices([params.allowedValue])}`;
-    case "pattern":
-      return `${here}must match the pattern ${quote(String(params.pattern))}`;
-    case "false schema":
-      return `${here}is not allowed`;
-    default:
-      return `${here}${message === undefined ? "does not fit" : shorten(message)}`;
-  }
+export function describeViolation({ path, what }: Violation): string {
+  // A key can be as long as the whole value.
+  const pointer = writePointer(path.map((key) => (typeof key === "string" ? cut(key) : key)));
+  return pointer === "" ? what : `${shorten(pointer)} ${what}`;
 }

@@ -4,11 +4,9 @@ import { isExponential } from "../extension-schema/patterns/exponential-pattern.
 import { quote } from "../problems/text.ts";
 import { type CheckBudget, CheckLimit } from "./check-budget.ts";
 
-/** What ajv asks of a regular expression. */
+/** A regular expression of a schema. */
 export interface SchemaPattern {
   test(text: string): boolean;
-  /** What ajv tells patterns apart by. */
-  toString(): string;
 }
 
 /** Steps of the language's engine for one text, or for each character of it, that are fewer than starting another takes. */
@@ -58,7 +56,7 @@ export function createSchemaPattern(pattern: string, budget: CheckBudget): Schem
     }
     if (linear !== undefined) return findPattern(linear, text, budget);
     if (budget.takeNative(worst)) return native.test(text);
-    throw new CheckLimit(`has a text that is too long to be matched with the pattern ${quote(pattern)}`);
+    throw new CheckLimit(`a text is too long to be matched with the pattern ${quote(pattern)}`);
   };
 
   return {
@@ -67,6 +65,5 @@ export function createSchemaPattern(pattern: string, budget: CheckBudget): Schem
       const isShort = worst <= fewSteps || worst <= fewStepsPerCharacter * text.length;
       return isShort && budget.takeNative(worst) ? native.test(text) : searchLong(text, worst);
     },
-    toString: () => String(native),
   };
 }

@@ -1,10 +1,11 @@
-import type { CodeKeywordDefinition } from "ajv";
 import { isRecord } from "../data/parse-json.ts";
-import { findSchemaFaults } from "../extension-schema/json-schema/schema-faults.ts";
+import { readSchema } from "../extension-schema/json-schema/schema-faults.ts";
+import type { Draft } from "../extension-schema/json-schema/schema-survey.ts";
 import { CheckBudget, CheckLimit } from "./check-budget.ts";
 import { describeViolation, type Violation } from "./describe-violation.ts";
-import { createSchemaPattern } from "./schema-pattern.ts";
-import { uniqueItemsKeyword } from "./unique-items.ts";
+import { CheckRun, EnoughViolations } from "./json-schema/check-run.ts";
+import { compileSchema } from "./json-schema/compile-schema.ts";
+import type { SchemaNode } from "./json-schema/schema-node.ts";
 import { writePointer } from "./write-pointer.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -21,37 +22,28 @@ export type SchemaCheck =
       missing: readonly string[];
       /** Set where it is the schema that is at fault: the value was not looked at. */
       schemaFault?: string;
+      /** Set where the check did not come to its end: the limit that it reached, as a clause. */
+      stopped?: string;
     };
 
 export interface SchemaValidator {
   /**
    * Checks an object against a JSON Schema (2020-12, or draft-07 where `$schema` names it or an older one). Never
-   * changes the object, never fetches, and never rejects: a schema that cannot be used is said in the result. No schema
-   * and `{}` take any object.
+   * changes the object, never fetches, and never throws: a schema that cannot be used is said in the result. No schema
+   * and `{}` take any object. The work is bounded, and ends early once `isOverdue` says so.
    */
-  check(schema: Schema | undefined, value: unknown): Promise<SchemaCheck>;
+  check(schema: Schema | undefined, value: unknown, isOverdue?: () => boolean): SchemaCheck;
   /** The same for a value that nobody else holds: defaults are filled into it. */
-  checkOwned(schema: Schema | undefined, value: Record<string, unknown>): Promise<SchemaCheck>;
+  checkOwned(
+    schema: Schema | undefined,
+    value: Record<string, unknown>,
+    isOverdue?: () => boolean,
+  ): SchemaCheck;
 }
 
-interface Validate {
-  (value: unknown): boolean;
-  errors?: readonly Violation[] | null;
-}
-
-type Draft = "draft2020" | "draft07";
-interface Validators {
-  /** Stops at the first violation. */
-  first: Validate;
-  /** Finds all of them. */
-  all(): Validate;
-}
-type Compiled = Validators | { fault: string };
-type Compile = (schema: Schema) => Validators;
+type Compiled = SchemaNode | { fault: string };
 
 const mostViolations = 10;
-/** Violations that are looked at; alternatives inside each other have many. */
-const mostRead = 1000;
 /** Values, and characters in texts by the hundred, in what is looked through for all violations. */
 const mostNodes = 2000;
 
@@ -85,77 +77,11 @@ function findDraft({ $schema }: Schema): Draft | undefined {
     : undefined;
 }
 
-/** `contains`, without a violation for each of the items, perhaps millions, that are not what is looked for. */
-const withoutInnerErrors = (contains: CodeKeywordDefinition): CodeKeywordDefinition => ({
-  ...contains,
-  // Where it stands anyway.
-  before: "unevaluatedItems",
-  code(context, ...rest) {
-    const subschema = context.subschema.bind(context);
-    context.subschema = (parts, valid) => subschema({ ...parts, createErrors: false }, valid);
-    contains.code(context, ...rest);
-  },
-});
-
-async function createCompiler(draft: Draft, budget: CheckBudget): Promise<Compile> {
-  const regExp = (pattern: string) => createSchemaPattern(pattern, budget);
-  const options = {
-    useDefaults: true,
-    strict: false,
-    // A property named `constructor` is there only if it is the value's own.
-    ownProperties: true,
-    validateFormats: false,
-    // Checked by `findSchemaFaults`, in a fraction of the time.
-    validateSchema: false,
-    meta: false,
-    logger: false as const,
-    code: { regExp: Object.assign(regExp, { code: "" }) },
-  };
-  const { Ajv } =
-    draft === "draft2020" ? { Ajv: (await import("ajv/dist/2020.js")).Ajv2020 } : await import("ajv");
-  const create = (allErrors: boolean) => {
-    const ajv = new Ajv({ ...options, allErrors });
-    ajv.removeKeyword("uniqueItems").addKeyword(uniqueItemsKeyword(budget));
-    const contains = ajv.getKeyword("contains");
-    if (!allErrors && typeof contains === "object") {
-      ajv.removeKeyword("contains").addKeyword(withoutInnerErrors(contains as CodeKeywordDefinition));
-    }
-    return ajv;
-  };
-  const compileWith = (ajv: ReturnType<typeof create>, schema: Schema): Validate => {
-    try {
-      return ajv.compile(schema) as Validate;
-    } finally {
-      // Known only while it refers to itself: schemas of different packs may have the same `$id`.
-      ajv.removeSchema();
-    }
-  };
-  const forFirst = create(false);
-  // Most schemas never need it.
-  let forAll: ReturnType<typeof create> | undefined;
-  return (schema) => {
-    let all: Validate | undefined;
-    return {
-      first: compileWith(forFirst, schema),
-      all: () => {
-        forAll ??= create(true);
-        all ??= compileWith(forAll, schema);
-        return all;
-      },
-    };
-  };
-}
-
-function findFault(schema: Schema, draft: Draft): string | undefined {
-  const [first] = findSchemaFaults({ ...schema, $schema: draftUris[draft] });
-  return first === undefined ? undefined : `${writePointer(first.path)} ${first.what}`.trim();
-}
-
 /** What the violations say, each once. */
-function describeViolations(errors: readonly Violation[]): string {
-  const told = [...new Set(errors.slice(0, mostRead).map(describeViolation))];
-  const rest = told.length - mostViolations;
-  return told.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
+function describeViolations(violations: readonly Violation[]): string {
+  const texts = [...new Set(violations.map(describeViolation))];
+  const rest = texts.length - mostViolations;
+  return texts.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }
 
 const fail = (message: string, missing: readonly string[] = []): SchemaCheck => ({
@@ -172,65 +98,63 @@ function cloneData(value: Record<string, unknown>): Record<string, unknown> | un
   }
 }
 
-/** Loads its library with the first schema that says anything, and compiles each schema object once. */
+function compile(written: Schema, budget: CheckBudget): Compiled {
+  const draft = findDraft(written);
+  if (draft === undefined) return { fault: "/$schema must name JSON Schema 2020-12 or draft-07" };
+  try {
+    const schema = { ...written, $schema: draftUris[draft] };
+    const { faults, ...reading } = readSchema(schema);
+    const [fault] = faults;
+    if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
+    return compileSchema(schema, draft, reading, budget);
+  } catch (error) {
+    return { fault: error instanceof RangeError ? "it nests too deep" : (error as Error).message };
+  }
+}
+
+/** Everything that a value breaks, as far as the budget goes. */
+function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readonly Violation[] {
+  run.mode = isSmall(value) ? "all" : "first";
+  try {
+    node.check(value, run, undefined);
+  } catch (error) {
+    // What was found before says enough.
+    if (!(error instanceof EnoughViolations || run.violations.length > 0)) throw error;
+  }
+  return run.violations;
+}
+
+/** Compiles each schema object once. */
 export function createSchemaValidator(): SchemaValidator {
   // One for all schemas, since a check runs without a pause.
   const budget = new CheckBudget();
-  const compilers = new Map<Draft, Promise<Compile>>();
-  const compiled = new WeakMap<Schema, Promise<Compiled>>();
-
-  const compile = async (schema: Schema): Promise<Compiled> => {
-    const draft = findDraft(schema);
-    if (draft === undefined) return { fault: "/$schema must name JSON Schema 2020-12 or draft-07" };
-    try {
-      const fault = findFault(schema, draft);
-      if (fault !== undefined) return { fault };
-      let compiler = compilers.get(draft);
-      if (compiler === undefined) {
-        compiler = createCompiler(draft, budget);
-        compilers.set(draft, compiler);
-      }
-      const { $schema: _, ...rest } = schema;
-      return (await compiler)(rest);
-    } catch (error) {
-      return { fault: (error as Error).message };
-    }
-  };
+  const compiled = new WeakMap<Schema, Compiled>();
 
   const validator: SchemaValidator = {
-    async check(schema, value) {
+    check(schema, value, isOverdue) {
       const copy = isRecord(value) ? cloneData(value) : undefined;
       if (copy === undefined) return fail(isRecord(value) ? "must be JSON" : "must be object");
-      return validator.checkOwned(schema, copy);
+      return validator.checkOwned(schema, copy, isOverdue);
     },
-    async checkOwned(schema, copy) {
+    checkOwned(schema, copy, isOverdue) {
       if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
-      let entry = compiled.get(schema);
-      if (entry === undefined) {
-        entry = compile(schema);
-        compiled.set(schema, entry);
-      }
-      const result = await entry;
-      if ("fault" in result) {
-        return { ...fail("the schema cannot be used"), schemaFault: result.fault } as SchemaCheck;
-      }
-      let errors: readonly Violation[];
+      const node = compiled.get(schema) ?? compile(schema, budget);
+      compiled.set(schema, node);
+      if ("fault" in node) return { ...fail("the schema cannot be used"), schemaFault: node.fault };
       try {
-        budget.reset();
-        if (result.first(copy)) return { ok: true, value: copy };
-        errors = result.first.errors ?? [];
-        if (isSmall(copy)) {
-          const all = result.all();
-          budget.reset();
-          if (!all(copy)) errors = all.errors ?? [];
-        }
+        budget.start(copy, isOverdue);
+        const run = new CheckRun(budget);
+        if (node.check(copy, run, undefined)) return { ok: true, value: copy };
+        budget.start(copy, isOverdue);
+        const violations = findViolations(node, copy, run);
+        const missing = violations.filter(({ path, isMissing }) => isMissing && path.length === 1);
+        return fail(describeViolations(violations), [...new Set(missing.map(({ path }) => String(path[0])))]);
       } catch (error) {
-        return fail(error instanceof CheckLimit ? error.message : "nests too deep");
+        const stopped = error instanceof CheckLimit ? error.message : "the values and schemas nest too deep";
+        return { ...fail(`the check was stopped: ${stopped}`), stopped };
+      } finally {
+        budget.start();
       }
-      const missing = errors
-        .filter(({ keyword, instancePath }) => keyword === "required" && instancePath === "")
-        .map(({ params }) => String(params.missingProperty));
-      return fail(describeViolations(errors), [...new Set(missing)]);
     },
   };
   return validator;

@@ -2,6 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { ServerMember } from "../definitions/server-contents.ts";
 import type { InspectedItem } from "../definitions/types.ts";
 import type { CallToolResult } from "../execution/call-tool-result.ts";
+import { describeStop } from "../execution/check-budget.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
 import type { OutcomeRunner } from "../execution/code-runner.ts";
 import { checkStructuredContent, createErrorResult } from "../execution/convert-result.ts";
@@ -178,7 +179,7 @@ export class MemberServer {
       qualifiedName,
       listing: describeForClients(definition, qualifiedName, name),
       call: async (request, channel) => {
-        const checked = await validator.check(inputSchema, request.arguments);
+        const checked = validator.check(inputSchema, request.arguments);
         if (!checked.ok) return { result: refuse(checked) };
         const context = this.#createContext(owner, options, request, channel);
         const answer = await contain(async () =>
@@ -197,7 +198,7 @@ export class MemberServer {
       qualifiedName: null,
       listing: describeForClients(entry, null, name),
       call: async (request, channel) => {
-        const checked = await validator.check(entry.inputSchema, request.arguments);
+        const checked = validator.check(entry.inputSchema, request.arguments);
         if (!checked.ok) return { result: refuse(checked) };
         const { meta, session } = request;
         const { clientInfo, capabilities } = session;
@@ -280,7 +281,8 @@ export class MemberServer {
 }
 
 /** What a client is told of arguments that break the schema. */
-function refuse({ message, schemaFault }: Extract<SchemaCheck, { ok: false }>): CallToolResult {
+function refuse({ message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>): CallToolResult {
+  if (stopped !== undefined) return createErrorResult(describeStop("the arguments", stopped));
   return createErrorResult(
     schemaFault === undefined
       ? `The arguments break the schema: ${message}`

@@ -72,14 +72,16 @@ export async function runEntry(
   request: BundleRequest,
   validator: SchemaValidator,
   invoke: (inputs: Record<string, unknown>) => Promise<Outcome>,
+  isOverdue?: () => boolean,
 ): Promise<BundleOutcome> {
   let refusal: string | undefined;
-  const outcome = await runBundleEntry(entry, request, async (inputs) => {
-    const checked = await validator.checkOwned(inputSchema, inputs);
+  const checkAndInvoke = async (inputs: Record<string, unknown>): Promise<Outcome> => {
+    const checked = validator.checkOwned(inputSchema, inputs, isOverdue);
     if (checked.ok) return invoke(checked.value);
     refusal = checked.schemaFault ?? checked.message;
     return { returned: { kind: "refused", message: refusal } };
-  });
+  };
+  const outcome = await runBundleEntry(entry, request, checkAndInvoke, isOverdue);
   return refusal === undefined
     ? outcome
     : { result: createErrorResult(`The inputs break the schema of the tool: ${refusal}`) };

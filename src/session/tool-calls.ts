@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { whenAborted } from "../execution/abort-listeners.ts";
 import type { CallToolResult } from "../execution/call-tool-result.ts";
+import { describeStop } from "../execution/check-budget.ts";
 import { CodeDiedError } from "../execution/code-died-error.ts";
 import type { Outcome } from "../execution/code-runner.ts";
 import { checkStructuredContent, createErrorResult } from "../execution/convert-result.ts";
@@ -100,7 +101,7 @@ export class ToolCalls {
     // The server of a tool checks what it is sent, but here the schema is the only thing the caller was promised.
     if (candidate.route.by === "server") {
       const validator = await this.#means.validator();
-      const checked = await validator.check(candidate.tool.inputSchema, call.arguments);
+      const checked = validator.check(candidate.tool.inputSchema, call.arguments);
       // A schema that cannot be used is between the host and the server's author, who checks all the same.
       if (!checked.ok && checked.schemaFault === undefined) {
         return { success: false, errorMessage: `The arguments break the schema: ${checked.message}` };
@@ -236,8 +237,11 @@ export class ToolCalls {
     const { tool } = invocation.candidate;
     const { memory, config } = this.#means;
     const validator = await this.#means.validator();
+    const begun = performance.now();
+    // For what runs without a pause, so that no timer gets a turn.
+    const isOverdue = () => performance.now() - begun > timeoutMs;
     // The arguments were copied before they came here.
-    const checked = await validator.checkOwned(tool.inputSchema, args);
+    const checked = validator.checkOwned(tool.inputSchema, args, isOverdue);
     if (!checked.ok) return failedResult(describeRefusal(checked));
 
     const visible = this.#visibleMemory(route.owner.pack?.qualifiedName);
@@ -257,11 +261,11 @@ export class ToolCalls {
       const answer =
         route.by === "code"
           ? await runner.call(route.handler, hide(checked.value), context)
-          : await this.#callEntry(route.tool, checked.value, (inputs) =>
+          : await this.#callEntry(route.tool, checked.value, isOverdue, (inputs) =>
               runner.invoke(route.tool.code.handler, hide(inputs), context),
             );
       const { result, memory: changes } = readToolResult(
-        await checkStructuredContent(answer, tool.outputSchema, validator),
+        await checkStructuredContent(answer, tool.outputSchema, validator, isOverdue),
       );
       if (result.variant === "Success") {
         callMemory.commit();
@@ -294,11 +298,13 @@ export class ToolCalls {
   async #callEntry(
     { entry, code }: BundleTool,
     args: Record<string, unknown>,
+    isOverdue: () => boolean,
     invoke: (inputs: Record<string, unknown>) => Promise<Outcome>,
   ): Promise<CallToolResult> {
     const session = { id: this.#means.sessionId, clientInfo: {}, capabilities: {} };
     const request = { name: entry.name, arguments: args, meta: {}, session };
-    const outcome = await runEntry({ entry, code }, request, await this.#means.validator(), invoke);
+    const validator = await this.#means.validator();
+    const outcome = await runEntry({ entry, code }, request, validator, invoke, isOverdue);
     if ("result" in outcome) return outcome.result;
     const { error, uncaught } = outcome;
     const { code: number, data } = error;
@@ -371,7 +377,8 @@ const describeDelay = (timeoutMs: number) => `It gave no answer within ${timeout
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-function describeRefusal({ message, schemaFault }: Extract<SchemaCheck, { ok: false }>): string {
+function describeRefusal({ message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>): string {
+  if (stopped !== undefined) return describeStop("the arguments", stopped);
   return schemaFault === undefined
     ? `The arguments break the schema: ${message}`
     : `The tool's inputSchema cannot be used: ${schemaFault}`;

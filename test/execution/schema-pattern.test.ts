@@ -112,6 +112,6 @@ test("steps are counted over all texts of a check, until it is reset", () => {
   expect(first).toBeGreaterThan(0);
   expect(first).toBeLessThan(1000);
   expect(untilRefused()).toBe(0);
-  budget.reset();
+  budget.start();
   expect(untilRefused()).toBe(first);
 });

@@ -222,7 +222,7 @@ describe("takes bounded time", () => {
 
   test("for patterns that only backtracking can match: a text that is too long is refused, and matches nothing", async () => {
     const pattern = "^(?!x)a*a*a*a*b$";
-    const words = "a text that is too long to be matched";
+    const words = "a text is too long to be matched";
     expect(await inTime({ pattern }, "aaab")).toBe("ok");
     expect(await inTime({ pattern }, "aaac")).toContain("must match the pattern");
     expect(await inTime({ pattern }, long)).toContain(words);

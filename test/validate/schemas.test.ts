@@ -16,6 +16,19 @@ async function judge(keywords: Record<string, unknown>): Promise<string[]> {
   });
 }
 
+const chainNames = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`);
+
+/** Schemas for the same value, each of which applies the next one. */
+const chained = (count: number) => ({
+  properties: { a: { $ref: "#/$defs/d0" } },
+  $defs: {
+    ...Object.fromEntries(
+      chainNames(count - 1).map((name, index) => [name, { minLength: 1, $ref: `#/$defs/d${index + 1}` }]),
+    ),
+    [`d${count - 1}`]: { type: "string" },
+  },
+});
+
 const nested = (levels: number): object => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } });
 
 describe("a usable schema", () => {
@@ -43,6 +56,8 @@ describe("a usable schema", () => {
     ],
     ["several types", { properties: { a: { type: ["string", "null"] } } }],
     ["180 levels", nested(90)],
+    ["20,000 parameters", { properties: Object.fromEntries(chainNames(20_000).map((name) => [name, {}])) }],
+    ["a chain of 1,000 schemas for one value", chained(1000)],
     ["a pattern", { properties: { a: { pattern: "^\\p{L}+$" } }, patternProperties: { "^x-": {} } }],
     [
       "recursion through properties",
@@ -278,6 +293,11 @@ describe("references", () => {
       "in a circle by way of a choice",
       { $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } } },
       "$defs.a.anyOf.1.$ref: `$defs.a.anyOf.1.$ref` leads back to itself, so that checking a value would never end",
+    ],
+    [
+      "in too long a chain",
+      chained(1001),
+      "$defs.d0.$ref: `$defs.d0.$ref` begins a chain of 1001 schemas for the same value; the limit is 1000",
     ],
     [
       "to a broken schema that no keyword holds",

@@ -2,7 +2,7 @@ import { quote } from "../../problems/index.ts";
 import { describeWritten } from "../describe-written.ts";
 import { readPointer, valueAt } from "../pointer.ts";
 import type { ValidatorError } from "../validator.ts";
-import { followReferences } from "./schema-references.ts";
+import { type FollowedReferences, followReferences } from "./schema-references.ts";
 import {
   findKeyword,
   type Schema,
@@ -98,18 +98,35 @@ function* findOwnFaults({ misfits, patterns, draft }: SchemaSurvey): Generator<S
   }
 }
 
-/**
- * Everything that keeps a JSON Schema from being used: what its draft's meta-schema forbids, patterns that are no regular
- * expressions, references that lead out of the schema, nowhere, or in a circle. Pure; no pattern is run.
- */
-export function findSchemaFaults(schema: Schema): SchemaFault[] {
+/** What reading a schema as a whole gives. */
+export interface SchemaReading {
+  faults: SchemaFault[];
+  survey: SchemaSurvey | undefined;
+  /** Where its references lead; `undefined` where it has none. */
+  references: FollowedReferences | undefined;
+}
+
+/** Reads a schema: its faults, and what it takes to apply it. Pure; no pattern is run. */
+export function readSchema(schema: Schema): SchemaReading {
   const survey = surveySchema(schema);
   if (survey === undefined) {
     const known = "must name JSON Schema 2020-12 or draft-07";
-    return [{ what: `${known}, but is ${describeValue(schema.$schema)}`, path: ["$schema"] }];
+    const fault = { what: `${known}, but is ${describeValue(schema.$schema)}`, path: ["$schema"] };
+    return { faults: [fault], survey, references: undefined };
   }
   const faults = [...findOwnFaults(survey)];
-  if (!survey.refers) return faults;
+  if (!survey.refers) return { faults, survey, references: undefined };
   const references = followReferences(schema, survey.draft);
-  return [...faults, ...references.elsewhere.flatMap((one) => [...findOwnFaults(one)]), ...references.faults];
+  for (const one of references.elsewhere) faults.push(...findOwnFaults(one));
+  faults.push(...references.faults);
+  return { faults, survey, references };
+}
+
+/**
+ * Everything that keeps a JSON Schema from being used: what its draft's meta-schema forbids, patterns that are no regular
+ * expressions, references that lead out of the schema, nowhere, in a circle, or through too many schemas. Pure; no
+ * pattern is run.
+ */
+export function findSchemaFaults(schema: Schema): SchemaFault[] {
+  return readSchema(schema).faults;
 }

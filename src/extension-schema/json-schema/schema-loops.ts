@@ -7,26 +7,67 @@ export interface Edge {
   referencePath?: SchemaPath;
 }
 
-/** Where references close circles of schemas that apply each other to the same value. Keeps no deep stack. */
-export function* findLoops(edges: ReadonlyMap<Schema, readonly Edge[]>): Generator<SchemaPath> {
-  const state = new Map<Schema, "open" | "done">();
+export interface Chains {
+  /** References that close circles of schemas that apply each other to the same value. */
+  loops: SchemaPath[];
+  /** The most schemas that apply each other to one value, and the first reference on the way; where there are no loops. */
+  longest: { length: number; path: SchemaPath | undefined };
+}
+
+interface Frame {
+  schema: Schema;
+  next: number;
+  via?: Edge;
+  /** Of the longest chain that begins with this schema, as far as it is known. */
+  length: number;
+  path: SchemaPath | undefined;
+}
+
+/** Follows schemas that apply each other to the same value; in a chain, aliases are not counted. Keeps no deep stack. */
+export function findChains(
+  edges: ReadonlyMap<Schema, readonly Edge[]>,
+  isAlias: (schema: Schema) => boolean,
+): Chains {
+  const loops: SchemaPath[] = [];
+  const known = new Map<Schema, "open" | Chains["longest"]>();
+  let longest: Chains["longest"] = { length: 0, path: undefined };
+
+  const extend = (frame: Frame, edge: Edge, { length, path }: Chains["longest"]) => {
+    const extended = length + (isAlias(frame.schema) ? 0 : 1);
+    if (extended < frame.length || (extended === frame.length && frame.path !== undefined)) return;
+    frame.length = extended;
+    frame.path = edge.referencePath ?? path;
+  };
+
   for (const start of edges.keys()) {
-    if (state.has(start)) continue;
-    state.set(start, "open");
-    const stack: { schema: Schema; next: number; via?: Edge }[] = [{ schema: start, next: 0 }];
+    if (known.has(start)) continue;
+    const enter = (schema: Schema): Frame => {
+      known.set(schema, "open");
+      return { schema, next: 0, length: 1, path: undefined };
+    };
+    const stack: Frame[] = [enter(start)];
     for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
       const edge = edges.get(frame.schema)?.[frame.next++];
       if (edge === undefined) {
-        state.set(frame.schema, "done");
+        const { schema, via, length, path } = frame;
+        known.set(schema, { length, path });
+        if (length > longest.length) longest = { length, path };
         stack.pop();
-      } else if (!state.has(edge.to)) {
-        state.set(edge.to, "open");
-        stack.push({ schema: edge.to, next: 0, via: edge });
-      } else if (state.get(edge.to) === "open") {
+        const outer = stack.at(-1);
+        if (outer !== undefined && via !== undefined) extend(outer, via, { length, path });
+        continue;
+      }
+      const end = known.get(edge.to);
+      if (end === undefined) {
+        stack.push({ ...enter(edge.to), via: edge });
+      } else if (end !== "open") {
+        extend(frame, edge, end);
+      } else {
         const path =
           edge.referencePath ?? stack.findLast(({ via }) => via?.referencePath)?.via?.referencePath;
-        if (path !== undefined) yield path;
+        if (path !== undefined) loops.push(path);
       }
     }
   }
+  return { loops, longest };
 }

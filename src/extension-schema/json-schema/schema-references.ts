@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { quote } from "../../problems/index.ts";
 import { readPointer, valueAt } from "../pointer.ts";
-import { type Edge, findLoops } from "./schema-loops.ts";
+import { type Edge, findChains } from "./schema-loops.ts";
 import { listSchemas, pathOf, type SchemaNode } from "./schema-nodes.ts";
 import {
   type Draft,
@@ -15,12 +15,44 @@ import {
 } from "./schema-survey.ts";
 
 /** A schema with an address of its own, and the anchors in it. */
-interface Resource {
+export interface Resource {
   top: SchemaNode;
   /** Absolute, without fragment. */
   address: string;
   anchors: Map<string, Schema>;
+  /** The anchors that a dynamic reference looks for in the schemas it came through, by name. */
+  dynamicAnchors: Map<string, Schema>;
 }
+
+/** In which resource each schema is, and where its references lead, by keyword. */
+export interface ResolvedReferences {
+  resources: ReadonlyMap<Schema, Resource>;
+  targets: ReadonlyMap<Schema, ReadonlyMap<string, Schema | boolean>>;
+}
+
+/**
+ * Schemas that apply each other to the same value, one inside or behind the other, without those that only refer to
+ * another. Checking keeps a stack of them.
+ */
+const longestChain = 1000;
+
+const silentKeywords: ReadonlySet<string> = new Set([
+  ...[
+    "$ref",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+  ],
+]);
+
+/** Whether a schema says nothing but that another one applies. */
+export const isAlias = (schema: Schema): boolean =>
+  typeof schema.$ref === "string" && Object.keys(schema).every((key) => silentKeywords.has(key));
 
 /** Stands for wherever the schema is: addresses relative to it are never looked up, only compared. */
 const nowhere = "schema://top/";
@@ -46,11 +78,17 @@ function addToResource(node: SchemaNode, resources: Map<Schema, Resource>): void
   const opens = typeof $id === "string" && !$id.startsWith("#");
   const resource =
     outer === undefined || opens
-      ? { top: node, address: (opens ? resolveAddress($id, base) : undefined) ?? base, anchors: new Map() }
+      ? {
+          top: node,
+          address: (opens ? resolveAddress($id, base) : undefined) ?? base,
+          anchors: new Map(),
+          dynamicAnchors: new Map(),
+        }
       : outer;
   resources.set(node.schema, resource);
   const names = [$anchor, $dynamicAnchor, typeof $id === "string" && !opens ? $id.slice(1) : undefined];
   for (const name of names) if (typeof name === "string") resource.anchors.set(name, node.schema);
+  if (typeof $dynamicAnchor === "string") resource.dynamicAnchors.set($dynamicAnchor, node.schema);
 }
 
 /** What a reference leads to, and where that is from the top of its resource; or why it leads to no schema. */
@@ -59,8 +97,9 @@ function resolveReference(
   from: Resource,
   byAddress: ReadonlyMap<string, Resource>,
 ): { value: unknown; path: SchemaPath; resource: Resource } | { fault: string } {
-  const address = resolveAddress(reference, from.address);
-  const resource = reference.startsWith("#") ? from : byAddress.get(address ?? "");
+  const resource = reference.startsWith("#")
+    ? from
+    : byAddress.get(resolveAddress(reference, from.address) ?? "");
   if (resource === undefined) return { fault: "leads out of the schema, and nothing is fetched" };
   let fragment: string;
   try {
@@ -76,10 +115,10 @@ function resolveReference(
 }
 
 /** What following the references of a schema finds. */
-interface FollowedReferences {
+export interface FollowedReferences extends ResolvedReferences {
   /** Of schemas that references lead to and that no keyword holds. */
   elsewhere: SchemaSurvey[];
-  /** References that leave the schema, lead to none, or in a circle never get to another value. */
+  /** References that leave the schema, lead to none, close a circle on the same value, or make too long a chain. */
   faults: SchemaFault[];
 }
 
@@ -94,6 +133,7 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
   const byAddress = new Map([...new Set(resources.values())].map((one) => [one.address, one]));
   const referenceKeys = referenceKeywords.filter((key) => findKeyword(draft, key) !== undefined);
   const edges = new Map<Schema, Edge[]>(nodes.map(({ schema }) => [schema, []]));
+  const targets = new Map<Schema, Map<string, Schema | boolean>>();
 
   for (const node of nodes) {
     const { schema, parent, steps } = node;
@@ -109,6 +149,8 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
         faults.push({ what: `${target.fault} (${quote(reference)})`, path });
         continue;
       }
+      const known = targets.get(schema) ?? new Map<string, Schema | boolean>();
+      targets.set(schema, known.set(key, target.value as Schema | boolean));
       if (!isRecord(target.value)) continue;
       if (!seen.has(target.value)) {
         // It lies where no keyword looks for schemas, as in a keyword of somebody's own.
@@ -123,6 +165,12 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
       edges.get(schema)?.push({ to: target.value, referencePath: path });
     }
   }
-  const what = "leads back to itself, so that checking a value would never end";
-  return { elsewhere, faults: [...faults, ...[...findLoops(edges)].map((path) => ({ what, path }))] };
+  const { loops, longest } = findChains(edges, isAlias);
+  const endless = "leads back to itself, so that checking a value would never end";
+  faults.push(...loops.map((path) => ({ what: endless, path })));
+  if (loops.length === 0 && longest.length > longestChain) {
+    const what = `begins a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
+    faults.push({ what, path: longest.path ?? [] });
+  }
+  return { elsewhere, faults, resources, targets };
 }

@@ -1,0 +1,94 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { inRepository } from "../support/repository.ts";
+import { makeProject, openForTest, toolPack } from "./support/session.ts";
+
+/** Takes 2^30 steps for a value that does not fit. */
+const $defs = Object.fromEntries(
+  Array.from({ length: 31 }, (_, level) => [
+    `d${level}`,
+    level === 30 ? { const: "fits" } : { anyOf: [1, 2].map(() => ({ $ref: `#/$defs/d${level + 1}` })) },
+  ]),
+);
+const exponential = { type: "object", properties: { a: { $ref: "#/$defs/d0" } }, $defs };
+const wide = {
+  type: "object",
+  properties: Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: "string" }]),
+  ),
+};
+
+const list = { type: "object", properties: { l: { type: "array" } } };
+const slow = "${{ request.arguments.l.all(i, request.arguments.l.all(j, (1 / 0 > 1) || true)) }}";
+const entry = (name: string, more: object) => ({
+  name,
+  description: "An entry.",
+  handler: "./handlers.js#echo",
+  ...more,
+});
+
+const project = () =>
+  makeProject({
+    pack: toolPack(
+      {
+        echo: { inputSchema: exponential },
+        output: { outputSchema: exponential },
+        wide: { inputSchema: wide, handler: "./handlers.js#echo" },
+      },
+      "export const echo = (args) => args; export const output = () => ({ a: 'x' });",
+      {
+        "package.json": { trailblaze: { toolsets: ["Bundle"], servers: ["all"] } },
+        "trailblaze/toolsets/Bundle.json": {
+          kind: "Mcp.Tools",
+          metadata: { name: "Bundle" },
+          entries: [
+            entry("entry", { argumentsSchema: exponential }),
+            entry("slow", { argumentsSchema: list, inputs: { all: slow } }),
+          ],
+        },
+        "trailblaze/servers/all.json": { tools: ["echo", "output", "wide"], toolsets: ["Bundle"] },
+      },
+    ),
+  });
+
+const stopped = /was stopped: it takes more than [\d,]+ steps/;
+
+describe.each(["in-process", "process"] as const)("with isolation %s", (isolation) => {
+  test("a schema of exponential work ends the call and not the host", async () => {
+    const session = await openForTest(project(), { config: { isolation } });
+    for (const name of ["echo", "entry"]) {
+      expect(await session.callTool(name, { a: "x" })).toMatchObject({
+        variant: "ExceptionThrown",
+        message: expect.stringMatching(stopped),
+      });
+      expect((await session.callTool(name, { a: "fits" })).variant).toBe("Success");
+    }
+    expect((await session.callTool("output")).message).toMatch(
+      /^The check of the tool's structuredContent was/,
+    );
+    expect((await session.callTool("wide", { p19999: "x" })).variant).toBe("Success");
+  });
+
+  test("checks and expressions end with the time of the call", async () => {
+    const session = await openForTest(project(), { config: { isolation } });
+    const late = "the time limit of the call";
+    expect((await session.callTool("echo", { a: "x" }, { timeoutMs: 1 })).message).toContain(late);
+    const l = Array.from({ length: 1000 }, (_, index) => index);
+    expect((await session.callTool("slow", { l }, { timeoutMs: 1 })).message).toContain(late);
+    expect((await session.callTool("slow", { l: [1] })).variant).toBe("Success");
+  });
+});
+
+test("a served tool is bound likewise", async () => {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const args = [inRepository("dist/cli/cli.cjs"), "start", "pack/all", "--cwd", project()];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
+  onTestFinished(() => client.close());
+  for (const name of ["echo", "entry"]) {
+    const answer = await client.callTool({ name, arguments: { a: "x" } });
+    expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(stopped) }] });
+  }
+  const answer = await client.callTool({ name: "wide", arguments: { p0: 1 } });
+  expect(answer).toMatchObject({ content: [{ text: "The arguments break the schema: /p0 must be string" }] });
+});
