@@ -316,6 +316,19 @@ describe("references", () => {
     expect(faults).toHaveLength(1);
   });
 
+  test("with more long addresses than can be resolved", async () => {
+    const references = chainNames(2000).map((name) => [name, { $ref: name }]);
+    const schema = {
+      $id: `https://example.com/${"a".repeat(60_000)}`,
+      properties: Object.fromEntries(references),
+    };
+    const [fault, ...others] = await judge(schema);
+    expect(fault).toContain(
+      "has too many long addresses in $id and $ref; the limit is 100,000,000 characters",
+    );
+    expect(others).toEqual([]);
+  });
+
   test("in a chain of thousands, and to a circle at its end", async () => {
     const chain = (end: string) =>
       Object.fromEntries(

@@ -62,15 +62,25 @@ const inPlaceKeywords: ReadonlySet<unknown> = new Set([
   ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"],
 ]);
 
+/** Characters of addresses, with those that they are relative to, that are read for one schema. */
+const mostCharacters = 100_000_000;
+
+/** What is left of them. */
+interface AddressBudget {
+  characters: number;
+}
+
 /** An absolute address without its fragment; `undefined` where it cannot be one. */
-function resolveAddress(address: string, base: string): string | undefined {
+function resolveAddress(address: string, base: string, budget: AddressBudget): string | undefined {
+  budget.characters -= address.length + base.length;
+  if (budget.characters < 0) return undefined;
   if (!URL.canParse(address, base)) return undefined;
   const { href, hash } = new URL(address, base);
   return href.slice(0, href.length - hash.length).replace(/#$/, "");
 }
 
 /** Finds to which resource each schema belongs, by `$id`, and adds it there. */
-function addToResource(node: SchemaNode, resources: Map<Schema, Resource>): void {
+function addToResource(node: SchemaNode, resources: Map<Schema, Resource>, budget: AddressBudget): void {
   const { $id, $anchor, $dynamicAnchor } = node.schema;
   const outer = node.parent === undefined ? undefined : resources.get(node.parent.schema);
   const base = outer?.address ?? nowhere;
@@ -80,7 +90,7 @@ function addToResource(node: SchemaNode, resources: Map<Schema, Resource>): void
     outer === undefined || opens
       ? {
           top: node,
-          address: (opens ? resolveAddress($id, base) : undefined) ?? base,
+          address: (opens ? resolveAddress($id, base, budget) : undefined) ?? base,
           anchors: new Map(),
           dynamicAnchors: new Map(),
         }
@@ -96,10 +106,11 @@ function resolveReference(
   reference: string,
   from: Resource,
   byAddress: ReadonlyMap<string, Resource>,
+  budget: AddressBudget,
 ): { value: unknown; path: SchemaPath; resource: Resource } | { fault: string } {
   const resource = reference.startsWith("#")
     ? from
-    : byAddress.get(resolveAddress(reference, from.address) ?? "");
+    : byAddress.get(resolveAddress(reference, from.address, budget) ?? "");
   if (resource === undefined) return { fault: "leads out of the schema, and nothing is fetched" };
   let fragment: string;
   try {
@@ -129,7 +140,8 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
   const resources = new Map<Schema, Resource>();
   const seen = new Set<Schema>();
   const nodes = listSchemas({ schema: whole, parent: undefined, steps: [] }, draft, seen);
-  for (const node of nodes) addToResource(node, resources);
+  const budget = { characters: mostCharacters };
+  for (const node of nodes) addToResource(node, resources, budget);
   const byAddress = new Map([...new Set(resources.values())].map((one) => [one.address, one]));
   const referenceKeys = referenceKeywords.filter((key) => findKeyword(draft, key) !== undefined);
   const edges = new Map<Schema, Edge[]>(nodes.map(({ schema }) => [schema, []]));
@@ -144,7 +156,7 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
       const reference = schema[key];
       if (typeof reference !== "string" || resource === undefined) continue;
       const path = [...pathOf(node), key];
-      const target = resolveReference(reference, resource, byAddress);
+      const target = resolveReference(reference, resource, byAddress, budget);
       if ("fault" in target) {
         faults.push({ what: `${target.fault} (${quote(reference)})`, path });
         continue;
@@ -171,6 +183,12 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
   if (loops.length === 0 && longest.length > longestChain) {
     const what = `begins a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
     faults.push({ what, path: longest.path ?? [] });
+  }
+  if (budget.characters < 0) {
+    const limit = mostCharacters.toLocaleString("en-US");
+    // What it says of single references may be wrong then.
+    const what = `has too many long addresses in $id and $ref; the limit is ${limit} characters together`;
+    return { elsewhere, faults: [{ what, path: [] }], resources, targets };
   }
   return { elsewhere, faults, resources, targets };
 }
