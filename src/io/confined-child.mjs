@@ -145,6 +145,28 @@ function resolveLinksBeforeReading() {
   }
 }
 
+/**
+ * Of a package that may not be read, `require` says that it is not there, as it does where nothing is: code that can do
+ * without one asks for just that.
+ */
+function reportRefusedAsMissing() {
+  const original = module._resolveFilename;
+  if (original === undefined) return;
+  replace(module, "_resolveFilename", function resolve(request) {
+    try {
+      // biome-ignore lint/complexity/noArguments: spreading would run the pack's iterator
+      return apply(original, this, arguments);
+    } catch (error) {
+      const start = typeof request === "string" ? apply(slice, request, [0, 1]) : "";
+      const isPath = start === "" || start === "." || start === "/" || apply(slice, request, [1, 2]) === ":";
+      if (isPath || error?.code !== "ERR_ACCESS_DENIED") throw error;
+      const missing = new Error(`Cannot find module '${request}'`);
+      missing.code = "MODULE_NOT_FOUND";
+      throw missing;
+    }
+  });
+}
+
 // ---- Data ----
 
 let failure;
@@ -296,9 +318,12 @@ function describeThrown(thrown) {
   }
   const permission = stringOf(thrown, "code") === "ERR_ACCESS_DENIED" ? stringOf(thrown, "permission") : "";
   const message = apply(slice, stringOf(thrown, "message"), [0, 1000]);
+  const allowed =
+    permission === "FileSystemRead" ? ", except for the package and its declared dependencies" : "";
   return {
     kind: "threw",
-    message: permission === "" ? message : `${permission} is not allowed while a definition is read`,
+    message:
+      permission === "" ? message : `${permission} is not allowed while a definition is read${allowed}`,
     stack: stackOf(thrown),
     isSyntaxError: getPrototypeOf(thrown) === syntaxErrorPrototype,
   };
@@ -354,6 +379,7 @@ for (const file of files) file.url = pathToFileURL(file.path).href;
 closeDoors();
 refuseNetwork();
 resolveLinksBeforeReading();
+reportRefusedAsMissing();
 module.syncBuiltinESMExports();
 // With another constructor, `await` would call a `then` of the pack's with what it waits for.
 defineProperty(Promise.prototype, "constructor", { writable: false, configurable: false });

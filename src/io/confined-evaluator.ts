@@ -259,7 +259,8 @@ async function evaluate(
   }
 
   const permission = permissionOption();
-  const grants = root !== undefined && paths.size > 0 ? findReadGrants(root) : [];
+  const nothing = { readable: [], absent: [], visible: [] };
+  const grants = root !== undefined && paths.size > 0 ? findReadGrants(root) : nothing;
   const deadline = performance.now() + limits.packMs;
   let confinement: Confinement = "data";
   let pending = [...paths.keys()];

@@ -12,11 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ReadGrants } from "./confined-grants.ts";
 import { positionOfCaret } from "./confined-positions.ts";
 
 /**
  * How a child is started, from the strictest to the plainest:
- * `root`: without network, other processes, and any file but those granted;
+ * `root`: without network, other processes, and any file outside the folders of the packages granted;
  * `namespaces`: without network and other processes; `network`: without network;
  * `shell`: only with what a shell can do for it; `bare`: as Node starts it.
  */
@@ -82,8 +83,8 @@ function writeMountTable(temporary: string, paths: readonly string[]): void {
 export interface ConfinedOptions {
   method: Method;
   permissionOption: string | undefined;
-  /** Folders and files that the pack's code may read. */
-  grants: readonly string[];
+  /** What the pack's code may read. */
+  grants: ReadGrants;
   heapMiB: number;
   /** Stop for all private memory of the child, in MiB. */
   dataMiB: number;
@@ -151,10 +152,10 @@ export function startConfined(options: ConfinedOptions): ConfinedProcess {
     const script = program();
     if (method === "root") {
       const system = systemFolders.filter((folder) => existsSync(folder));
-      const seen = [...system, dirname(executable), dirname(script), ...grants];
+      const seen = [...system, dirname(executable), dirname(script), ...grants.visible];
       writeMountTable(temporary, seen);
     }
-    const permissions = [script, temporary, ...grants]
+    const permissions = [script, temporary, ...grants.readable, ...grants.absent]
       .filter((granted) => !granted.includes("*"))
       .map((granted) => `--allow-fs-read=${granted}`);
     const node = [

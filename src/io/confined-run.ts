@@ -144,7 +144,7 @@ function attend({ child, kill, residentBytes }: ConfinedProcess, options: RunOpt
     JSON.stringify({
       secret,
       files: options.files.map((path) => ({ path })),
-      visible: options.method === "root" ? options.grants : [],
+      visible: options.method === "root" ? options.grants.readable : [],
       answerBytes: options.answerBytes,
       maximumDepth,
     }),

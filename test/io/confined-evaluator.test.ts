@@ -383,7 +383,7 @@ describe.each(usableMethods)("evaluated with %s", (method) => {
     "takes a folder called %j as it is",
     async (name) => {
       const root = makeTree({
-        [`${name}/pack/package.json`]: { name: "pack", type: "module" },
+        [`${name}/pack/package.json`]: { name: "pack", type: "module", dependencies: { dep: "*" } },
         [`${name}/pack/tool.js`]: "import dep from 'dep'; export default { dep };",
         [`${name}/node_modules/dep/index.js`]: "module.exports = 'dep';",
       });
