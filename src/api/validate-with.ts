@@ -159,7 +159,8 @@ function readProject(port: InspectionPort, cwd: string): ReadPackage {
 
 function readFolder(port: InspectionPort, folder: string): ReadPackage {
   const location = port.realPath(folder);
-  if (location === undefined) throw failure("ProjectNotFound", { directory: folder, exists: false });
+  if (location === undefined)
+    throw failure("ProjectNotFound", { directory: folder, exists: false }, {}, { isMissingTarget: true });
   return { location, read: readManifest(port, location, "always") };
 }
 

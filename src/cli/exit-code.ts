@@ -1,4 +1,4 @@
-import type { Problem, ProblemCode } from "../problems/index.ts";
+import type { Problem, ProblemCode, TrailblazeError } from "../problems/index.ts";
 
 export type ExitCode = 0 | 1 | 2;
 
@@ -12,8 +12,11 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
 ] satisfies ProblemCode[]);
 
 /** The exit code of a failure that ended a command. */
-export function exitCodeOfFailure(code: ProblemCode): ExitCode {
-  return unusableInput.has(code) ? 2 : 1;
+export function exitCodeOfFailure({
+  code,
+  isMissingTarget,
+}: Pick<TrailblazeError, "code" | "isMissingTarget">): ExitCode {
+  return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }
 
 /** The exit code of a command that answered; its answer may be that what it was asked about cannot be used. */

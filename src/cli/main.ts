@@ -101,5 +101,5 @@ async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode>
     if (known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
       output.note(printableLines(error.stack ?? ""));
   }
-  return exitCodeOfFailure(problem.code);
+  return exitCodeOfFailure(known);
 }

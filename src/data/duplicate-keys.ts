@@ -28,3 +28,46 @@ function countKeysInValue(value: unknown): number {
 export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return countKeysInText(text) !== countKeysInValue(value);
 }
+
+/** The offset behind a string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text.charCodeAt(index) !== 0x22)
+    index += text.charCodeAt(index) === 0x5c ? 2 : 1;
+  return index + 1;
+}
+
+/** The keys that the object of a valid JSON text has itself, in their order; one that is there twice comes twice. */
+function* readTopKeys(text: string): Generator<string> {
+  let depth = 0;
+  let isKey = false;
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
+      case 0x22: {
+        const end = endOfString(text, index);
+        if (isKey) yield JSON.parse(text.slice(index, end)) as string;
+        isKey = false;
+        index = end - 1;
+        break;
+      }
+      case 0x5b:
+      case 0x7b:
+        isKey = ++depth === 1;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth--;
+        break;
+      case 0x2c:
+        isKey = depth === 1;
+    }
+  }
+}
+
+/** The keys that the object of a valid JSON text has more than once. Needs no parser, so that start-up pays little. */
+export function findRepeatedTopKeys(text: string): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const key of readTopKeys(text)) (seen.has(key) ? repeated : seen).add(key);
+  return repeated;
+}

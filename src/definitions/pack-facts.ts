@@ -1,4 +1,4 @@
-import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
+import { findRepeatedTopKeys, hasDuplicateKeys } from "../data/duplicate-keys.ts";
 import { findPackageClaims } from "../discovery/package-commands.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
@@ -45,7 +45,7 @@ export interface PackFacts {
   expressionFaults: readonly ExpressionFault[];
   /** What the paths lead to that subprocess servers need, by path relative to the package. */
   paths: ReadonlyMap<string, PathKind>;
-  /** Keys in the field that are there more than once, from the top of package.json; absent if not looked for. */
+  /** Keys in the field, and of package.json itself, that are there more than once, from the top of package.json; absent if not looked for. */
   repeatedKeys?: readonly Path[];
   /** Files that may be meant where such a path leads nowhere; absent if not looked for. */
   nearestPaths?: ReadonlyMap<string, string>;
@@ -145,10 +145,19 @@ async function findUnpublished(
   return left.filter(({ file }) => port.describePath(pack.location, file) === "file");
 }
 
+/** Keys of package.json that matter to a pack, beside the field. */
+const manifestKeys = [
+  ...["name", "version", "description", "type", "private", "engines", "keywords", "scripts", "files"],
+  ...["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"],
+];
+
 async function findRepeated({ text, value }: Manifest): Promise<Path[]> {
   if (!hasDuplicateKeys(text, value)) return [];
   const { findRepeatedKeys } = await import("../data/json-positions.ts");
-  return findRepeatedKeys(text, "trailblaze");
+  const top = findRepeatedTopKeys(text);
+  // The field itself is discovery's to report.
+  const inField = findRepeatedKeys(text, "trailblaze").filter((path) => path.length > 1);
+  return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
 }
 
 function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>): Map<string, string> {

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { findRepeatedTopKeys } from "../data/duplicate-keys.ts";
 import { describeType } from "../data/parse-json.ts";
 import { type Declaration, parseExtension } from "../extension-schema/index.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
@@ -67,6 +68,19 @@ async function placeProblems(
   }));
 }
 
+const repeatedField = {
+  what: 'The key "trailblaze"',
+  expected: "there once",
+  found: "there again; only the last one counts",
+};
+
+/** Whether the field is there twice. Most texts say its name once, or twice with `engines`. */
+function isFieldRepeated({ text }: Manifest): boolean {
+  const first = text.indexOf('"trailblaze"');
+  const mayBeRepeated = text.includes('"trailblaze"', first + 1) || text.includes("\\u00");
+  return mayBeRepeated && findRepeatedTopKeys(text).has("trailblaze");
+}
+
 /**
  * Reads what a package.json with a `trailblaze` field says. The result is complete but for what only the other packs
  * and the user's config can tell: `shadowed` and `enabled` say here whether the pack itself allows it.
@@ -91,6 +105,8 @@ export async function describePack(
     problems.push(createProblem("MalformedPackageJson", { reason, location, isSource }, place, nameContext));
   }
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
+  if (isFieldRepeated(manifest))
+    fieldProblems.push(createProblem("MalformedExtension", repeatedField, { path: [] }, context));
   const hostProblem = await checkHostVersion(manifest, name, context);
   if (hostProblem !== undefined) fieldProblems.push(hostProblem);
 

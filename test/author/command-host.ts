@@ -27,7 +27,7 @@ try {
   if (!(error instanceof TrailblazeError)) throw error;
   if (asJson) output.json({ error: error.problem });
   else output.note(formatProblem(error.problem));
-  exitCode = exitCodeOfFailure(error.code);
+  exitCode = exitCodeOfFailure(error);
 }
 await output.drained();
 process.exit(exitCode);

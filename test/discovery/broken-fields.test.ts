@@ -203,3 +203,40 @@ describe("other fields of the wrong type", () => {
     expect(packs[0]).toMatchObject({ name: "broken", version: null, description: null, enabled: true });
   });
 });
+
+describe("a field that is there twice", () => {
+  const listed = async (text: string) => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { twice: "*" } },
+      "node_modules/twice/package.json": text,
+    });
+    const { packs } = await discoverPacks({ cwd: root });
+    return packs[0];
+  };
+
+  test.each([
+    ["as it is", '"trailblaze": { "tools": ["b"] }'],
+    ["with an escape", '"trail\\u0062laze": { "tools": ["b"] }'],
+    ["of no right shape", '"trailblaze": null'],
+  ])("is told of, and the last counts: %s", async (_what, again) => {
+    const text = `{ "name": "twice", "version": "1.0.0",\n  "trailblaze": { "tools": ["a"] },\n  ${again} }`;
+    const pack = await listed(text);
+    const [problem] = pack?.problems.filter(({ message }) => message.includes("there again")) ?? [];
+    expect(problem).toMatchObject({
+      code: "MalformedExtension",
+      path: [],
+      line: 3,
+      column: 3,
+      severity: "error",
+    });
+    expect(pack?.tools.map(({ name }) => name)).toEqual(again.includes("null") ? [] : ["b"]);
+  });
+
+  test.each([
+    '{ "name": "twice", "trailblaze": { "x-trailblaze": { "trailblaze": 1 } }, "engines": { "trailblaze": "*" } }',
+    '{ "name": "twice", "description": "\\"trailblaze\\": {", "trailblaze": {}, "dependencies": { "trailblaze": "*" } }',
+    '{ "name": "twice", "files": ["trailblaze", "trailblaze"], "trailblaze": {}, "x": [{ "trailblaze": 1 }, "\\u0041,"] }',
+  ])("is not what only looks so: %s", async (text) => {
+    expect((await listed(text))?.problems).toEqual([]);
+  });
+});

@@ -104,3 +104,30 @@ test("keys of other fields, and of several maps, are nobody's business here", as
   const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
   expect(problems.filter(({ code }) => code === "MalformedExtension")).toEqual([]);
 });
+
+test.each(["name", "version", "keywords", "dependencies", "engines", "scripts", "files"])(
+  "%s that is there twice in package.json is where it is there again",
+  async (key) => {
+    const value = { name: "other", version: "2.0.0", keywords: ["trailblaze-extension"], files: ["x"] };
+    const again = JSON.stringify((value as Record<string, unknown>)[key] ?? {});
+    const lines = `  "trailblaze": {},\n  "${key}": ${again}${key in { name: 1, version: 1, keywords: 1 } ? "" : `,\n  "${key}": ${again}`}`;
+    const { problems, ok } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
+    const line = key in { name: 1, version: 1, keywords: 1 } ? 6 : 7;
+    expect(problems.filter(({ code }) => code === "MalformedPackageJson")).toEqual([
+      expect.objectContaining({
+        severity: "error",
+        message: expect.stringContaining(`the key "${key}" is there twice, and only the last one counts`),
+        file: "package.json",
+        line,
+        column: 3,
+      }),
+    ]);
+    expect(ok).toBe(false);
+  },
+);
+
+test("a key that does not matter to a pack may be there twice", async () => {
+  const lines = '  "trailblaze": {},\n  "author": "a",\n  "author": "b"';
+  const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
+  expect(problems).toEqual([]);
+});

@@ -45,6 +45,23 @@ describe("a folder without package.json", () => {
       message: `There is no folder "${join(cwd, "nothing")}".`,
     });
   });
+
+  test.each(["./no/such/folder", "no/such/folder", "/no/such/folder"])(
+    "that is not there at all ends the command with exit code 1, as any target that is missing: %s",
+    async (target) => {
+      const { stdout, exitCode } = await runCli(["validate", target, "--json"], { cwd: makeProject() });
+      expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
+      expect(exitCode).toBe(1);
+    },
+  );
+
+  test("to work in that is not there ends it with exit code 2", async () => {
+    const { stdout, exitCode } = await runCli(["validate", "--cwd", "./nothing", "--json"], {
+      cwd: makeProject(),
+    });
+    expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
+    expect(exitCode).toBe(2);
+  });
 });
 
 describe("a folder whose package.json holds only `type`", () => {

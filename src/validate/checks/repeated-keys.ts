@@ -1,11 +1,22 @@
 import { quote } from "../../problems/index.ts";
 import { type Check, findInManifest } from "../finding.ts";
 
-/** Keys of the field that are there more than once: readers see the first, programs take the last. */
-export const checkRepeatedKeys: Check = function* ({ repeatedKeys = [] }) {
+/** Keys of package.json and of the field that are there more than once: readers see the first, programs take the last. */
+export const checkRepeatedKeys: Check = function* ({ inspected, repeatedKeys = [] }) {
+  const { location, origin } = inspected.pack;
   for (const path of repeatedKeys) {
-    const what = `The key ${quote(String(path.at(-1)), 40)}`;
-    const args = { what, expected: "there once", found: "there again; only the last one counts" };
-    yield findInManifest("MalformedExtension", args, path, { path: path.slice(1) });
+    const key = quote(String(path.at(-1)), 40);
+    if (path[0] === "trailblaze") {
+      const args = {
+        what: `The key ${key}`,
+        expected: "there once",
+        found: "there again; only the last one counts",
+      };
+      yield findInManifest("MalformedExtension", args, path, { path: path.slice(1) });
+    } else {
+      const reason = `the key ${key} is there twice, and only the last one counts`;
+      const isSource = origin === "self" || origin === "workspace";
+      yield findInManifest("MalformedPackageJson", { reason, location, isSource }, path);
+    }
   }
 };
