@@ -30,6 +30,8 @@ export interface ChangeOptions {
   signal?: AbortSignal;
   /** Is told of each command of the package manager before it runs. */
   onCommand?: (command: string) => void;
+  /** Is called once if another process is changing the project, with which: "process 123, which …". */
+  onWait?: (what: string) => void;
 }
 
 export interface AddOptions extends ChangeOptions {
@@ -70,7 +72,14 @@ async function createRedaction(cwd: string): Promise<(text: string) => string> {
 }
 
 async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMeans> {
-  const { timeoutMs = 600_000, registryTimeoutMs = 60_000, lockMs = 300_000, signal, onCommand } = options;
+  const {
+    timeoutMs = 600_000,
+    registryTimeoutMs = 60_000,
+    lockMs = 300_000,
+    signal,
+    onCommand,
+    onWait,
+  } = options;
   const port = createNodeInspectionPort();
   return {
     port,
@@ -82,7 +91,7 @@ async function createMeans(options: ChangeOptions, cwd: string): Promise<AddMean
         const state = findStateDirectory();
         if (state === undefined) return () => {};
         const locks = join(state, "trailblaze", "locks");
-        return await lockProject(locks, project, { waitMs: lockMs, signal });
+        return await lockProject(locks, project, { waitMs: lockMs, signal, onWait });
       } catch {
         // Without a home, or one that cannot be written, there is nobody else to keep out.
         return () => {};

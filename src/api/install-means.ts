@@ -21,7 +21,11 @@ export interface InstallMeans {
   /** Folder of the ledger and of backups. */
   stateFolder: string;
   waitMs?: number;
+  graceMs?: number;
   staleMs?: number;
+  /** How long another program may keep changing a file that is to be edited. */
+  contendedMs?: number;
+  onWait?: ((what: string) => void) | undefined;
   /** For tests, which end the process there. */
   onStep?: (step: ChangeStep, file: string) => void;
 }

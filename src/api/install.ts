@@ -37,14 +37,19 @@ export async function planUninstall(
   return planUninstallWith(createInstallMeans(), client, server, options);
 }
 
+export interface ApplyOptions {
+  /** Is called once if the edit has to wait, with what it waits for: "process 123, which holds the lock …". */
+  onWait?: ((what: string) => void) | undefined;
+}
+
 /**
  * Does what a plan says, on the file as it is now: if it changed since, the edit is made anew.
  *
  * Trust level: execution. Writes the client's file, a copy of it as it was, and a ledger, both in the user's state
  * folder. Throws `TrailblazeError` with the file as it was: as `planInstall`, and `ClientConfigUnwritable`.
  */
-export async function applyPlan(plan: InstallPlan): Promise<InstallResult> {
-  return applyPlanWith(createInstallMeans(), plan);
+export async function applyPlan(plan: InstallPlan, { onWait }: ApplyOptions = {}): Promise<InstallResult> {
+  return applyPlanWith({ ...createInstallMeans(), onWait }, plan);
 }
 
 /** Every client that is known, with its files, and whether it is here. Reads no config. */

@@ -67,8 +67,9 @@ async function finishPlan(
 ): Promise<InstallPlan> {
   const { file, key, server, scope, edit } = target;
   const { format } = client;
-  const current = readCurrent(means, files, file);
-  const decision = decideEdit(client, await loadEditor(format), target, current);
+  const editor = await loadEditor(format);
+  const current = await readCurrent(means, files, editor, file);
+  const decision = decideEdit(client, editor, target, current);
   const diff = decision.changed ? formatDiff(file, current.text, decision.text) : "";
   const { changed } = decision;
   const described = [...decision.notes, ...notes(decision), ...warnOfComments(client, current.text)];
@@ -147,12 +148,11 @@ export async function planUninstallWith(
   const candidates = findFiles(means, client, options, project);
   const editor = await loadEditor(client.format);
   const present = candidates.filter((file) => files.exists(file));
-  const places = present.flatMap((file) =>
-    findKeysOf(client, editor, { file, server }, readCurrent(means, files, file)).map((key) => ({
-      file,
-      key,
-    })),
-  );
+  const places: { file: string; key: string }[] = [];
+  for (const file of present) {
+    const current = await readCurrent(means, files, editor, file);
+    for (const key of findKeysOf(client, editor, { file, server }, current)) places.push({ file, key });
+  }
   const named = name === undefined ? places : places.filter(({ key }) => key === name);
   const [place, second] = named;
   if (place !== undefined && second !== undefined) {

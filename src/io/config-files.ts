@@ -1,33 +1,42 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
-  accessSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
   statSync,
-  writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { failure } from "../problems/index.ts";
 import { describeFileType, errorCode } from "./file-facts.ts";
 import { type FileLock, LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
+import { FileSnapshot } from "./file-snapshot.ts";
 import { makeFolders } from "./make-folders.ts";
+import {
+  type Draft,
+  makeDraft,
+  removeDrafts,
+  removeFile,
+  replaceFile,
+  sync,
+  writeAndClose,
+} from "./replace-file.ts";
 
 /** Larger than any config that people or clients keep. */
 const maximumBytes = 64 << 20;
 const maximumLinks = 40;
 const keptBackups = 10;
+/** A file that was written this recently may be half written. */
+const writingMs = 250;
+/** How long to wait for the rest of it. */
+const wholeMs = 1000;
+/** A file that was written this recently is likely to be written again soon. */
+const busyMs = 100;
+const pauseMs = 30;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -40,7 +49,10 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of its path is no folder",
   ELOOP: "symbolic links go in a circle",
   ENAMETOOLONG: "its path is too long",
+  EFBIG: "it would be larger than the system allows",
 };
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Runs what touches a file; what the system refuses becomes `ClientConfigUnwritable`. */
 function refuse<Result>(file: string, run: () => Result): Result {
@@ -112,24 +124,89 @@ export class ConfigFiles {
 
   /**
    * The text of a file, its byte order mark included; `undefined` where there is none. Throws `TrailblazeError`
-   * `ClientConfigMalformed` for what is no text.
+   * `ClientConfigMalformed` for what is not text, and for a file that is too large.
    */
   read(file: string): string | undefined {
-    const malformed = (reason: string) => failure("ClientConfigMalformed", { file, reason }, { file });
-    let bytes: Buffer;
+    const snapshot = this.#open(file);
     try {
-      const stats = statSync(file);
-      if (!stats.isFile()) throw malformed(`it is ${describeFileType(stats)}, not a file`);
-      if (stats.size > maximumBytes) throw malformed(`it has ${stats.size} bytes`);
-      bytes = readFileSync(file);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return undefined;
-      throw describeRefusal(file, error);
+      return decode(snapshot);
+    } finally {
+      snapshot.close();
     }
+  }
+
+  /**
+   * Reads a file that another program may be writing: one that is not whole is read again, for a while. With `avoidBusy` a
+   * file that was just written is read after it was written once more, if that comes soon: programs leave some time between
+   * two of their writes. Throws as `read`.
+   */
+  async open(
+    file: string,
+    { isWhole, avoidBusy = false }: { isWhole: (text: string) => boolean; avoidBusy?: boolean },
+  ): Promise<OpenedFile> {
+    const giveUpAt = performance.now() + wholeMs;
+    let snapshot = this.#open(file);
+    const isFresh = (ms: number) => Math.abs(Date.now() - Number(snapshot.stats?.mtimeMs ?? 0)) < ms;
+    const readAgain = async (ms: number) => {
+      snapshot.close();
+      await pause(ms);
+      snapshot = this.#open(file);
+    };
+    let isBusy = false;
+    if (avoidBusy && isFresh(busyMs)) {
+      const busyUntil = performance.now() + pauseMs;
+      while (!isBusy && performance.now() < busyUntil) {
+        await pause(1);
+        isBusy = !snapshot.isInPlace();
+      }
+      if (isBusy) await readAgain(0);
+    }
+    for (;;) {
+      let text: string | undefined;
+      let fault: unknown;
+      try {
+        text = decode(snapshot);
+      } catch (error) {
+        fault = error;
+      }
+      const mayBeHalf = fault !== undefined || (text !== undefined && !isWhole(text));
+      if (!mayBeHalf || !isFresh(writingMs) || performance.now() > giveUpAt) {
+        if (fault === undefined) return { snapshot, text, isBusy };
+        snapshot.close();
+        throw fault;
+      }
+      await readAgain(5);
+    }
+  }
+
+  /**
+   * What another program wrote into a file that was replaced or removed since it was read, once that is whole; `undefined`
+   * where it wrote nothing.
+   */
+  async readLate(snapshot: FileSnapshot, isWhole: (text: string) => boolean): Promise<string | undefined> {
+    const giveUpAt = performance.now() + wholeMs;
+    for (;;) {
+      const bytes = snapshot.readLate();
+      if (bytes === undefined || performance.now() > giveUpAt) return undefined;
+      try {
+        const text = utf8.decode(bytes);
+        if (isWhole(text)) return text;
+      } catch {
+        // The first part of a character.
+      }
+      await pause(5);
+    }
+  }
+
+  #open(file: string): FileSnapshot {
+    const malformed = (reason: string) => failure("ClientConfigMalformed", { file, reason }, { file });
     try {
-      return utf8.decode(bytes);
-    } catch {
-      throw malformed("it is not UTF-8 text");
+      return new FileSnapshot(file, (stats) => {
+        if (!stats.isFile()) throw malformed(`it is ${describeFileType(stats)}, not a file`);
+        if (stats.size > maximumBytes) throw malformed(describeSize(stats.size, maximumBytes));
+      });
+    } catch (error) {
+      throw describeRefusal(file, error);
     }
   }
 
@@ -152,7 +229,7 @@ export class ConfigFiles {
   async lock(file: string): Promise<FileLock> {
     try {
       const lock = await lockFile(file, this.#options);
-      removeDrafts(file);
+      if (lock.isOwn) removeDrafts(file);
       this.#options.onStep?.("locked", file);
       return lock;
     } catch (error) {
@@ -160,68 +237,109 @@ export class ConfigFiles {
     }
   }
 
-  /** Copies a file as it is; gives the copy's path. The oldest copies of the same file go. */
-  backUp(file: string): string {
+  /** Keeps a file's bytes as they were; gives the copy's path. `settleBackup` is to follow once the file is changed. */
+  backUp(file: string, bytes: Uint8Array): string {
     return refuse(file, () => {
       const { backups } = this.#options;
       makeFolders(backups, 0o700);
-      const prefix = `${createHash("sha256").update(file).digest("hex").slice(0, 8)}-`;
       const time = new Date().toISOString().replaceAll(":", "-");
-      const name = `${prefix}${time}-${randomBytes(2).toString("hex")}-${basename(file)}`;
+      const name = `${backupPrefix(file)}${time}-${randomBytes(2).toString("hex")}-${basename(file)}`;
       const backup = join(backups, name);
-      writeWhole(backup, readFileSync(file), 0o600);
-      const others = readdirSync(backups).filter((other) => other.startsWith(prefix));
-      for (const old of others.sort().slice(0, -keptBackups)) rmSync(join(backups, old), { force: true });
+      try {
+        writeAndClose(openSync(backup, "wx", 0o600), bytes, { mode: 0o600, isLasting: false });
+      } catch (error) {
+        this.dropBackup(backup);
+        throw error;
+      }
       this.#options.onStep?.("backedUp", file);
       return backup;
     });
   }
 
-  /**
-   * Puts a text in the place of a file, which keeps its mode and its owner. At every moment there is the old file or the
-   * new one. `file` is a real path. Gives false, with nothing done, where the lock was lost.
-   */
-  replace(file: string, text: string, { lock, newMode }: { lock: FileLock; newMode: number }): boolean {
+  dropBackup(backup: string): void {
+    rmSync(backup, { force: true });
+  }
+
+  /** Makes a backup last, and lets the oldest ones of the same file go. */
+  settleBackup(file: string, backup: string): void {
+    const { backups } = this.#options;
+    sync(backup, "r+");
+    try {
+      const others = readdirSync(backups).filter((other) => other.startsWith(backupPrefix(file)));
+      for (const old of others.sort().slice(0, -keptBackups)) rmSync(join(backups, old), { force: true });
+    } catch {
+      // Another process may be doing the same.
+    }
+  }
+
+  /** As `makeDraft`. */
+  draft(file: string, text: string, newMode: number, snapshot?: FileSnapshot): Draft {
     return refuse(file, () => {
-      const stats = statSync(file, { throwIfNoEntry: false });
-      // A new file could take its place all the same, which its owner does not want.
-      if (stats !== undefined) accessSync(file, constants.W_OK);
-      const draft = join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
+      const draft = makeDraft(file, text, newMode, snapshot);
       try {
-        writeWhole(draft, Buffer.from(text), stats === undefined ? newMode : stats.mode & 0o7777, stats);
         this.#options.onStep?.("drafted", file);
-        if (!lock.isHeld()) {
-          rmSync(draft, { force: true });
-          return false;
-        }
-        renameSync(draft, file);
       } catch (error) {
-        rmSync(draft, { force: true });
+        draft.discard();
         throw error;
       }
-      syncFolder(dirname(file));
-      this.#options.onStep?.("replaced", file);
-      return true;
+      return draft;
     });
   }
 
-  remove(file: string): void {
+  /** Puts a draft in the place of a file that only Trailblaze writes. */
+  commit({ file, path }: Draft): void {
     refuse(file, () => {
-      rmSync(file);
-      this.#options.onStep?.("replaced", file);
+      renameSync(path, file);
+      this.#finish(file);
     });
   }
-}
 
-const draftPrefix = (file: string) => `.${basename(file)}.trailblaze-`;
+  /** As `replaceFile`. */
+  replace(draft: Draft, snapshot: FileSnapshot, options: { isFolderBusy: boolean }): boolean {
+    return refuse(draft.file, () => {
+      const isReplaced = replaceFile(draft, snapshot, options);
+      if (isReplaced) this.#finish(draft.file);
+      return isReplaced;
+    });
+  }
 
-/** Takes away what a process that was killed had not finished. Only who holds the lock may. */
-function removeDrafts(file: string): void {
-  const prefix = draftPrefix(file);
-  for (const name of readdirSync(dirname(file))) {
-    if (name.startsWith(prefix)) rmSync(join(dirname(file), name), { force: true });
+  /** As `removeFile`. */
+  remove(snapshot: FileSnapshot): boolean {
+    return refuse(snapshot.file, () => {
+      const isRemoved = removeFile(snapshot, (bytes) => this.backUp(snapshot.file, bytes));
+      if (isRemoved) this.#finish(snapshot.file);
+      return isRemoved;
+    });
+  }
+
+  #finish(file: string): void {
+    sync(dirname(file), "r");
+    this.#options.onStep?.("replaced", file);
   }
 }
+
+/** A file as it was opened. The snapshot is to be closed. */
+export interface OpenedFile {
+  snapshot: FileSnapshot;
+  text: string | undefined;
+  /** Another program was seen writing it. */
+  isBusy: boolean;
+}
+
+function decode({ file, bytes }: FileSnapshot): string | undefined {
+  try {
+    return bytes && utf8.decode(bytes);
+  } catch {
+    throw failure("ClientConfigMalformed", { file, reason: "it is not UTF-8 text" }, { file });
+  }
+}
+
+const megabytes = (bytes: number | bigint) => `${Math.ceil((Number(bytes) / (1 << 20)) * 10) / 10} MiB`;
+
+const describeSize = (size: bigint, limit: number) =>
+  `it has ${megabytes(size)}; the limit is ${megabytes(limit)}`;
+
+const backupPrefix = (file: string) => `${createHash("sha256").update(file).digest("hex").slice(0, 8)}-`;
 
 /** A folder with symbolic links followed, as far as it is there. */
 function findRealFolder(folder: string): string {
@@ -230,41 +348,5 @@ function findRealFolder(folder: string): string {
   } catch (error) {
     if (errorCode(error) !== "ENOENT" || dirname(folder) === folder) throw error;
     return join(findRealFolder(dirname(folder)), basename(folder));
-  }
-}
-
-function writeWhole(
-  path: string,
-  bytes: Uint8Array,
-  mode: number,
-  owner?: { uid: number; gid: number } | undefined,
-): void {
-  const descriptor = openSync(path, "wx", 0o600);
-  try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
-    if (owner !== undefined) {
-      try {
-        fchownSync(descriptor, owner.uid, owner.gid);
-      } catch {
-        // Only the owner's own files are meant to be edited; another owner's become the editor's.
-      }
-    }
-    fchmodSync(descriptor, mode);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function syncFolder(folder: string): void {
-  try {
-    const descriptor = openSync(folder, "r");
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    // Not every system can.
   }
 }

@@ -8,7 +8,7 @@ export function errorCode(error: unknown): string {
 }
 
 /** What something is that is no regular file. */
-export function describeFileType(stats: Stats): string {
+export function describeFileType(stats: Pick<Stats, "isDirectory" | "isFIFO" | "isSocket">): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a named pipe";
   if (stats.isSocket()) return "a socket";

@@ -5,63 +5,114 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { errorCode } from "./file-facts.ts";
 
 /** What a file held; `undefined` where there was none. */
 interface SavedFile {
+  /** Symbolic links followed. */
   path: string;
   bytes: Buffer | undefined;
   mode: number;
+  /** Lies beside the file, and can take its place without any space; absent once it has. */
+  copy: string | undefined;
 }
 
 export interface SavedFiles {
-  /** Gives every file its bytes back, and takes away those that were not there. Throws where it may not. */
-  restore(): void;
+  /**
+   * Gives every file its bytes back, and removes those that were not there. False where the disk is so full that a copy had to
+   * be moved back, which works once. Throws where it may not; the copies then stay.
+   */
+  restore(): boolean;
+  /** Removes the copies. */
+  discard(): void;
+  /** Paths of the copies that are left. */
+  readonly copies: readonly string[];
 }
 
 function read(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
 
-function restoreFile({ path, bytes, mode }: SavedFile): void {
+const nextTo = (path: string) => join(dirname(path), `.${basename(path)}.trailblaze-${randomUUID()}`);
+
+/** Writes a file beside another one, or leaves none. */
+function writeBeside({ path, mode }: Pick<SavedFile, "path" | "mode">, bytes: Buffer): string {
+  const beside = nextTo(path);
+  try {
+    writeFileSync(beside, bytes, { mode, flag: "wx" });
+    // The mask of this process is for files that are new, which this one is not.
+    chmodSync(beside, mode);
+    return beside;
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}
+
+function restoreFile(file: SavedFile): void {
+  const { path, bytes, copy } = file;
   if (bytes === undefined) {
     rmSync(path, { force: true });
     return;
   }
-  const now = read(path);
-  if (now?.equals(bytes)) return;
-  // A link stays one: what it leads to is written.
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    writeFileSync(path, bytes);
+  if (read(path)?.equals(bytes)) return;
+  let draft: string;
+  try {
+    draft = writeBeside(file, bytes);
+  } catch (error) {
+    if (copy === undefined) throw error;
+    renameSync(copy, path);
+    file.copy = undefined;
     return;
   }
-  const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, bytes, { mode });
-  // The mask of this process is for files that are new, which this one is not.
-  chmodSync(draft, mode);
   renameSync(draft, path);
 }
 
-/** Remembers what files hold, byte for byte. Throws where one is there and cannot be read. */
+/**
+ * Remembers what files hold, byte for byte, and keeps copies beside them. Throws where one is there and cannot be read, or
+ * where there is no space for its copy.
+ */
 export function saveFiles(paths: readonly string[]): SavedFiles {
-  const saved = [...new Set(paths)].map((path): SavedFile => {
-    const bytes = read(path);
-    return { path, bytes, mode: bytes === undefined ? 0o644 : statSync(path).mode & 0o777 };
-  });
+  const saved: SavedFile[] = [];
+  const discard = () => {
+    for (const { copy } of saved) if (copy !== undefined) rmSync(copy, { force: true });
+  };
+  try {
+    for (const path of new Set(paths)) {
+      const bytes = read(path);
+      if (bytes === undefined) saved.push({ path, bytes, mode: 0o644, copy: undefined });
+      else {
+        const file = { path: realpathSync(path), bytes, mode: statSync(path).mode & 0o777 };
+        saved.push({ ...file, copy: writeBeside(file, bytes) });
+      }
+    }
+  } catch (error) {
+    discard();
+    throw error;
+  }
+  const findCopies = () => saved.flatMap(({ copy }) => copy ?? []);
   return {
     restore() {
+      const before = findCopies().length;
       for (const file of saved) restoreFile(file);
+      return findCopies().length === before;
+    },
+    discard,
+    get copies() {
+      return findCopies();
     },
   };
 }
@@ -80,8 +131,13 @@ function isSameEntry(a: Entry, b: Entry): boolean {
   return "bytes" in b && a.bytes.equals(b.bytes) && a.mode === b.mode;
 }
 
+/** Files and links as they were. */
+export interface SavedEntries {
+  restore(): void;
+}
+
 /** Remembers files and links as they are, without following links. Throws where one is there and cannot be read. */
-export function saveEntries(paths: readonly string[]): SavedFiles {
+export function saveEntries(paths: readonly string[]): SavedEntries {
   const saved = [...new Set(paths)].map((path) => ({ path, entry: readEntry(path) }));
   return {
     restore() {

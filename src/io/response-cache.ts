@@ -37,6 +37,14 @@ export function findCacheDirectory(
   return XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : inHome(".cache");
 }
 
+function removeIfThere(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // A part of its path is no folder.
+  }
+}
+
 /** A cache in a folder, for this user alone. Several processes may use it at once. */
 export function createResponseCache(folder: string): ResponseCache {
   const fileOf = (address: string) =>
@@ -52,14 +60,15 @@ export function createResponseCache(folder: string): ResponseCache {
       }
     },
     write(response) {
+      const file = fileOf(response.address);
+      const draft = `${file}.${randomUUID()}`;
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        const file = fileOf(response.address);
-        const draft = `${file}.${randomUUID()}`;
         writeFileSync(draft, JSON.stringify(response), { mode: 0o600 });
         renameSync(draft, file);
       } catch {
         // A full disk or a folder that cannot be written.
+        removeIfThere(draft);
       }
     },
     prune() {

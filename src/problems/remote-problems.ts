@@ -94,13 +94,20 @@ export const remoteProblems = {
     reason: string;
     /** Whether everything is as it was; `undefined` where nothing had been touched. */
     restored?: boolean;
+    /** Where package.json and lockfiles are as they were, if they could not be written back. */
+    copies?: readonly string[];
     hint?: string;
   }>({
     title: "Packs could not be added or removed",
     severity: "error",
-    message: ({ what, reason, restored }) =>
-      `Trailblaze could not ${printable(what)}: ${printable(reason)}. ${describeState(restored)}`,
-    hint: ({ hint, restored }) =>
-      hint ?? (restored === false ? "Run the install of your package manager again." : undefined),
+    message: ({ what, reason, restored, copies }) => {
+      const after = copies ? "package.json or a lockfile could not be restored." : describeState(restored);
+      return `Trailblaze could not ${printable(what)}: ${printable(reason)}. ${after}`;
+    },
+    hint: ({ hint, restored, copies = [] }) => {
+      if (copies.length > 0)
+        return `Move these copies back: ${copies.map((copy) => quote(copy, 400)).join(", ")}.`;
+      return hint ?? (restored === false ? "Run the install of your package manager again." : undefined);
+    },
   }),
 };

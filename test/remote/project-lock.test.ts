@@ -6,10 +6,12 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { identifyOwnProcess } from "../../src/io/process-identity.ts";
 import { saveFiles } from "../../src/io/project-files.ts";
 import { lockProject } from "../../src/io/project-lock.ts";
 import { makeTree } from "../support/packs.ts";
@@ -33,17 +35,28 @@ describe("the lock of a project", () => {
     await lock(folder);
     const [file = ""] = readdirSync(folder);
     const { pid } = spawnSync(process.execPath, ["--eval", ""]);
-    writeFileSync(join(folder, file), String(pid));
+    writeFileSync(join(folder, file), JSON.stringify({ ...identifyOwnProcess(), pid }));
     expect(await lock(folder)).toBeTypeOf("function");
     expect(readdirSync(folder)).toEqual([file]);
   });
 
-  test("that is being written is held", async () => {
+  test("that does not say whose it is is held for a while", async () => {
     const folder = makeTree({});
     await lock(folder);
-    const [file = ""] = readdirSync(folder);
-    writeFileSync(join(folder, file), "");
+    const [name = ""] = readdirSync(folder);
+    writeFileSync(join(folder, name), "");
     expect(await lock(folder)).toBeUndefined();
+    utimesSync(join(folder, name), 1, 1);
+    expect(await lock(folder)).toBeTypeOf("function");
+  });
+
+  test("says who has it to who waits", async () => {
+    const folder = makeTree({});
+    await lock(folder);
+    const waits: string[] = [];
+    const options = { waitMs: 600, signal: undefined, onWait: (what: string) => waits.push(what) };
+    expect(await lockProject(folder, "/project", options)).toBeUndefined();
+    expect(waits).toEqual([`process ${process.pid}, which is changing the packages of this project`]);
   });
 
   test("is waited for no longer than the caller's signal", async () => {
@@ -64,7 +77,8 @@ describe("saved files", () => {
     const saved = saveFiles([path("package.json"), path("yarn.lock"), path("same.json")]);
     writeFileSync(path("package.json"), "{}");
     writeFileSync(path("yarn.lock"), "new");
-    saved.restore();
+    expect(saved.restore()).toBe(true);
+    saved.discard();
     expect(readFileSync(path("package.json")).equals(bytes)).toBe(true);
     expect(statSync(path("package.json")).mode & 0o777).toBe(0o662);
     expect(statSync(path("same.json")).ino).toBe(ino);
@@ -77,6 +91,8 @@ describe("saved files", () => {
     const saved = saveFiles([join(folder, "package.json")]);
     writeFileSync(join(folder, "package.json"), "after");
     saved.restore();
+    saved.discard();
+    expect(readdirSync(folder).sort()).toEqual(["package.json", "real.json"]);
     expect(lstatSync(join(folder, "package.json")).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, "real.json"), "utf8")).toBe("before");
   });

@@ -28,6 +28,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
       signal,
       allowSimilar,
       onCommand: (command) => output.note(`Running ${printable(command)}`),
+      onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
       consent(previews) {
         output.note(formatPreviews(previews));
         return isAgreed || askForYes(previews.length === 1 ? "Install it?" : "Install them?", signal);

@@ -10,6 +10,7 @@ export async function run({ positionals, cwd }: CommandInput): Promise<CommandAn
       cwd,
       signal,
       onCommand: (command) => output.note(`Running ${printable(command)}`),
+      onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
     }),
   );
   return {

@@ -1,6 +1,7 @@
 import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../api/install.ts";
 import { failure, formatProblem, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { output } from "../output.ts";
 import { shortenForPeople } from "../shorten-for-people.ts";
 
 /** Lines of a diff longer than this are cut where people read them: some clients keep all on one line. */
@@ -48,7 +49,8 @@ async function carryOut(plan: InstallPlan, input: CommandInput): Promise<Outcome
     return { result: { client, server, file, key, changed, backup: null, diff }, notes };
   }
   const { applyPlan } = await import("../../api/install.ts");
-  return { result: await applyPlan(plan), notes };
+  const onWait = (what: string) => output.note(`Waiting for ${printable(what)}.`);
+  return { result: await applyPlan(plan, { onWait }), notes };
 }
 
 function formatDiffLine(line: string, color: boolean): string {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
 import type { ManagerEnd, ManagerProgram, PackageManagerPort } from "../../io/package-manager.ts";
-import type { SavedFiles } from "../../io/project-files.ts";
+import type { SavedEntries, SavedFiles } from "../../io/project-files.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
 import type { InstalledClaim } from "./find-claims.ts";
@@ -11,7 +11,7 @@ export interface ChangeMeans {
   managers: PackageManagerPort;
   saveFiles(paths: readonly string[]): SavedFiles;
   /** Remembers links as links. */
-  saveEntries(paths: readonly string[]): SavedFiles;
+  saveEntries(paths: readonly string[]): SavedEntries;
   /** Keeps other processes from changing the project; `undefined` where one does so for too long. */
   lock(project: string): Promise<(() => void) | undefined>;
   /** Takes the user's credentials out of a text. */
@@ -77,10 +77,11 @@ class Change {
   }
 
   /** Brings everything back, as far as it can be. True where it could. */
-  async #undo(saved: SavedFiles, commands: SavedFiles): Promise<boolean> {
+  async #undo(saved: SavedFiles, commands: SavedEntries): Promise<boolean> {
     const { directory, workspaceRoot = directory } = this.#project;
     try {
-      saved.restore();
+      // On a full disk the manager could only fail again, and damage what has just been saved from it.
+      if (!saved.restore()) return false;
       this.#means.managers.forgetInstall(workspaceRoot);
       const end = await this.#run("install", [], undefined);
       commands.restore();
@@ -104,20 +105,30 @@ class Change {
     const pathsOf = (files: readonly string[]) =>
       folders.flatMap((folder) => files.map((file) => join(folder, file)));
     const what = `${kind} ${packages.join(", ")}`;
-    const saved = saveFiles(pathsOf(writtenFiles));
+    let saved: SavedFiles;
+    try {
+      saved = saveFiles(pathsOf(writtenFiles));
+    } catch (cause) {
+      const code = (cause as NodeJS.ErrnoException).code;
+      const reason = `package.json or a lockfile cannot be saved beforehand (${code})`;
+      throw failure("InstallFailed", { what, reason }, {}, { cause });
+    }
     const commands = saveEntries(pathsOf(linkedCommands.map((name) => join("node_modules/.bin", name))));
     const end = await this.#run(kind, packages, signal);
     const { fault, cause } = await this.#assess(end, findFault);
-    if (fault === undefined) return;
+    if (fault === undefined) {
+      saved.discard();
+      return;
+    }
     const hint = end.exitCode === 0 ? undefined : lastWords(end.tail, redact);
     let restored: boolean;
     try {
       restored = await this.#undo(saved, commands);
     } catch {
       const reason = typeof fault === "string" ? fault : `${fault.package} has a command "${fault.command}"`;
-      const lost = `${reason}; and package.json or the lockfile could not be written back`;
-      throw failure("InstallFailed", { what, reason: lost, restored: false }, {}, { cause });
+      throw failure("InstallFailed", { what, reason, copies: saved.copies }, {}, { cause });
     }
+    saved.discard();
     if (typeof fault === "object") throw failure("ReservedCommand", { ...fault, what, restored });
     const args = { what, reason: fault, restored, ...(hint === undefined || !restored ? {} : { hint }) };
     throw failure("InstallFailed", args, {}, { cause });

@@ -1,0 +1,263 @@
+import { spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { changePackages } from "../../src/install/packages/change-packages.ts";
+import { lockFile } from "../../src/io/file-lock.ts";
+import { saveEntries, saveFiles } from "../../src/io/project-files.ts";
+import { createResponseCache } from "../../src/io/response-cache.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { runProcess } from "../support/run-process.ts";
+import { makeInstallPlace } from "./install-place.ts";
+
+/** Mounts a disk of a few pages there; false where this user or system cannot. */
+function mountSmallDisk(folder: string, kibibytes: number): boolean {
+  mkdirSync(folder, { recursive: true });
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
+  const options = ["-t", "tmpfs", "-o", `size=${kibibytes}k`, "tmpfs", folder];
+  if (spawnSync("mount", options, { stdio: "ignore" }).status !== 0) return false;
+  onTestFinished(() => void spawnSync("umount", ["--lazy", folder], { stdio: "ignore" }));
+  return true;
+}
+
+/** Writes until nothing more fits but `spare` bytes, in whole pages. */
+function fill(folder: string, spare = 0): void {
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, "filler"), Buffer.alloc(Math.max(0, bavail * bsize - spare)));
+}
+
+const canMount = (() => {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
+  return spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+})();
+const read = (file: string) => readFileSync(file, "utf8");
+const full = {
+  code: "ClientConfigUnwritable",
+  message: expect.stringContaining("no space is left on the disk"),
+};
+/** More than a page, so that it cannot be written without any space. */
+const config = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(9000)}"\n}\n`;
+
+// Only the superuser of Linux may mount a small disk. The limit on the size of files, below, is for everybody.
+describe.skipIf(!canMount)("on a disk that is full", () => {
+  function makePlace() {
+    const place = makeInstallPlace({});
+    const disk = join(place.root, "disk");
+    if (!mountSmallDisk(disk, 96)) throw new Error("no small disk, although one could be mounted before");
+    const file = join(disk, "mcp.json");
+    const state = () => readdirSync(disk).filter((name) => name !== "filler");
+    return { ...place, disk, file, state };
+  }
+
+  test("a config is left as it is by install and uninstall, with nothing beside it", async () => {
+    const { install, uninstall, disk, file, state, means } = makePlace();
+    writeFileSync(file, config);
+    fill(disk);
+    await expect(install("cursor", "mine", { file })).rejects.toMatchObject(full);
+    expect(read(file)).toBe(config);
+    expect(state()).toEqual(["mcp.json"]);
+    expect(readdirSync(join(means.stateFolder, "backups"))).toEqual([]);
+
+    rmSync(join(disk, "filler"));
+    await install("cursor", "mine", { file });
+    const installed = read(file);
+    fill(disk);
+    await expect(uninstall("cursor", "mine", { file })).rejects.toMatchObject(full);
+    expect(read(file)).toBe(installed);
+    expect(state()).toEqual(["mcp.json"]);
+    rmSync(join(disk, "filler"));
+    await uninstall("cursor", "mine", { file });
+    expect(read(file)).toBe(config);
+  });
+
+  test("a new config is not made, nor its folder", async () => {
+    const { install, disk, state } = makePlace();
+    fill(disk);
+    const file = join(disk, "a/b/mcp.json");
+    await expect(install("cursor", "mine", { file })).rejects.toMatchObject(full);
+    expect(state()).toEqual([]);
+  });
+
+  test.each([0, 4096, 8192, 12_288])(
+    "the notes of what is installed are left as they are, with %i bytes to spare",
+    async (spare) => {
+      const { install, uninstall, disk, root, means } = makePlace();
+      means.stateFolder = join(disk, "state");
+      const file = join(root, "mcp.json");
+      writeFileSync(file, config);
+      await install("cursor", "mine", { file, name: "first" });
+      const [notes, installed] = [join(means.stateFolder, "installs.json"), read(file)];
+      const before = read(notes);
+      fill(disk, spare);
+      const act = [
+        () => install("cursor", "mine", { file, name: "second", env: [`A=${"x".repeat(9000)}`] }),
+        () => uninstall("cursor", "mine", { file, name: "first" }),
+      ];
+      for (const change of act) {
+        await expect(change()).rejects.toMatchObject(full);
+        expect(read(file)).toBe(installed);
+        expect(read(notes)).toBe(before);
+        expect(readdirSync(root).filter((name) => name.includes("mcp.json"))).toEqual(["mcp.json"]);
+        expect(readdirSync(means.stateFolder).filter((name) => /trailblaze-|lock$/.test(name))).toEqual([]);
+      }
+      rmSync(join(disk, "filler"));
+      await uninstall("cursor", "mine", { file, name: "first" });
+      expect(read(file)).toBe(config);
+    },
+  );
+
+  test("a lock holds without a note of its holder", async () => {
+    const { disk, root } = makePlace();
+    fill(disk);
+    const held = await lockFile(join(root, "mcp.json"), { holders: disk });
+    expect(held.isHeld()).toBe(true);
+    held.release();
+    expect(readdirSync(disk)).toEqual(["filler"]);
+  });
+
+  test("the cache keeps what it had, and no part of an answer", () => {
+    const { disk } = makePlace();
+    const cache = createResponseCache(disk);
+    const answer = { address: "http://127.0.0.1/x", etag: undefined, text: "1" };
+    cache.write(answer);
+    const kept = readdirSync(disk);
+    fill(disk);
+    cache.write({ ...answer, text: "2".repeat(9000) });
+    expect(cache.read(answer.address)).toEqual(answer);
+    expect(readdirSync(disk).sort()).toEqual([...kept, "filler"].sort());
+  });
+
+  describe("a project", () => {
+    const manifest = `${JSON.stringify({ name: "app", notes: "x".repeat(9000) }, null, 2)}\n`;
+    const files = ["package-lock.json", "package.json"];
+
+    function makeProject() {
+      const { disk, state } = makePlace();
+      for (const name of files) writeFileSync(join(disk, name), manifest);
+      const release = () => {};
+      const means = {
+        saveFiles,
+        saveEntries,
+        lock: async () => release,
+        redact: (text: string) => text,
+        timeoutMs: 1000,
+        signal: undefined,
+        onCommand: undefined,
+      };
+      /** Has a package manager that damages what it can and then fails. */
+      const add = (act: () => void) =>
+        changePackages(
+          {
+            ...means,
+            managers: {
+              find: () => undefined,
+              forgetInstall() {},
+              async run() {
+                act();
+                return { exitCode: 1, fault: "", tail: "npm error code ENOSPC" };
+              },
+            },
+          },
+          {
+            directory: disk,
+            workspaceRoot: undefined,
+            manager: { name: "npm", isModernYarn: false },
+            program: { command: "npm", args: [] },
+          } as unknown as Parameters<typeof changePackages>[1],
+          "add",
+          ["@acme/jira"],
+          async () => undefined,
+        );
+      const contents = () => files.map((name) => read(join(disk, name)));
+      return { disk, state, add, contents };
+    }
+
+    test("is not touched where its files cannot be saved first", async () => {
+      const { disk, state, add, contents } = makeProject();
+      fill(disk);
+      let runs = 0;
+      await expect(add(() => runs++)).rejects.toMatchObject({
+        code: "InstallFailed",
+        message: expect.stringContaining("Nothing was changed."),
+      });
+      expect(runs).toBe(0);
+      expect(contents()).toEqual([manifest, manifest]);
+      expect(state().sort()).toEqual(files);
+    });
+
+    test("gets its files back where the package manager filled the disk and cut them off", async () => {
+      const { disk, state, add, contents } = makeProject();
+      const damage = () => {
+        for (const name of files) writeFileSync(join(disk, name), "");
+        fill(disk);
+      };
+      await expect(add(damage)).rejects.toMatchObject({ code: "InstallFailed" });
+      expect(contents()).toEqual([manifest, manifest]);
+      expect(state().sort()).toEqual(files);
+    });
+
+    test("gets what a link leads to back", () => {
+      const { disk } = makePlace();
+      const root = makeTree({});
+      writeFileSync(join(disk, "real.json"), manifest);
+      symlinkSync(join(disk, "real.json"), join(root, "package.json"));
+      const saved = saveFiles([join(root, "package.json")]);
+      writeFileSync(join(disk, "real.json"), "");
+      fill(disk);
+      expect(saved.restore()).toBe(false);
+      expect(saved.copies).toEqual([]);
+      expect(read(join(root, "package.json"))).toBe(manifest);
+      expect(readdirSync(disk).sort()).toEqual(["filler", "real.json"]);
+    });
+  });
+});
+
+// Windows has no such limit.
+describe.skipIf(process.platform === "win32")("where files may not grow", () => {
+  const host = inRepository("test/install/install-host.ts");
+  const large = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(3 << 20)}"\n}\n`;
+
+  /** Runs `install-host.ts` with files limited to 1 MiB. */
+  const runLimited = (root: string, ...args: string[]) =>
+    runProcess(
+      "bash",
+      [
+        "-c",
+        'ulimit -f 1024; exec "$@"',
+        "bash",
+        process.execPath,
+        "--import",
+        import.meta.resolve("tsx"),
+        host,
+        root,
+        ...args,
+      ],
+      { cwd: root, env: { ...process.env, TSX_DISABLE_CACHE: "1" }, timeoutMs: 60_000 },
+    );
+
+  test("a config is left as it is", { timeout: 120_000 }, async () => {
+    const { root, home, means, install } = makeInstallPlace({ "home/.cursor/mcp.json": large });
+    const [folder, file] = [join(home, ".cursor"), join(home, ".cursor/mcp.json")];
+    const { exitCode, stderr } = await runLimited(root, "install", "mine");
+    expect(stderr).toContain("ClientConfigUnwritable");
+    expect(exitCode).toBe(1);
+    expect(read(file)).toBe(large);
+    expect(readdirSync(folder)).toEqual(["mcp.json"]);
+    expect(readdirSync(join(means.stateFolder, "backups"))).toEqual([]);
+
+    await install("cursor", "mine");
+    const installed = read(file);
+    expect((await runLimited(root, "uninstall", "mine")).stderr).toContain("larger than the system allows");
+    expect(read(file)).toBe(installed);
+    expect(readdirSync(folder)).toEqual(["mcp.json"]);
+  });
+});

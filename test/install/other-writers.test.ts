@@ -1,0 +1,222 @@
+import { spawn } from "node:child_process";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { InstallMeans } from "../../src/api/install-means.ts";
+import type { ChangeStep } from "../../src/io/config-files.ts";
+import { makeInstallPlace } from "./install-place.ts";
+
+const read = (file: string) => readFileSync(file, "utf8");
+const original = '{\n  // servers\n  "mcpServers": { "theirs": {} }\n}\n';
+const changed = '{\n  // servers\n  "mcpServers": { "theirs": {}, "new": {} }\n}\n';
+
+function makePlace(changes: Partial<InstallMeans> = {}) {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": original }, changes);
+  const folder = join(place.home, ".cursor");
+  const file = join(folder, "mcp.json");
+  /** Does something when a step of the config's change is reached for the n-th time. */
+  const at = (wanted: ChangeStep, act: (round: number) => void) => {
+    let round = 0;
+    place.means.onStep = (step, reached) => {
+      if (step === wanted && reached === file) act(round++);
+    };
+  };
+  return { ...place, folder, file, at };
+}
+
+const writeInPlace = (file: string, text: string) => writeFileSync(file, text);
+const writeAside = (file: string, text: string) => {
+  writeFileSync(`${file}.theirs`, text);
+  renameSync(`${file}.theirs`, file);
+};
+const ways = [
+  ["in place", writeInPlace],
+  ["by a file that is moved there", writeAside],
+] as const;
+
+describe("a change that another program makes during an edit", () => {
+  test.each(ways)("%s is kept by an install", async (_, write) => {
+    const { install, uninstall, at, file, folder } = makePlace();
+    at("drafted", (round) => round === 0 && write(file, changed));
+    const { backup, diff } = await install("cursor", "mine");
+    expect(read(file)).toContain('"new": {}, "mine"');
+    expect(read(backup ?? "")).toBe(changed);
+    expect(diff).toContain('-  "mcpServers": { "theirs": {}, "new": {} }');
+    expect(readdirSync(folder)).toEqual(["mcp.json"]);
+    await uninstall("cursor", "mine");
+    expect(read(file)).toBe(changed);
+  });
+
+  test.each(ways)("%s is kept by an uninstall", async (_, write) => {
+    const { install, uninstall, at, file } = makePlace();
+    await install("cursor", "mine");
+    const text = read(file).replace('"theirs"', '"new": {}, "theirs"');
+    at("drafted", (round) => round === 0 && write(file, text));
+    await uninstall("cursor", "mine");
+    expect(read(file)).toBe(original.replace('"theirs"', '"new": {}, "theirs"'));
+  });
+
+  test.each(ways)("%s is kept when an entry comes back that --force had replaced", async (_, write) => {
+    const { install, uninstall, at, file } = makePlace();
+    await install("cursor", "mine", { name: "theirs", force: true });
+    at("drafted", (round) => round === 0 && write(file, read(file).replace("// servers", "// edited")));
+    await uninstall("cursor", "mine", { name: "theirs" });
+    expect(read(file)).toBe(original.replace("// servers", "// edited"));
+  });
+
+  test.each(ways)("%s is kept where the file would have been removed", async (_, write) => {
+    const { install, uninstall, home, means } = makePlace();
+    const { file } = await install("kiro", "mine");
+    const text = read(file).replace("{", '{\n  "new": 1,');
+    let isChanged = false;
+    means.onStep = (step) => {
+      if (step !== "backedUp" || isChanged) return;
+      isChanged = true;
+      write(file, text);
+    };
+    await uninstall("kiro", "mine");
+    expect(JSON.parse(read(file))).toEqual({ new: 1 });
+    expect(readdirSync(join(home, ".kiro/settings"))).toEqual(["mcp.json"]);
+  });
+
+  test("that makes the file is kept", async () => {
+    const { install, means } = makePlace();
+    means.onStep = (step, file) => {
+      if (step === "drafted" && file.includes(".kiro") && !existsSync(file))
+        writeFileSync(file, '{"new": 1}\n');
+    };
+    const { file, backup } = await install("kiro", "mine");
+    expect(JSON.parse(read(file))).toMatchObject({ new: 1, mcpServers: { mine: {} } });
+    expect(read(backup ?? "")).toBe('{"new": 1}\n');
+  });
+
+  test("that reaches the old file only after it was replaced is kept", async () => {
+    const { install, uninstall, at, file, folder } = makePlace();
+    const descriptor = openSync(file, "r+");
+    at("replaced", (round) => {
+      if (round > 0) return;
+      ftruncateSync(descriptor);
+      writeSync(descriptor, changed.slice(0, 20), 0);
+      setTimeout(() => {
+        writeSync(descriptor, changed, 0);
+        closeSync(descriptor);
+      }, 40);
+    });
+    await install("cursor", "mine");
+    expect(read(file)).toContain('"new": {}, "mine"');
+    expect(readdirSync(folder)).toEqual(["mcp.json"]);
+    await uninstall("cursor", "mine");
+    expect(read(file)).toBe(changed);
+  });
+
+  test("that does not know the new entry is followed by the entry again", async () => {
+    const { install, file, means } = makePlace();
+    const rounds = { drafted: 0, replaced: 0 };
+    means.onStep = (step, reached) => {
+      if (reached !== file || (step !== "drafted" && step !== "replaced")) return;
+      if (rounds[step]++ === 0) writeAside(file, step === "drafted" ? changed : original);
+    };
+    await install("cursor", "mine");
+    expect(read(file)).toContain('"theirs": {}, "mine"');
+  });
+
+  test("again and again ends the edit with the file as the other program wrote it", async () => {
+    const place = makePlace({ contendedMs: 50 });
+    const { install, at, file, folder, means } = place;
+    let last = "";
+    at("drafted", (round) => {
+      last = original.replace("{}", `{ "round": ${round} }`);
+      writeAside(file, last);
+    });
+    await expect(install("cursor", "mine")).rejects.toMatchObject({
+      code: "ClientConfigUnwritable",
+      message: expect.stringContaining("another program keeps changing it"),
+    });
+    expect(read(file)).toBe(last);
+    expect(readdirSync(folder)).toEqual(["mcp.json"]);
+    expect(readdirSync(join(means.stateFolder, "backups"))).toEqual([]);
+    expect(JSON.parse(read(join(means.stateFolder, "installs.json"))).entries).toEqual([]);
+  });
+});
+
+test("a file that is only half written is read again", async () => {
+  const { planInstall, install, file } = makePlace();
+  const cut = () => {
+    truncateSync(file, 20);
+    setTimeout(() => writeFileSync(file, changed), 60);
+  };
+  cut();
+  expect((await planInstall("cursor", "mine")).changed).toBe(true);
+  cut();
+  await install("cursor", "mine");
+  expect(read(file)).toContain('"new": {}, "mine"');
+});
+
+test("a file that stays broken is refused, an empty one is not", async () => {
+  const { install, file } = makePlace();
+  truncateSync(file, 20);
+  await expect(install("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigMalformed" });
+  truncateSync(file, 0);
+  expect(await install("cursor", "mine")).toMatchObject({ changed: true });
+});
+
+test("a folder in which other files come and go is no reason to give up", async () => {
+  const { install, folder, at } = makePlace();
+  at("drafted", (round) => writeFileSync(join(folder, `mcp.json.${round}`), ""));
+  expect(await install("cursor", "mine")).toMatchObject({ changed: true });
+});
+
+test("a program that writes every 25 ms loses nothing to 40 installs", { timeout: 120_000 }, async () => {
+  const { root, install } = makePlace();
+  const file = join(root, "shared.json");
+  writeFileSync(file, "{}\n");
+  const script = `
+    const { readFileSync, renameSync, writeFileSync } = require("node:fs");
+    const file = process.argv[1];
+    const written = [];
+    const lost = () => { const now = JSON.parse(readFileSync(file, "utf8")); return written.filter((key) => !(key in now)); };
+    setInterval(() => {
+      if (lost().length > 0) process.exit(1);
+      const now = JSON.parse(readFileSync(file, "utf8"));
+      written.push("key" + written.length);
+      now[written.at(-1)] = 1;
+      writeFileSync(file + ".theirs", JSON.stringify(now, null, 2));
+      renameSync(file + ".theirs", file);
+    }, 25);
+    process.stdin.on("data", () => process.exit(lost().length === 0 && written.length > 10 ? 0 : 1));`;
+  // Ended by its input at the end of the test, and with the test's process.
+  const child = spawn(process.execPath, ["--eval", script, file], { stdio: ["pipe", "ignore", "inherit"] });
+  child.stdin.on("error", () => {});
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  try {
+    for (let round = 0; round < 40; round++) await install("cursor", "mine", { file, name: `n${round}` });
+  } finally {
+    child.stdin.end("done");
+  }
+  expect(await ended).toBe(0);
+  expect(Object.keys(JSON.parse(read(file)).mcpServers)).toHaveLength(40);
+});
+
+describe("the lock", () => {
+  test("of a program that does not say who it is is left in its place, and the file edited beside it", async () => {
+    const waits: string[] = [];
+    const place = makePlace({ graceMs: 400, onWait: (what) => waits.push(what) });
+    const lock = `${place.file}.lock`;
+    mkdirSync(lock);
+    expect(await place.install("cursor", "mine")).toMatchObject({ changed: true });
+    expect(waits).toEqual([`another program, which holds the lock ${lock}`]);
+    expect(readdirSync(place.folder)).toEqual(["mcp.json", "mcp.json.lock"]);
+  });
+});
