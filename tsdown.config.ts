@@ -14,11 +14,11 @@ const shared = {
 
 /** The programs of children, and what those import: run, not imported, so they stay files of their own beside each bundle. */
 const childPrograms = [
-  "src/io/confined-child.mjs",
-  "src/io/code-child.mjs",
-  "src/io/code-channel.mjs",
-  "src/io/module-loader.mjs",
-  "src/io/returned-value.mjs",
+  "src/confinement/confined-child.mjs",
+  "src/runtime/code-child.mjs",
+  "src/runtime/code-channel.mjs",
+  "src/runtime/module-loader.mjs",
+  "src/runtime/returned-value.mjs",
 ];
 
 export default defineConfig([
@@ -27,10 +27,10 @@ export default defineConfig([
     name: "library",
     entry: {
       index: "src/index.ts",
-      session: "src/api/session.ts",
-      serve: "src/api/serve.ts",
-      remote: "src/api/search-packs.ts",
-      install: "src/api/install.ts",
+      session: "src/session.ts",
+      serve: "src/serve.ts",
+      remote: "src/remote.ts",
+      install: "src/install.ts",
     },
     outDir: "dist",
     format: "esm",

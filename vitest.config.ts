@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 // Node itself runs what loads packs' modules, so that these are loaded as they will be: not through Vite.
-const server = { deps: { external: [/\/src\/io\/module-loader\.mjs$/] } };
+const server = { deps: { external: [/\/src\/runtime\/module-loader\.mjs$/] } };
 
 export default defineConfig({
   test: {

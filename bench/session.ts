@@ -7,7 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { openSession as OpenSession, Session } from "../src/api/session.ts";
+import type { openSession as OpenSession, Session } from "../src/session.ts";
 import { runUsersNpm } from "../test/support/package-managers.ts";
 import type { BenchmarkOptions } from "./support/options.ts";
 import { compareRounds, runAsyncRounds, runPairedRounds } from "./support/paired-rounds.ts";

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { z } from "zod";
+import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { declarationMaps, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
-import { config } from "../src/session/config/config-schema.ts";
 import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -158,7 +158,7 @@ export function generateFiles(): Record<string, string> {
     }),
     "src/extension-schema/generated/schema-keywords.js": generateSchemaKeywords(),
     "schema/config.schema.json": generateConfigSchema(),
-    "src/session/config/generated/config-validator.js": generateConfigValidator(),
+    "src/config/generated/config-validator.js": generateConfigValidator(),
   };
 }
 

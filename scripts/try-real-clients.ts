@@ -5,9 +5,9 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { applyPlanWith } from "../src/api/apply-plan-with.ts";
-import { createInstallMeans } from "../src/api/install-means.ts";
-import { planInstallWith, planUninstallWith } from "../src/api/plan-install-with.ts";
+import { applyPlanWith } from "../src/install/apply-plan-with.ts";
+import { createInstallMeans } from "../src/install/install-means.ts";
+import { planInstallWith, planUninstallWith } from "../src/install/plan-install-with.ts";
 
 interface RealClient {
   packages: string[];

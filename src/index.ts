@@ -1,12 +1,10 @@
 // The entry of trust levels discovery and inspection: nothing here runs a pack's code in the caller's process.
-export { discoverPacks } from "./api/discover-packs.ts";
-export { inspectItem, inspectPack } from "./api/inspect-pack.ts";
-export { validateExtension } from "./api/validate-extension.ts";
-export type { ValidationOptions, ValidationReport } from "./api/validate-with.ts";
-export type { InspectionOptions, ItemInspection, PackInspection, PackItem } from "./definitions/inspect.ts";
-export type { ServerTool } from "./definitions/server-contents.ts";
+export { discoverPacks } from "./discovery/discover-packs.ts";
 export type { DiscoveryOptions } from "./discovery/find-packs.ts";
 export type { DiscoveredItem, DiscoveredPack, Discovery, Origin } from "./discovery/types.ts";
+export type { InspectionOptions, ItemInspection, PackInspection, PackItem } from "./inspection/inspect.ts";
+export { inspectItem, inspectPack } from "./inspection/inspect-pack.ts";
+export type { ServerTool } from "./inspection/server-contents.ts";
 export type { Kind } from "./kinds.ts";
 export {
   formatProblem,
@@ -15,6 +13,12 @@ export {
   type Severity,
   TrailblazeError,
 } from "./problems/index.ts";
+export {
+  type BuiltIn,
+  createRegistry,
+  type Registry,
+  type RegistryItem,
+} from "./qualified-names/create-registry.ts";
 export {
   formatQualifiedName,
   isQualifiedName,
@@ -25,9 +29,5 @@ export {
   type ResolvedReference,
   resolveReference,
 } from "./qualified-names/index.ts";
-export {
-  type BuiltIn,
-  createRegistry,
-  type Registry,
-  type RegistryItem,
-} from "./registry/create-registry.ts";
+export { validateExtension } from "./validate/validate-extension.ts";
+export type { ValidationOptions, ValidationReport } from "./validate/validate-with.ts";

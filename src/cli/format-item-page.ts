@@ -1,8 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { Referrer } from "../definitions/find-referrers.ts";
-import type { ItemInspection } from "../definitions/inspect.ts";
-import type { ServerContents } from "../definitions/server-contents.ts";
 import { isDefinitionKey } from "../extension-schema/index.ts";
+import type { Referrer } from "../inspection/find-referrers.ts";
+import type { ItemInspection } from "../inspection/inspect.ts";
+import type { ServerContents } from "../inspection/server-contents.ts";
 import { formatCount, printable } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 import { formatTable } from "./format-table.ts";

@@ -92,7 +92,7 @@ export const output = {
    */
   reserve: async (): Promise<void> => {
     if (reserved.size > 0) return;
-    const { reserveStdout } = await import("../serve/stdio/reserve-stdout.ts");
+    const { reserveStdout } = await import("../mcp/stdio/reserve-stdout.ts");
     const { createEscapingStream } = await import("./session/escaping-stream.ts");
     for (const descriptor of [1, 2] as const) {
       const terminal = terminalOf(descriptor);

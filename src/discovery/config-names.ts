@@ -1,7 +1,7 @@
+import { readProjectConfig } from "../config/config-file.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveryPort } from "../io/discovery-port.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
-import { readProjectConfig } from "./config-file.ts";
 
 /** What a project's config names itself. */
 export interface ConfigNames {

@@ -1,13 +1,13 @@
 import { join, resolve, sep } from "node:path";
+import { isAllowed, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
-import type { DiscoveryPort } from "../io/discovery-port.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/package-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
 import { orderPacks, shadowCopies } from "./order-packs.ts";
-import { isAllowed, type PacksPolicy, readPacksPolicy } from "./packs-policy.ts";
 import { ancestorsOf, declaredDependencies, findProject, type Project } from "./project.ts";
 import { findProjectManager, nameManager } from "./project-manager.ts";
 import type { DiscoveredPack, FoundPack, Origin } from "./types.ts";

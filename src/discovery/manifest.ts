@@ -1,6 +1,6 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
-import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../io/discovery-port.ts";
+import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../files/discovery-port.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import type { Manifest } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { join, sep } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveryPort } from "../io/discovery-port.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { type CommandClaim, findReservedCommands } from "../qualified-names/reserved-commands.ts";
 
 /** A folder of commands with more entries than this is not searched further. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveryPort } from "../io/discovery-port.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { PackageManager } from "../problems/index.ts";
 import { isFault, readManifest } from "./manifest.ts";
 import type { Project } from "./project.ts";

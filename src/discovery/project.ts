@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveryPort } from "../io/discovery-port.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { isFault, type ManifestFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";

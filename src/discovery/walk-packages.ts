@@ -1,5 +1,5 @@
 import { basename, dirname, sep } from "node:path";
-import type { DirectoryEntry, DiscoveryPort } from "../io/discovery-port.ts";
+import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
 import { type ManifestFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import { type DiscoveryPort, type WorkspaceObstacle, workspaceLimits } from "../io/discovery-port.ts";
+import { type DiscoveryPort, type WorkspaceObstacle, workspaceLimits } from "../files/discovery-port.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { isFault, readManifest } from "./manifest.ts";
 import { ancestorsOf, type Project } from "./project.ts";

@@ -17,7 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "./file-facts.ts";
+import { errorCode } from "../files/file-facts.ts";
 import type { FileSnapshot } from "./file-snapshot.ts";
 
 /** Another program takes no longer than this from writing a file to moving it to its place. */

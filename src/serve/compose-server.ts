@@ -1,30 +1,26 @@
-import { DefinitionLibrary } from "../definitions/definition-library.ts";
-import type { InspectionMeans } from "../definitions/inspect.ts";
-import { placeInSources } from "../definitions/place-problems.ts";
-import { findReferences, type WrittenReference } from "../definitions/references.ts";
+import { isItemAllowed } from "../config/packs-policy.ts";
+import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { findProject } from "../discovery/project.ts";
+import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
+import { DefinitionLibrary } from "../inspection/definition-library.ts";
+import type { InspectionMeans } from "../inspection/inspect.ts";
+import { placeInSources } from "../inspection/place-problems.ts";
 import {
   type Referrer,
   ServerContentsReader,
   type ServerMember,
   type ServerMembers,
-} from "../definitions/server-contents.ts";
-import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
-import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
-import { isItemAllowed } from "../discovery/packs-policy.ts";
-import { findProject } from "../discovery/project.ts";
-import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
+} from "../inspection/server-contents.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { splitSpec } from "../qualified-names/package-name.ts";
-import { checkPack } from "../session/check-packs.ts";
-import type {
-  BuiltInDefinition,
-  SessionConfig,
-  UserComposedServer,
-} from "../session/config/session-config.ts";
 import { planPackServer, planUserServer, type ServerPlan } from "../session/server-launches.ts";
 import { findQualifiedNames } from "../session/take-packs.ts";
+import { checkPack } from "../validate/check-packs.ts";
 
 /** A server that the host itself serves, with everything it is made of. */
 export interface ComposedServer {

@@ -1,13 +1,13 @@
+import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { ServerMember } from "../definitions/server-contents.ts";
-import type { InspectedItem } from "../definitions/types.ts";
-import type { SchemaValidator } from "../execution/schema-validator.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
+import type { ServerMember } from "../inspection/server-contents.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import type { CodeRunners } from "../runtime/code-runners.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { EntryCode } from "../session/bundle-tools.ts";
-import type { CodeRunners } from "../session/code-runners.ts";
-import type { BuiltInDefinition, SessionConfig } from "../session/config/session-config.ts";
 import { placeOfCode, readOptions } from "../session/tool-candidates.ts";
-import type { CodeOwner } from "../session/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 
 /** What carrying out calls needs. */

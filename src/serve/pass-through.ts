@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
+import { atMost } from "../mcp/at-most.ts";
 import { failure } from "../problems/index.ts";
-import { atMost } from "./at-most.ts";
+import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import type { RunningServer } from "./serve-options.ts";
 
 /** The streams of this process. */

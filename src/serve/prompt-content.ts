@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { placesFor } from "../extension-schema/prompt-places.ts";
-import type { PromptMessage } from "./served-server.ts";
+import type { PromptMessage } from "../mcp/served-server.ts";
 
 type Fill = (text: string) => string;
 

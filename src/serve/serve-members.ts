@@ -1,25 +1,31 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { ServerMember } from "../definitions/server-contents.ts";
-import type { InspectedItem } from "../definitions/types.ts";
-import type { CallToolResult } from "../execution/call-tool-result.ts";
-import { describeStop } from "../execution/check-budget.ts";
-import { CodeDiedError } from "../execution/code-died-error.ts";
-import type { OutcomeRunner } from "../execution/code-runner.ts";
-import { checkStructuredContent, createErrorResult } from "../execution/convert-result.ts";
-import type { HandlerContext } from "../execution/handler-context.ts";
-import type { SchemaCheck } from "../execution/schema-validator.ts";
-import type { CodePlace } from "../execution/tool-code.ts";
+import type { ServerMember } from "../inspection/server-contents.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import { describeStop } from "../json-schema/check-budget.ts";
+import type { SchemaCheck } from "../json-schema/schema-validator.ts";
+import type {
+  CallChannel,
+  ServedPrompt,
+  ServedServer,
+  ServedTool,
+  ToolRequest,
+} from "../mcp/served-server.ts";
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
-import { numberNames } from "../registry/advertised-names.ts";
+import { numberNames } from "../qualified-names/advertised-names.ts";
+import type { CallToolResult } from "../runtime/call-tool-result.ts";
+import { CodeDiedError } from "../runtime/code-died-error.ts";
+import type { OutcomeRunner } from "../runtime/code-runner.ts";
+import { checkStructuredContent, createErrorResult } from "../runtime/convert-result.ts";
+import type { HandlerContext } from "../runtime/handler-context.ts";
+import type { CodePlace } from "../runtime/tool-code.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type BundleTool, createBundleTools, type EntryCode, runEntry } from "../session/bundle-tools.ts";
 import { placeOfCode } from "../session/tool-candidates.ts";
 import { readToolMeta } from "../session/tool-meta.ts";
 import { readToolResult } from "../session/tool-result.ts";
-import type { CodeOwner } from "../session/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 import { codeOfMember, describeForClients, type ServeMeans, type ToolCode } from "./member-code.ts";
 import { advertisedPrompt, servePrompt } from "./serve-prompt.ts";
-import type { CallChannel, ServedPrompt, ServedServer, ServedTool, ToolRequest } from "./served-server.ts";
 
 /** A tool, or an entry of a bundle. */
 type Offer = { code: ToolCode } | { bundleTool: BundleTool };

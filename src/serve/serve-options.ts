@@ -1,4 +1,4 @@
-import type { BuiltInDefinition } from "../session/config/session-config.ts";
+import type { BuiltInDefinition } from "../config/session-config.ts";
 
 /** Where and to whom a server is offered over HTTP. */
 export interface HttpTransport {

@@ -1,13 +1,13 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectedItem } from "../definitions/types.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import type { OutcomeRunner } from "../execution/code-runner.ts";
-import type { HandlerContext } from "../execution/handler-context.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import type { CallChannel, ServedPrompt } from "../mcp/served-server.ts";
+import type { OutcomeRunner } from "../runtime/code-runner.ts";
+import type { HandlerContext } from "../runtime/handler-context.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
 import { placeOfCode } from "../session/tool-candidates.ts";
-import type { CodeOwner } from "../session/tool-source.ts";
 import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
-import type { CallChannel, ServedPrompt } from "./served-server.ts";
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
 

@@ -1,20 +1,20 @@
 import { join, resolve } from "node:path";
+import { checkBuiltIns } from "../config/check-built-ins.ts";
+import { readConfig } from "../config/read-config.ts";
+import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import { untilAborted } from "../execution/until-aborted.ts";
-import type { ProcessLaunch, ProcessPort } from "../io/process-port.ts";
+import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
 import { failure, printable } from "../problems/index.ts";
-import { findCollisions } from "../registry/advertised-names.ts";
-import { CodeRunners } from "../session/code-runners.ts";
-import { checkBuiltIns } from "../session/config/check-built-ins.ts";
-import { readConfig } from "../session/config/read-config.ts";
-import type { BuiltInDefinition, SessionConfig } from "../session/config/session-config.ts";
-import { createPackEnvironment } from "../session/server-environment.ts";
+import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import { findCollisions } from "../qualified-names/advertised-names.ts";
+import { CodeRunners } from "../runtime/code-runners.ts";
+import { createPackEnvironment } from "../runtime/server-environment.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
+import { untilAborted } from "../runtime/until-aborted.ts";
 import type { ServerPlan } from "../session/server-launches.ts";
 import type { SessionMeans } from "../session/session-means.ts";
-import type { CodeOwner } from "../session/tool-source.ts";
 import { type ComposedServer, findServer } from "./compose-server.ts";
-import type { CreateProtocolServer } from "./protocol-server.ts";
 import { MemberServer } from "./serve-members.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 
@@ -85,7 +85,7 @@ async function serveComposed(
     const members = await untilAborted(signal, () =>
       createMembers(means, server, runners, { config, builtIns, allTools }),
     );
-    const { createProtocolServer } = await import("./create-protocol-server.ts");
+    const { createProtocolServer } = await import("../mcp/create-protocol-server.ts");
     const create: CreateProtocolServer = (connection) => createProtocolServer(members.served, connection);
     const running =
       transport === "stdio"
@@ -124,7 +124,7 @@ async function serveSubprocess(
     const reason = `${label} is a process that is spoken to for long, which --stateless rules out`;
     throw failure("InvalidArguments", { reason });
   }
-  const { createProxyServer } = await import("./proxy-server.ts");
+  const { createProxyServer } = await import("../mcp/proxy-server.ts");
   const onStderr = (chunk: Buffer) => means.log(chunk.toString());
   return means.serveHttp(label, () => createProxyServer(label, launch, means.processes, onStderr), transport);
 }

@@ -1,14 +1,14 @@
 import { isRecord } from "../data/parse-json.ts";
-import { placeInSources } from "../definitions/place-problems.ts";
-import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
-import { type BundleOutcome, compileBundle, runBundleEntry } from "../execution/bundle.ts";
-import type { BundleEntry, BundleRequest } from "../execution/bundle-entry.ts";
-import type { Outcome } from "../execution/code-runner.ts";
-import { createErrorResult } from "../execution/convert-result.ts";
-import type { SchemaValidator } from "../execution/schema-validator.ts";
-import type { CodePlace } from "../execution/tool-code.ts";
+import { placeInSources } from "../inspection/place-problems.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import type { CodeOwner } from "./tool-source.ts";
+import { type BundleOutcome, compileBundle, runBundleEntry } from "../runtime/bundle.ts";
+import type { BundleEntry, BundleRequest } from "../runtime/bundle-entry.ts";
+import type { Outcome } from "../runtime/code-runner.ts";
+import { createErrorResult } from "../runtime/convert-result.ts";
+import type { CodePlace } from "../runtime/tool-code.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
 
 /** The code that an entry of a bundle hands its inputs to: a module's, or that of a tool. */
 export interface EntryCode {

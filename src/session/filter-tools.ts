@@ -1,5 +1,5 @@
+import type { Device } from "../config/session-config.ts";
 import { listOf, quote } from "../problems/index.ts";
-import type { Device } from "./config/session-config.ts";
 import type { SkipReason } from "./session-tool.ts";
 import type { ToolMeta } from "./tool-meta.ts";
 

@@ -1,11 +1,11 @@
-import { findReferences } from "../definitions/references.ts";
-import type { InspectedItem } from "../definitions/types.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
+import { findReferences } from "../extension-schema/references.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import type { Registry } from "../qualified-names/create-registry.ts";
 import { SuggestionBudget } from "../qualified-names/index.ts";
-import type { Registry } from "../registry/create-registry.ts";
-import type { CheckedPack } from "./check-packs.ts";
-import type { SessionConfig } from "./config/session-config.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
 import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
 import { mergeToolsets, type ToolsetContribution } from "./session-toolsets.ts";

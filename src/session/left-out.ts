@@ -1,11 +1,11 @@
 import { failure } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
-import type { CheckedPack } from "./check-packs.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
 import { describeSource } from "./server-launches.ts";
 import type { SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { LeftOut } from "./take-packs.ts";
 import type { Contribution } from "./tool-candidates.ts";
-import type { ToolSource } from "./tool-source.ts";
 
 /** Only tools and servers are missed in a session; toolsets and prompts offer nothing by themselves. */
 export const isCallable = ({ declaration }: LeftOut) =>

@@ -1,5 +1,5 @@
+import type { SessionConfig } from "../config/session-config.ts";
 import { failure } from "../problems/index.ts";
-import type { SessionConfig } from "./config/session-config.ts";
 import type { SessionMeans } from "./session-means.ts";
 
 /** Whatever file systems take; labels may be three times as long. */

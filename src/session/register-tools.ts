@@ -1,7 +1,7 @@
-import { findCollisions, numberNames } from "../registry/advertised-names.ts";
+import { findCollisions, numberNames } from "../qualified-names/advertised-names.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
 import { type Surroundings, whyUnfit } from "./filter-tools.ts";
 import type { SkippedTool, ToolCandidate } from "./session-tool.ts";
-import type { ToolSource } from "./tool-source.ts";
 
 /** A source in words: what a collision has to name. */
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {

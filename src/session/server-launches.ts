@@ -1,13 +1,13 @@
 import { isAbsolute, join, resolve } from "node:path";
-import type { InspectedItem } from "../definitions/types.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPack } from "../discovery/types.ts";
-import type { SessionConfig, UserServer } from "./config/session-config.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
   type EnvironmentFacts,
-} from "./server-environment.ts";
-import type { ToolSource } from "./tool-source.ts";
+} from "../runtime/server-environment.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
 
 /** A server that a session starts. Its environment is made when it starts, as it may hold a token. */
 export interface ServerPlan {

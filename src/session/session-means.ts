@@ -1,11 +1,11 @@
-import type { InspectionMeans } from "../definitions/inspect.ts";
-import type { CodeDiedError } from "../execution/code-died-error.ts";
-import type { OutcomeRunner } from "../execution/code-runner.ts";
-import type { SchemaValidator } from "../execution/schema-validator.ts";
-import type { ProcessLog } from "../io/process-port.ts";
-import type { CallbackEndpoint, CallbackOptions } from "./callback/callback-endpoint.ts";
-import type { ServerEvents, ServerLaunch } from "./servers/connected-server.ts";
-import type { StartingServer } from "./servers/start-server.ts";
+import type { CallbackEndpoint, CallbackOptions } from "../callback/callback-endpoint.ts";
+import type { InspectionMeans } from "../inspection/inspect.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import type { ServerEvents, ServerLaunch } from "../mcp/client/connected-server.ts";
+import type { StartingServer } from "../mcp/client/start-server.ts";
+import type { ProcessLog } from "../processes/process-port.ts";
+import type { CodeDiedError } from "../runtime/code-died-error.ts";
+import type { OutcomeRunner } from "../runtime/code-runner.ts";
 
 /** How the code of a pack, or of the host itself, is run. */
 export interface RunnerOptions {

@@ -1,5 +1,5 @@
-import type { HandlerMemory } from "../execution/handler-context.ts";
-import { createRedactor, type Redactor } from "./servers/redact.ts";
+import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
+import type { HandlerMemory } from "../runtime/handler-context.ts";
 
 /**
  * A session's memory: texts by key. Like a `Map`, and knows which keys are not to leave the process: whatever such a key

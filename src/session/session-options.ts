@@ -1,7 +1,7 @@
+import type { BuiltInDefinition, Device, SessionConfig } from "../config/session-config.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
-import type { BuiltInDefinition, Device, SessionConfig } from "./config/session-config.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
 /** A command that a session is about to start. */

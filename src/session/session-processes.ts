@@ -1,21 +1,21 @@
 import { join } from "node:path";
-import type { CodeDiedError } from "../execution/code-died-error.ts";
-import type { OutcomeRunner } from "../execution/code-runner.ts";
+import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
+import type { SessionConfig } from "../config/session-config.ts";
+import { createStreamRedactor } from "../mcp/client/redact.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
-import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
-import { CodeRunners, describeCodeDeath } from "./code-runners.ts";
-import type { SessionConfig } from "./config/session-config.ts";
+import type { CodeDiedError } from "../runtime/code-died-error.ts";
+import type { OutcomeRunner } from "../runtime/code-runner.ts";
+import { CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
+import { createPackEnvironment } from "../runtime/server-environment.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
 import { LogFiles, openLogs } from "./log-files.ts";
-import { createPackEnvironment } from "./server-environment.ts";
 import type { ServerPlan } from "./server-launches.ts";
-import { createStreamRedactor } from "./servers/redact.ts";
 import type { SessionMeans } from "./session-means.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
 import { SessionServer } from "./session-servers.ts";
 import type { ToolLog } from "./tool-calls.ts";
-import type { CodeOwner } from "./tool-source.ts";
 
 export interface ProcessesOptions {
   sessionId: string;

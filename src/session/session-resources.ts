@@ -1,5 +1,5 @@
-import { whenAborted } from "../execution/abort-listeners.ts";
 import { failure } from "../problems/index.ts";
+import { whenAborted } from "../runtime/abort-listeners.ts";
 
 /**
  * Everything that a session has started, so that all of it ends with the session: when it is closed, when its start

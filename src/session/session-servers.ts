@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
+import type { ConnectedServer, ServerDeath } from "../mcp/client/connected-server.ts";
+import type { StartingServer } from "../mcp/client/start-server.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import type { CallbackEndpoint } from "./callback/callback-endpoint.ts";
 import type { ServerPlan } from "./server-launches.ts";
-import type { ConnectedServer, ServerDeath } from "./servers/connected-server.ts";
-import type { StartingServer } from "./servers/start-server.ts";
 
 /** What starting servers needs of the session. */
 export interface ServerMeans {

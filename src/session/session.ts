@@ -1,7 +1,7 @@
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, type ReferenceContext } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/package-name.ts";
-import type { Registry } from "../registry/create-registry.ts";
 import type { RecordedCall } from "./recording.ts";
 import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionMemory } from "./session-memory.ts";

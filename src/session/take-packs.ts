@@ -1,8 +1,8 @@
-import { findReferences } from "../definitions/references.ts";
-import type { InspectedItem, InspectedPack } from "../definitions/types.ts";
-import { isItemAllowed, type PacksPolicy } from "../discovery/packs-policy.ts";
+import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
+import { findReferences } from "../extension-schema/references.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
 import type { SkipReason } from "./session-tool.ts";

@@ -1,12 +1,10 @@
+import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectedItem } from "../definitions/types.ts";
-import type { CodePlace } from "../execution/tool-code.ts";
-import { mayRefuseContext } from "../extension-schema/json-schema/refuses-context.ts";
-import {
-  findReservedParameters,
-  reservedParameter,
-} from "../extension-schema/json-schema/reserved-parameters.ts";
-import { findSchemaFaults } from "../extension-schema/json-schema/schema-faults.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import { mayRefuseContext } from "../json-schema/refuses-context.ts";
+import { findReservedParameters, reservedParameter } from "../json-schema/reserved-parameters.ts";
+import { findSchemaFaults } from "../json-schema/schema-faults.ts";
+import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import {
   createProblem,
   type Problem,
@@ -15,15 +13,14 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
+import type { CodePlace } from "../runtime/tool-code.ts";
+import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
 import { createBundleTools, type EntryCode, entryNamesOf } from "./bundle-tools.ts";
-import type { CheckedPack } from "./check-packs.ts";
-import type { BuiltInDefinition, SessionConfig } from "./config/session-config.ts";
 import { describeSource } from "./server-launches.ts";
-import type { AdvertisedTool } from "./servers/connected-server.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionTool, SkippedTool, ToolCandidate } from "./session-tool.ts";
 import { readToolMeta } from "./tool-meta.ts";
-import type { CodeOwner, ToolSource } from "./tool-source.ts";
 
 /** What one source brings. */
 export interface Contribution {

@@ -1,5 +1,4 @@
-import type { PackFacts } from "../definitions/pack-facts.ts";
-import type { InspectedItem, Path } from "../definitions/types.ts";
+import type { InspectedItem, Path } from "../inspection/types.ts";
 import {
   createProblem,
   type Problem,
@@ -7,6 +6,7 @@ import {
   type ProblemCode,
   type ProblemPlace,
 } from "../problems/index.ts";
+import type { PackFacts } from "./facts/pack-facts.ts";
 
 /** A problem and where it stands: in an item's definition, or in package.json. */
 export interface Finding {

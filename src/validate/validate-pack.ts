@@ -1,8 +1,8 @@
-import type { PackFacts } from "../definitions/pack-facts.ts";
-import { placeInSources } from "../definitions/place-problems.ts";
-import type { InspectedItem, InspectedPack, Locate } from "../definitions/types.ts";
+import { placeInSources } from "../inspection/place-problems.ts";
+import type { InspectedItem, InspectedPack, Locate } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checks } from "./checks/index.ts";
+import type { PackFacts } from "./facts/pack-facts.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Finds line and column of problems with a path in a file that holds data; makes each file's locator once. */

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { compareTypes, declareTools, writeTypes } from "../../src/api/generate-types.ts";
-import { createPlannedPack, planNewPack } from "../../src/api/init-pack.ts";
-import { openSession } from "../../src/api/session.ts";
+import { compareTypes, declareTools, writeTypes } from "../../src/author/generate-types.ts";
+import { createPlannedPack, planNewPack } from "../../src/author/init-pack.ts";
 import { type DeclaredTool, formatDeclarations } from "../../src/author/types/format-declarations.ts";
 import { formatSchemaType } from "../../src/author/types/schema-type.ts";
+import { openSession } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 

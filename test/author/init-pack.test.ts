@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from "node:path";
 import ts from "typescript";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createPlannedPack, planNewPack, templateNames } from "../../src/api/init-pack.ts";
-import { openSession } from "../../src/api/session.ts";
+import { createPlannedPack, planNewPack, templateNames } from "../../src/author/init-pack.ts";
 import { findNameFault, suggestToolPrefix } from "../../src/author/new-package-name.ts";
+import { createFiles } from "../../src/files/author-files.ts";
 import { validateExtension } from "../../src/index.ts";
-import { createFiles } from "../../src/io/author-files.ts";
+import { openSession } from "../../src/session.ts";
 import { runUsersNpm } from "../support/package-managers.ts";
 import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";

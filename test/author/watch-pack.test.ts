@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type WatchEvent, type WatchPackOptions, watchPack } from "../../src/api/watch-pack.ts";
 import { OwnWrites } from "../../src/author/dev/own-writes.ts";
-import { watchFolder } from "../../src/io/folder-watcher.ts";
+import { type WatchEvent, type WatchPackOptions, watchPack } from "../../src/author/watch-pack.ts";
+import { watchFolder } from "../../src/processes/folder-watcher.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeProbePack, toolDefinition } from "./probe-pack.ts";
 

@@ -1,8 +1,8 @@
 // The pages of items, for people.
 import { expect, test } from "vitest";
-import { createInspectionMeans } from "../../src/api/inspection-means.ts";
 import { formatItemPage } from "../../src/cli/format-item-page.ts";
-import { inspectSubject } from "../../src/definitions/inspect.ts";
+import { inspectSubject } from "../../src/inspection/inspect.ts";
+import { createInspectionMeans } from "../../src/inspection/inspection-means.ts";
 import { greetTool, makePack, prompt, toolset } from "../validate/validate-tree.ts";
 
 const style = { color: false, width: undefined };

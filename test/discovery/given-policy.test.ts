@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { isItemAllowed, matchesAny, type PacksPolicy } from "../../src/config/packs-policy.ts";
 import { findPacks } from "../../src/discovery/find-packs.ts";
-import { isItemAllowed, matchesAny, type PacksPolicy } from "../../src/discovery/packs-policy.ts";
-import { createNodeDiscoveryPort } from "../../src/io/node-discovery-port.ts";
+import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
 const policy: PacksPolicy = { allow: undefined, deny: [], transitive: [] };

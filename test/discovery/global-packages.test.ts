@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { findGlobalPackages } from "../../src/files/global-packages.ts";
 import { discoverPacks } from "../../src/index.ts";
-import { findGlobalPackages } from "../../src/io/global-packages.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";

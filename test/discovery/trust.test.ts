@@ -5,9 +5,9 @@ import net from "node:net";
 import { join, relative } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { findPacks } from "../../src/discovery/find-packs.ts";
+import type { DiscoveryPort } from "../../src/files/discovery-port.ts";
+import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
 import { discoverPacks } from "../../src/index.ts";
-import type { DiscoveryPort } from "../../src/io/discovery-port.ts";
-import { createNodeDiscoveryPort } from "../../src/io/node-discovery-port.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
 

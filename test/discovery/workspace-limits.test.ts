@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findWorkspace } from "../../src/discovery/workspace.ts";
+import type { DiscoveryPort, WorkspaceBudget } from "../../src/files/discovery-port.ts";
+import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
 import { discoverPacks, TrailblazeError } from "../../src/index.ts";
-import type { DiscoveryPort, WorkspaceBudget } from "../../src/io/discovery-port.ts";
-import { createNodeDiscoveryPort } from "../../src/io/node-discovery-port.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
 

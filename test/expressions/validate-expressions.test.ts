@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { validateExtension } from "../../src/api/validate-extension.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { validateTree } from "../validate/validate-tree.ts";
 

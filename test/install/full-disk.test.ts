@@ -10,10 +10,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { changePackages } from "../../src/install/packages/change-packages.ts";
-import { lockFile } from "../../src/io/file-lock.ts";
-import { saveEntries, saveFiles } from "../../src/io/project-files.ts";
-import { createResponseCache } from "../../src/io/response-cache.ts";
+import { lockFile } from "../../src/files/file-lock.ts";
+import { changePackages } from "../../src/npm/packages/change-packages.ts";
+import { saveEntries, saveFiles } from "../../src/npm/project-files.ts";
+import { createResponseCache } from "../../src/npm/response-cache.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";

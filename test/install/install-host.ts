@@ -1,10 +1,10 @@
 // Installs or uninstalls in a process of its own, which tests let work beside others and end at any step.
 // Usage: install-host ROOT ACTION KEY [STEP@FILE-ENDING]
 import { join } from "node:path";
-import { applyPlanWith } from "../../src/api/apply-plan-with.ts";
-import type { InstallMeans } from "../../src/api/install-means.ts";
+import { applyPlanWith } from "../../src/install/apply-plan-with.ts";
+import type { InstallMeans } from "../../src/install/install-means.ts";
 
-import { planInstallWith, planUninstallWith } from "../../src/api/plan-install-with.ts";
+import { planInstallWith, planUninstallWith } from "../../src/install/plan-install-with.ts";
 
 const [root = "", action, name = "", deathAt = ""] = process.argv.slice(2);
 const [step, ending = ""] = deathAt.split("@");

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { applyPlanWith } from "../../src/api/apply-plan-with.ts";
-import type { InstallMeans } from "../../src/api/install-means.ts";
-import { listClientsWith } from "../../src/api/list-clients-with.ts";
-import { planInstallWith, planUninstallWith } from "../../src/api/plan-install-with.ts";
+import { applyPlanWith } from "../../src/install/apply-plan-with.ts";
+import type { InstallMeans } from "../../src/install/install-means.ts";
 import type { InstallOptions, ResolvedServer } from "../../src/install/install-request.ts";
+import { listClientsWith } from "../../src/install/list-clients-with.ts";
+import { planInstallWith, planUninstallWith } from "../../src/install/plan-install-with.ts";
 import { failure } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";

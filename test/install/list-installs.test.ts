@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { listInstallsWith } from "../../src/api/list-installs.ts";
+import { listInstallsWith } from "../../src/install/list-installs.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
 test("what was installed is listed with how it is now", async () => {

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { InstallMeans } from "../../src/api/install-means.ts";
-import type { ChangeStep } from "../../src/io/config-files.ts";
+import type { ChangeStep } from "../../src/files/config-files.ts";
+import type { InstallMeans } from "../../src/install/install-means.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
 const read = (file: string) => readFileSync(file, "utf8");

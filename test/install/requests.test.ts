@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { applyPlanWith } from "../../src/api/apply-plan-with.ts";
+import { applyPlanWith } from "../../src/install/apply-plan-with.ts";
 import { makeInstallPlace, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";

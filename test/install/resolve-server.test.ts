@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveServer } from "../../src/api/resolve-server.ts";
+import { resolveServer } from "../../src/install/resolve-server.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
 const tool = { name: "acme_say", description: "Says.", handler: "./handlers.js#say", parameters: {} };

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { startServer } from "../../src/api/serve.ts";
-import { openSession } from "../../src/api/session.ts";
-import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
+import { startServer } from "../../src/serve.ts";
+import { openSession } from "../../src/session.ts";
+import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
 import { runCli } from "../support/run-cli.ts";

@@ -6,14 +6,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, inject, test, vi } from "vitest";
-import { addPacks, installMissing, type PackPreview, removePacks } from "../../src/api/add-packs.ts";
-import { searchPacks } from "../../src/api/search-packs.ts";
-import { type ServeOptions, startServer } from "../../src/api/serve.ts";
-import { openSession } from "../../src/api/session.ts";
 import { discoverPacks } from "../../src/index.ts";
-import { makeProject, readState, useManagers } from "../remote/changeable-project.ts";
-import { makeTar } from "../remote/make-tar.ts";
-import { startRegistryProxy } from "../remote/registry-proxy.ts";
+import { addPacks, installMissing, type PackPreview, removePacks } from "../../src/npm/add-packs.ts";
+import { searchPacks } from "../../src/remote.ts";
+import { type ServeOptions, startServer } from "../../src/serve.ts";
+import { openSession } from "../../src/session.ts";
+import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeTar } from "../npm/make-tar.ts";
+import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { packageManagers, runPackageManager } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -332,7 +332,7 @@ test("validation tells what is wrong with what was added", async () => {
 });
 
 describe.skipIf(process.platform !== "linux")("on a terminal", () => {
-  const host = fileURLToPath(new URL("../remote/command-host.ts", import.meta.url));
+  const host = fileURLToPath(new URL("../npm/command-host.ts", import.meta.url));
 
   /** Runs `add` on a pseudo-terminal, and answers once the question is there. */
   async function addOnTerminal(cwd: string, answer: string): Promise<string> {

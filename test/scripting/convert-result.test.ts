@@ -1,8 +1,8 @@
 // What a handler returns means the same in a subprocess server of the package as in the host's own process.
 import { expect, test } from "vitest";
 import { convertResult, convertThrown } from "../../packages/scripting/src/convert-result.ts";
-import { toCallToolResult } from "../../src/execution/convert-result.ts";
-import { describeThrown } from "../../src/io/returned-value.mjs";
+import { toCallToolResult } from "../../src/runtime/convert-result.ts";
+import { describeThrown } from "../../src/runtime/returned-value.mjs";
 
 const circular: Record<string, unknown> = {};
 circular.self = circular;

@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/api/serve.ts";
+import { startServer } from "../../src/serve.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
 import { samplePack } from "../support/sample-packs.ts";

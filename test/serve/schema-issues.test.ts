@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { createProtocolServer } from "../../src/serve/create-protocol-server.ts";
-import { describeSchemaIssues } from "../../src/serve/schema-issues.ts";
-import type { ServedServer } from "../../src/serve/served-server.ts";
-import { serveStdio } from "../../src/serve/stdio/serve-stdio.ts";
+import { createProtocolServer } from "../../src/mcp/create-protocol-server.ts";
+import { describeSchemaIssues } from "../../src/mcp/schema-issues.ts";
+import type { ServedServer } from "../../src/mcp/served-server.ts";
+import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 
 const served: ServedServer = {
   info: { name: "test", version: "1.0.0" },

@@ -1,6 +1,6 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { CreateProtocolServer, ProtocolServer } from "../../src/serve/protocol-server.ts";
+import type { CreateProtocolServer, ProtocolServer } from "../../src/mcp/protocol-server.ts";
 
 /** A call of `slow` that has not ended. */
 export interface SlowCall {

@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { InspectedItem } from "../../src/definitions/types.ts";
+import type { SessionConfig, UserServer } from "../../src/config/session-config.ts";
 import type { FoundPack } from "../../src/discovery/types.ts";
-import type { SessionConfig, UserServer } from "../../src/session/config/session-config.ts";
+import type { InspectedItem } from "../../src/inspection/types.ts";
 import { planPackServer, planUserServer } from "../../src/session/server-launches.ts";
 
 const cwd = resolve("project");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Device, SessionConfig } from "../../src/session/config/session-config.ts";
+import type { Device, SessionConfig } from "../../src/config/session-config.ts";
 import { applyOptions, type SessionOptions } from "../../src/session/session-options.ts";
 
 const phone: Device = { platform: "IOS", widthPixels: 400, heightPixels: 800, driverType: "ios-host" };

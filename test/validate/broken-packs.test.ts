@@ -2,8 +2,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { validateExtension } from "../../src/api/validate-extension.ts";
 import { catalogue, type ProblemCode } from "../../src/problems/index.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { inRepository } from "../support/repository.ts";
 import { samplePacks } from "../support/sample-packs.ts";

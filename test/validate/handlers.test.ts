@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { validateExtension } from "../../src/api/validate-extension.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createInspectionMeans } from "../../src/api/inspection-means.ts";
-import { validateExtension } from "../../src/api/validate-extension.ts";
-import { validateExtensionWith } from "../../src/api/validate-with.ts";
+import { createInspectionMeans } from "../../src/inspection/inspection-means.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
+import { validateExtensionWith } from "../../src/validate/validate-with.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 import { makePack, prompt } from "./validate-tree.ts";

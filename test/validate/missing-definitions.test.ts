@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { validateExtensionInDetail } from "../../src/api/validate-extension.ts";
 import { formatGithub, formatPretty, formatSarif } from "../../src/cli/report/report-formats.ts";
+import { validateExtensionInDetail } from "../../src/validate/validate-extension.ts";
 import { makePack, prompt, validateTree } from "./validate-tree.ts";
 
 const codes = ["MissingDefinitionFile"];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { validateExtension } from "../../src/api/validate-extension.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree } from "../support/packs.ts";
 import { prompt, validateTree } from "./validate-tree.ts";
 

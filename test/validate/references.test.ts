@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { validateExtension } from "../../src/api/validate-extension.ts";
 import type { Problem } from "../../src/problems/index.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import {
   greetTool,

@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { validateExtension } from "../../src/api/validate-extension.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree } from "../support/packs.ts";
 import { makePack, validateTree } from "./validate-tree.ts";
 

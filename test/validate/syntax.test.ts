@@ -1,7 +1,7 @@
 // What an author sees of a file that cannot be parsed, or of a definition whose places cannot be told.
 import { describe, expect, test } from "vitest";
-import { validateExtensionInDetail } from "../../src/api/validate-extension.ts";
 import { formatPretty } from "../../src/cli/report/report-formats.ts";
+import { validateExtensionInDetail } from "../../src/validate/validate-extension.ts";
 import { makeTree } from "../support/packs.ts";
 import { greetTool, makePack, type PackTree } from "./validate-tree.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { discoverPacks } from "../../src/api/discover-packs.ts";
-import { validateExtension } from "../../src/api/validate-extension.ts";
+import { discoverPacks } from "../../src/discovery/discover-packs.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { runCli } from "../support/run-cli.ts";
 

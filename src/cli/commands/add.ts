@@ -1,4 +1,4 @@
-import { addPacks, checkSpecs, type PacksChange } from "../../api/add-packs.ts";
+import { addPacks, checkSpecs, type PacksChange } from "../../npm/add-packs.ts";
 import { failure, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";

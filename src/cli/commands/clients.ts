@@ -1,4 +1,4 @@
-import { listClients } from "../../api/install.ts";
+import { listClients } from "../../install.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { formatTable } from "../format-table.ts";
 

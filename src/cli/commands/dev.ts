@@ -1,4 +1,4 @@
-import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../../api/watch-pack.ts";
+import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../../author/watch-pack.ts";
 import { formatProblem, type Problem, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { output } from "../output.ts";

@@ -1,4 +1,4 @@
-import { checkHealth, type Health } from "../../api/check-health.ts";
+import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { output } from "../output.ts";

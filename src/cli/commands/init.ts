@@ -9,7 +9,7 @@ import {
   suggestPackName,
   templateNames,
   templates,
-} from "../../api/init-pack.ts";
+} from "../../author/init-pack.ts";
 import { failure, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";

@@ -1,7 +1,7 @@
-import { createInspectionMeans } from "../../api/inspection-means.ts";
-import { findReferrers } from "../../definitions/find-referrers.ts";
-import type { PackInspection } from "../../definitions/inspect.ts";
-import { inspectSubject } from "../../definitions/inspect.ts";
+import { findReferrers } from "../../inspection/find-referrers.ts";
+import type { PackInspection } from "../../inspection/inspect.ts";
+import { inspectSubject } from "../../inspection/inspect.ts";
+import { createInspectionMeans } from "../../inspection/inspection-means.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { printable } from "../../problems/text.ts";
 import { readKind } from "../../qualified-names/index.ts";

@@ -1,4 +1,4 @@
-import { type InstallOptions, planInstall } from "../../api/install.ts";
+import { type InstallOptions, planInstall } from "../../install.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { runInstallCommand } from "../install/install-command.ts";
@@ -10,7 +10,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     const tryToPlan = () => planInstall(client, server, planOptions);
     // A look at what would change changes nothing.
     if (options["dry-run"] === true) return tryToPlan();
-    const { withMissingPacks } = await import("../../api/install-missing.ts");
+    const { withMissingPacks } = await import("../../session/install-missing.ts");
     const onInstall = (command: string) => output.note(`Running ${printable(command)}`);
     return withMissingPacks({ cwd, install: options.install === true, onInstall }, tryToPlan);
   };

@@ -1,4 +1,4 @@
-import { discoverPacks } from "../../api/discover-packs.ts";
+import { discoverPacks } from "../../discovery/discover-packs.ts";
 import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable } from "../../problems/index.ts";
@@ -84,7 +84,7 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
 
 /** The tools and servers of the project's own config. */
 async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
-  const { listBuiltIns } = await import("../../api/list-built-ins.ts");
+  const { listBuiltIns } = await import("../../session/list-built-ins.ts");
   const found = await listBuiltIns({ cwd });
   return found.map((item) => ({ ...item, pack: null, version: null }));
 }

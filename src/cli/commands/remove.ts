@@ -1,4 +1,4 @@
-import { removePacks } from "../../api/add-packs.ts";
+import { removePacks } from "../../npm/add-packs.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";

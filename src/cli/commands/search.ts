@@ -1,5 +1,5 @@
-import { searchPacks } from "../../api/search-packs.ts";
 import { failure } from "../../problems/index.ts";
+import { searchPacks } from "../../remote.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { formatRemotePacks } from "../remote/format-remote-packs.ts";

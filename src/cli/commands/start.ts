@@ -65,7 +65,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   }
   const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
   const http = readHttp(options);
-  const { startServer } = await import("../../api/serve.ts");
+  const { startServer } = await import("../../serve.ts");
   const beginning = new AbortController();
   let stop = () => beginning.abort();
   const onSignal = () => stop();

@@ -1,4 +1,4 @@
-import { compareTypes, declareTools, writeTypes } from "../../api/generate-types.ts";
+import { compareTypes, declareTools, writeTypes } from "../../author/generate-types.ts";
 import { failure, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { withSession } from "../session/session-command.ts";

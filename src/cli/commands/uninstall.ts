@@ -1,4 +1,4 @@
-import { planUninstall } from "../../api/install.ts";
+import { planUninstall } from "../../install.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { runInstallCommand } from "../install/install-command.ts";
 

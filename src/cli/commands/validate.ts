@@ -1,5 +1,5 @@
-import { validateExtensionInDetail } from "../../api/validate-extension.ts";
 import { failure } from "../../problems/index.ts";
+import { validateExtensionInDetail } from "../../validate/validate-extension.ts";
 import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { formatJson } from "../format-json.ts";

@@ -1,4 +1,4 @@
-import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../api/install.ts";
+import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../install.ts";
 import { failure, formatProblem, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { output } from "../output.ts";
@@ -48,7 +48,7 @@ async function carryOut(plan: InstallPlan, input: CommandInput): Promise<Outcome
     const { client, server, file, key, changed, diff } = plan;
     return { result: { client, server, file, key, changed, backup: null, diff }, notes };
   }
-  const { applyPlan } = await import("../../api/install.ts");
+  const { applyPlan } = await import("../../install.ts");
   const onWait = (what: string) => output.note(`Waiting for ${printable(what)}.`);
   return { result: await applyPlan(plan, { onWait }), notes };
 }
@@ -96,7 +96,7 @@ async function performForAll(
   server: string,
   input: CommandInput,
 ): Promise<CommandAnswer> {
-  const { listClients } = await import("../../api/install.ts");
+  const { listClients } = await import("../../install.ts");
   const { clients } = await listClients({ cwd: input.cwd });
   const isProject = readScope(input.options.scope) === "project";
   const isUsable = ({ present, userFile, projectFile }: ListedClient) =>

@@ -1,5 +1,5 @@
-import { formatAge, type PackPreview } from "../../api/add-packs.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
+import { formatAge, type PackPreview } from "../../npm/add-packs.ts";
 import { printable, shorten } from "../../problems/index.ts";
 
 /** More names than anybody reads before a question. */

@@ -1,5 +1,5 @@
-import type { RemotePack, RemoteSearch } from "../../api/search-packs.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
+import type { RemotePack, RemoteSearch } from "../../remote.ts";
 import type { TextStyle } from "../command.ts";
 import { formatTable } from "../format-table.ts";
 

@@ -1,8 +1,8 @@
 import { join, relative, sep } from "node:path";
-import type { DetailedReport } from "../../api/validate-with.ts";
 import type { Problem } from "../../problems/index.ts";
 import { fileOfPosition, formatProblem } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
+import type { DetailedReport } from "../../validate/validate-with.ts";
 import type { TextStyle } from "../command.ts";
 import { formatCodeFrame } from "./code-frame.ts";
 

@@ -79,7 +79,7 @@ export async function withSession<Answer>(
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   try {
     await output.reserve();
-    const { openSession } = await import("../../api/session.ts");
+    const { openSession } = await import("../../session.ts");
     const session = await openSession({ ...options, signal: interruption.signal });
     process.once("exit", onExit);
     try {

@@ -1,11 +1,11 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { isData } from "../../definitions/formats.ts";
-import { findHandlers, type HandlerPlace, parseHandler } from "../../definitions/handlers.ts";
-import type { ModuleFacts } from "../../definitions/modules/gather-modules.ts";
-import type { InspectedItem, Path } from "../../definitions/types.ts";
+import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
+import { isData } from "../../inspection/formats.ts";
+import type { InspectedItem, Path } from "../../inspection/types.ts";
 import { quote } from "../../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
+import type { ModuleFacts } from "../modules/gather-modules.ts";
 
 const maximumListed = 10;
 

@@ -1,5 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../definitions/types.ts";
+import type { InspectedItem, Path } from "../../inspection/types.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 /** The name that a definition gives itself, and where; documents have it in their `metadata`. */

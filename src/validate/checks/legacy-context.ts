@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { InspectedItem } from "../../definitions/types.ts";
-import { mayRefuseContext } from "../../extension-schema/json-schema/refuses-context.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { mayRefuseContext } from "../../json-schema/refuses-context.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { advertisedName } from "./subjects/tools.ts";
 

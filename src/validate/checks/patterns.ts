@@ -1,5 +1,5 @@
-import { surveySchema } from "../../extension-schema/json-schema/schema-survey.ts";
-import { isExponential } from "../../extension-schema/patterns/exponential-pattern.ts";
+import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
+import { surveySchema } from "../../json-schema/schema-survey.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition } from "./subjects/schemas.ts";
 

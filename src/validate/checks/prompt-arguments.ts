@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../definitions/types.ts";
 import { unclosedPlacesFor } from "../../extension-schema/prompt-places.ts";
+import type { InspectedItem, Path } from "../../inspection/types.ts";
 import { quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";

@@ -1,4 +1,4 @@
-import type { NeededFile } from "../../definitions/needed-files.ts";
+import type { NeededFile } from "../facts/needed-files.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
 
 /** From so many files of one folder on, the folder as a whole is what is missing. */

@@ -1,6 +1,5 @@
-import type { PackFacts } from "../../definitions/pack-facts.ts";
-import { findReferences, type WrittenReference, withoutRange } from "../../definitions/references.ts";
-import type { InspectedItem, InspectedPack } from "../../definitions/types.ts";
+import { findReferences, type WrittenReference, withoutRange } from "../../extension-schema/references.ts";
+import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
 import { failure, listOf, quote, TrailblazeError } from "../../problems/index.ts";
 import {
@@ -10,6 +9,7 @@ import {
   SuggestionBudget,
   whyInvalidItemName,
 } from "../../qualified-names/index.ts";
+import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { StepBudget } from "./subjects/step-budget.ts";
 

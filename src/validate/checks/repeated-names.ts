@@ -1,5 +1,5 @@
-import { findReferences } from "../../definitions/references.ts";
-import type { InspectedItem, Path } from "../../definitions/types.ts";
+import { findReferences } from "../../extension-schema/references.ts";
+import type { InspectedItem, Path } from "../../inspection/types.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { StepBudget } from "./subjects/step-budget.ts";

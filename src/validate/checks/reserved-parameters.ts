@@ -1,7 +1,4 @@
-import {
-  findReservedParameters,
-  reservedParameter,
-} from "../../extension-schema/json-schema/reserved-parameters.ts";
+import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition } from "./subjects/schemas.ts";
 

@@ -1,6 +1,6 @@
 import { describeWritten } from "../../extension-schema/index.ts";
-import { findSchemaFaults } from "../../extension-schema/json-schema/schema-faults.ts";
-import type { SchemaFault } from "../../extension-schema/json-schema/schema-survey.ts";
+import { findSchemaFaults } from "../../json-schema/schema-faults.ts";
+import type { SchemaFault } from "../../json-schema/schema-survey.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects/schemas.ts";

@@ -1,6 +1,6 @@
-import type { PathKind } from "../../definitions/pack-facts.ts";
-import { findNeededPaths, type NeededPath } from "../../definitions/programs.ts";
 import { quote } from "../../problems/index.ts";
+import type { PathKind } from "../facts/pack-facts.ts";
+import { findNeededPaths, type NeededPath } from "../facts/programs.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {

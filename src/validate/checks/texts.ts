@@ -1,5 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { InspectedItem, InspectedPack, Path } from "../../definitions/types.ts";
+import type { InspectedItem, InspectedPack, Path } from "../../inspection/types.ts";
 import { findHiddenCharacters, type HiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { ProblemPlace } from "../../problems/index.ts";
 import { type Check, type Finding, findInItem, findInManifest } from "../finding.ts";

@@ -1,5 +1,5 @@
-import { findReferences, withoutRange } from "../../definitions/references.ts";
-import type { InspectedItem, Path } from "../../definitions/types.ts";
+import { findReferences, withoutRange } from "../../extension-schema/references.ts";
+import type { InspectedItem, Path } from "../../inspection/types.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 /** A toolset that another one contains, and where that is written. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { openSession, type Session, type SessionOptions } from "../../../src/api/session.ts";
+import { openSession, type Session, type SessionOptions } from "../../../src/session.ts";
 import { makeTree, packManifest } from "../../support/packs.ts";
 import type { Tree } from "../../support/tree.ts";
 

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../../definitions/types.ts";
+import type { InspectedItem, Path } from "../../../inspection/types.ts";
 import { findTools, type WrittenTool } from "./tools.ts";
 
 type SchemaKey = "inputSchema" | "parameters" | "argumentsSchema" | "outputSchema";

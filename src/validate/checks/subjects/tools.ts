@@ -1,5 +1,5 @@
 import { isRecord } from "../../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../../definitions/types.ts";
+import type { InspectedItem, Path } from "../../../inspection/types.ts";
 import { quote } from "../../../problems/index.ts";
 
 /** A tool as clients get to see it: an item of its own, or an entry of a bundle. */

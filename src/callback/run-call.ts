@@ -1,0 +1,55 @@
+import type { Answer } from "../mcp/http/http-answers.ts";
+import { timerMs } from "../mcp/http/http-answers.ts";
+import { createCallResult } from "./answers.ts";
+import type { CallbackCall, CallbackOutcome } from "./callback-call.ts";
+import type { RunningInvocation } from "./running-invocations.ts";
+
+interface CallMeans {
+  dispatch(call: CallbackCall): Promise<CallbackOutcome>;
+  invocation: RunningInvocation;
+  /** Aborts when nobody waits for the answer any longer. */
+  client: AbortSignal;
+  timeoutMs: number;
+}
+
+export const failedCall = (errorMessage: string): Answer =>
+  createCallResult({ success: false, errorMessage });
+
+/** Of the fault nothing is told: it is the host's own, and the reader is a pack. */
+const hostFailure = () => failedCall("The host failed to call the tool.");
+
+/**
+ * Dispatches a call and answers with what becomes of it, at the latest when it is aborted or its time is over; what a
+ * dispatch that goes on regardless then yields is dropped. Never rejects.
+ */
+export function runCall(call: Omit<CallbackCall, "signal">, means: CallMeans): Promise<Answer> {
+  const { invocation, client, timeoutMs } = means;
+  const controller = new AbortController();
+  return new Promise((resolve) => {
+    const settle = (answer: Answer) => {
+      clearTimeout(timer);
+      invocation.inFlight.delete(endWithInvocation);
+      client.removeEventListener("abort", endWithClient);
+      resolve(answer);
+    };
+    const stop = (name: "TimeoutError" | "AbortError", message: string) => {
+      settle(failedCall(message));
+      controller.abort(new DOMException(message, name));
+    };
+    const endWithInvocation = () =>
+      stop("AbortError", "The invocation ended before the tool did, so the tool was cancelled.");
+    const endWithClient = () => stop("AbortError", "The callback was cancelled.");
+    const timer = setTimeout(
+      () => stop("TimeoutError", `The tool took longer than ${timeoutMs} ms and was cancelled.`),
+      timerMs(timeoutMs),
+    ).unref();
+    invocation.inFlight.add(endWithInvocation);
+    client.addEventListener("abort", endWithClient, { once: true });
+    if (client.aborted) {
+      endWithClient();
+      return;
+    }
+    const run = async () => createCallResult(await means.dispatch({ ...call, signal: controller.signal }));
+    run().then(settle, () => settle(hostFailure()));
+  });
+}

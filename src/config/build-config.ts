@@ -1,0 +1,97 @@
+import { resolve } from "node:path";
+import { readBuiltIns } from "./built-ins.ts";
+import { readToolName } from "./name-faults.ts";
+import { readPacksConfig } from "./packs-config.ts";
+import type { Device, SessionConfig, UserComposedServer, UserServer } from "./session-config.ts";
+
+/** What a config without faults has, as far as its keys are there. */
+interface WrittenConfig {
+  device?: { platform?: string; widthPixels?: number; heightPixels?: number; driverType?: string };
+  preferHostAgent?: boolean;
+  memory?: Record<string, string>;
+  sensitiveMemory?: string[];
+  options?: Record<string, Record<string, unknown>>;
+  toolsets?: Record<string, string[]>;
+  servers?: Record<string, Partial<UserComposedServer>>;
+  builtIns?: Record<string, unknown>[];
+  nameCollisions?: SessionConfig["nameCollisions"];
+  crash?: SessionConfig["crash"];
+  isolation?: SessionConfig["isolation"];
+  callback?: Partial<SessionConfig["callback"]>;
+  timeouts?: Partial<SessionConfig["timeouts"]>;
+  logDir?: string;
+  trailblazeSubprocessToolsets?: (Partial<UserServer> & Pick<UserServer, "name" | "command">)[];
+}
+
+function buildDevice(device: WrittenConfig["device"]): Device | undefined {
+  if (device === undefined) return undefined;
+  const { platform, widthPixels, heightPixels, driverType } = device;
+  return {
+    platform: platform?.toUpperCase() ?? null,
+    widthPixels: widthPixels ?? null,
+    heightPixels: heightPixels ?? null,
+    driverType: driverType ?? null,
+  };
+}
+
+function buildServer(name: string, server: Partial<UserComposedServer>): UserComposedServer {
+  return {
+    name,
+    tools: [...(server.tools ?? [])],
+    toolsets: [...(server.toolsets ?? [])],
+    prompts: [...(server.prompts ?? [])],
+    transport: server.transport,
+    version: server.version,
+    instructions: server.instructions,
+    mcpServerName: server.mcpServerName,
+  };
+}
+
+/** The config that a session works with, from one in which nothing is wrong. */
+export function buildConfig(
+  checked: Readonly<Record<string, unknown>>,
+  { file, text, directory }: Pick<SessionConfig, "file" | "text" | "directory">,
+): SessionConfig {
+  const config = checked as WrittenConfig;
+  const { callback, timeouts } = config;
+  return {
+    file,
+    text,
+    directory,
+    device: buildDevice(config.device),
+    preferHostAgent: config.preferHostAgent ?? true,
+    memory: new Map(Object.entries(config.memory ?? {})),
+    sensitiveMemory: [...(config.sensitiveMemory ?? [])],
+    packs: readPacksConfig(checked, { reportMisspelt: false }).packs,
+    options: new Map(
+      Object.entries(config.options ?? {}).map(([name, values]) => [`${readToolName(name)}`, { ...values }]),
+    ),
+    toolsets: new Map(Object.entries(config.toolsets ?? {}).map(([name, list]) => [name, [...list]])),
+    servers: Object.entries(config.servers ?? {}).map(([name, server]) => buildServer(name, server)),
+    builtIns: readBuiltIns(config.builtIns ?? []),
+    nameCollisions: config.nameCollisions ?? "error",
+    crash: config.crash ?? "fail",
+    isolation: config.isolation ?? "in-process",
+    callback: {
+      enabled: callback?.enabled ?? true,
+      timeoutMs: callback?.timeoutMs ?? 120_000,
+      maxDepth: callback?.maxDepth ?? 16,
+      maxBodyBytes: callback?.maxBodyBytes ?? 1 << 20,
+      bodyTimeoutMs: callback?.bodyTimeoutMs ?? 10_000,
+    },
+    timeouts: {
+      handshakeMs: timeouts?.handshakeMs ?? 60_000,
+      listMs: timeouts?.listMs ?? 60_000,
+      callMs: timeouts?.callMs ?? 120_000,
+    },
+    logDir: config.logDir === undefined ? undefined : resolve(directory, config.logDir),
+    subprocessServers: (config.trailblazeSubprocessToolsets ?? []).map((server) => ({
+      name: server.name,
+      command: server.command,
+      args: [...(server.args ?? [])],
+      cwd: resolve(directory, server.cwd ?? "."),
+      env: { ...server.env },
+      legacyContext: server.legacyContext ?? true,
+    })),
+  };
+}

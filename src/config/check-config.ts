@@ -1,0 +1,56 @@
+import { isRecord } from "../data/parse-json.ts";
+import { findBuiltInFaults } from "./built-ins.ts";
+import type { ConfigFault } from "./config-file.ts";
+import {
+  findItemNameFaults,
+  findMemoryFaults,
+  findOptionsFaults,
+  findReferenceFaults,
+} from "./name-faults.ts";
+import { readPacksConfig } from "./packs-config.ts";
+import { findServerFaults, findSubprocessFaults } from "./server-faults.ts";
+import { findShapeFaults } from "./shape-faults.ts";
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** A map without its keys that have no value, as `packs:` in YAML; anything else as it is. */
+function withoutNulls(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).filter(([, entry]) => entry !== null && entry !== undefined),
+  );
+}
+
+/** A config in which keys without a value are absent, at the places where keys are ours and not the user's. */
+export function dropNulls(value: Config): Config {
+  const config = withoutNulls(value) as Record<string, unknown>;
+  for (const key of ["device", "callback", "timeouts"]) {
+    if (config[key] !== undefined) config[key] = withoutNulls(config[key]);
+  }
+  const { servers, trailblazeSubprocessToolsets: subprocesses } = config;
+  if (isRecord(servers)) {
+    const entries = Object.entries(servers).map(([name, server]) => [name, withoutNulls(server)]);
+    config.servers = Object.fromEntries(entries);
+  }
+  if (Array.isArray(subprocesses)) config.trailblazeSubprocessToolsets = subprocesses.map(withoutNulls);
+  return config;
+}
+
+/** Everything that is wrong with a config without nulls. Pure. */
+export function findConfigContentFaults(
+  config: Config,
+  { mayBeFunction }: { mayBeFunction: boolean },
+): ConfigFault[] {
+  const toolsets = isRecord(config.toolsets) ? Object.entries(config.toolsets) : [];
+  return [
+    ...findShapeFaults(config),
+    ...findMemoryFaults(config.memory),
+    ...readPacksConfig(config, { reportMisspelt: false }).faults,
+    ...findOptionsFaults(config.options),
+    ...findItemNameFaults(config.toolsets, "toolsets"),
+    ...toolsets.flatMap(([name, list]) => [...findReferenceFaults(list, ["toolsets", name])]),
+    ...findServerFaults(config.servers),
+    ...findBuiltInFaults(config.builtIns, { mayBeFunction }),
+    ...findSubprocessFaults(config.trailblazeSubprocessToolsets),
+  ];
+}

@@ -1,0 +1,113 @@
+import { DataSyntaxError } from "../data/decode.ts";
+import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
+import { parseJson } from "../data/parse-json.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { createProblem, failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+
+type Path = readonly (string | number)[];
+
+/** What is wrong with a config, and where from its top. */
+export interface ConfigFault {
+  reason: string;
+  path: Path;
+  hint?: string | undefined;
+}
+
+/** A config as it was read, and how to find where in its text a value stands. */
+export interface ConfigText {
+  /** As problems name it. */
+  file: string;
+  value: unknown;
+  /** Loads what finding positions needs, so only where something is wrong. */
+  createLocator(): Promise<(path: Path) => { line: number; column: number }>;
+}
+
+const fileNames = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
+
+/** What is easily written in place of the first of them, and never read. */
+const misnamedFile = "trailblaze.config.yml";
+
+const maximumBytes = 1 << 20;
+/** Beyond so many faults of one config, each more helps nobody. */
+const maximumFaults = 1000;
+
+async function parse(file: string, bytes: Uint8Array): Promise<ConfigText> {
+  if (!file.toLowerCase().endsWith(".json")) {
+    const { parseYaml } = await import("../data/parse-yaml.ts");
+    const { value, locate } = parseYaml(bytes, { refuseMerges: true });
+    return { file, value, createLocator: async () => locate };
+  }
+  const { text, value } = parseJson(bytes);
+  const positions = () => import("../data/json-positions.ts");
+  if (hasDuplicateKeys(text, value)) {
+    const duplicate = (await positions()).findDuplicateKey(text);
+    const reason = `the key ${quote(duplicate?.key ?? "")} is there twice`;
+    throw new DataSyntaxError(reason, text, duplicate?.offset);
+  }
+  return { file, value, createLocator: async () => (await positions()).createJsonLocator(text) };
+}
+
+/** Reads a config from its bytes. Throws `TrailblazeError` `InvalidConfig` where they are no JSON or YAML. */
+export async function parseConfig(file: string, bytes: Uint8Array): Promise<ConfigText> {
+  if (bytes.length > maximumBytes) {
+    const reason = `it has ${bytes.length} bytes, more than the ${maximumBytes} that are read`;
+    throw failure("InvalidConfig", { reason }, { file });
+  }
+  try {
+    return await parse(file, bytes);
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    const { describeSyntaxError } = await import("../data/json-positions.ts");
+    const { reason, ...position } = describeSyntaxError(error);
+    throw failure("InvalidConfig", { reason }, { file, ...position });
+  }
+}
+
+/**
+ * Reads the config beside a project's package.json; `undefined` where there is none. Throws `TrailblazeError`
+ * `InvalidConfig` where there are two, where it has a name that is not read, or where it cannot be read.
+ */
+export async function readProjectConfig(
+  port: DiscoveryPort,
+  directory: string,
+): Promise<ConfigText | undefined> {
+  // A link that leads nowhere counts as present: a `deny` that cannot be read is not the same as none.
+  if (port.hasProjectFile(directory, misnamedFile)) {
+    const args = { reason: "no file of this name is read", hint: `Rename it to ${fileNames[0]}.` };
+    throw failure("InvalidConfig", args, { file: misnamedFile });
+  }
+  const [file, second] = fileNames.filter((name) => port.hasProjectFile(directory, name));
+  if (file === undefined) return undefined;
+  if (second !== undefined) {
+    throw failure("InvalidConfig", { reason: `both ${file} and ${second} are there` }, { file });
+  }
+  const bytes = port.readProjectFile(directory, file);
+  if (bytes === undefined) throw failure("InvalidConfig", { reason: "the file cannot be read" }, { file });
+  return await parseConfig(file, bytes);
+}
+
+/** Faults as problems: in the order of the text where there is one, at most a thousand. */
+export async function describeConfigFaults(
+  faults: readonly ConfigFault[],
+  text: ConfigText | undefined,
+): Promise<Problem[]> {
+  if (faults.length === 0) return [];
+  const locate = await text?.createLocator();
+  const file = text === undefined ? {} : { file: text.file };
+  return faults
+    .slice(0, maximumFaults)
+    .map(({ reason, hint, path }) => {
+      const args = hint === undefined ? { reason } : { reason, hint };
+      return createProblem("InvalidConfig", args, { ...file, path, ...locate?.(path) });
+    })
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+}
+
+/** The error for a config with these problems: the first, which says how many others there are. */
+export function configFailure([first, ...others]: readonly [Problem, ...Problem[]]): TrailblazeError {
+  if (others.length === 0) return new TrailblazeError(first);
+  const count = others.length === 1 ? "There is 1 more fault" : `There are ${others.length} more faults`;
+  const more = `${count}; \`trailblaze doctor\` shows all.`;
+  const hint = first.hint === undefined ? more : `${first.hint.replace(/(?<![.?!])$/, ".")} ${more}`;
+  return new TrailblazeError({ ...first, hint });
+}

@@ -1,0 +1,352 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { FileSnapshot } from "../io/file-snapshot.ts";
+import {
+  type Draft,
+  makeDraft,
+  removeDrafts,
+  removeFile,
+  replaceFile,
+  sync,
+  writeAndClose,
+} from "../io/replace-file.ts";
+import { failure } from "../problems/index.ts";
+import { describeFileType, errorCode } from "./file-facts.ts";
+import { type FileLock, LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
+import { makeFolders } from "./make-folders.ts";
+
+/** Larger than any config that people or clients keep. */
+const maximumBytes = 64 << 20;
+const maximumLinks = 40;
+const keptBackups = 10;
+/** A file that was written this recently may be half written. */
+const writingMs = 250;
+/** How long to wait for the rest of it. */
+const wholeMs = 1000;
+/** A file that was written this recently is likely to be written again soon. */
+const busyMs = 100;
+const pauseMs = 30;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space is left on the disk",
+  EDQUOT: "no space is left for this user",
+  ENOTDIR: "a part of its path is no folder",
+  ELOOP: "symbolic links go in a circle",
+  ENAMETOOLONG: "its path is too long",
+  EFBIG: "it would be larger than the system allows",
+};
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs what touches a file; what the system refuses becomes `ClientConfigUnwritable`. */
+function refuse<Result>(file: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    throw describeRefusal(file, error);
+  }
+}
+
+function describeRefusal(file: string, error: unknown): unknown {
+  if (error instanceof LockHeldError) {
+    return failure("ClientConfigUnwritable", { file, reason: error.message }, { file }, { cause: error });
+  }
+  if (!(error instanceof Error) || !("syscall" in error)) return error;
+  const code = errorCode(error);
+  const reason = Object.hasOwn(reasons, code) ? (reasons[code] ?? code) : code;
+  return failure("ClientConfigUnwritable", { file, reason }, { file }, { cause: error });
+}
+
+/** The steps of a change, for tests that end the process there. */
+export type ChangeStep = "locked" | "backedUp" | "drafted" | "replaced";
+
+export interface ConfigFilesOptions extends LockOptions {
+  /** Folder of backups, made where it is missing. */
+  backups: string;
+  onStep?: ((step: ChangeStep, file: string) => void) | undefined;
+}
+
+/** What may be done to the configs of other programs, and how: each is replaced as a whole, or not at all. */
+export class ConfigFiles {
+  readonly #options: ConfigFilesOptions;
+
+  constructor(options: ConfigFilesOptions) {
+    this.#options = options;
+  }
+
+  exists(path: string): boolean {
+    try {
+      return statSync(path, { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether two paths lead to the same place. */
+  areSame(path: string, other: string): boolean {
+    try {
+      return realpathSync(path) === realpathSync(other);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Where a path leads once symbolic links are followed, also where nothing is there yet. */
+  findRealFile(file: string): string {
+    return refuse(file, () => {
+      let path = resolve(file);
+      for (let links = 0; links < maximumLinks; links++) {
+        const folder = findRealFolder(dirname(path));
+        path = join(folder, basename(path));
+        const stats = lstatSync(path, { throwIfNoEntry: false });
+        if (stats?.isSymbolicLink() !== true) return path;
+        path = resolve(folder, readlinkSync(path));
+      }
+      throw failure("ClientConfigUnwritable", { file, reason: reasons.ELOOP ?? "" }, { file });
+    });
+  }
+
+  /**
+   * The text of a file, its byte order mark included; `undefined` where there is none. Throws `TrailblazeError`
+   * `ClientConfigMalformed` for what is not text, and for a file that is too large.
+   */
+  read(file: string): string | undefined {
+    const snapshot = this.#open(file);
+    try {
+      return decode(snapshot);
+    } finally {
+      snapshot.close();
+    }
+  }
+
+  /**
+   * Reads a file that another program may be writing: one that is not whole is read again, for a while. With `avoidBusy` a
+   * file that was just written is read after it was written once more, if that comes soon: programs leave some time between
+   * two of their writes. Throws as `read`.
+   */
+  async open(
+    file: string,
+    { isWhole, avoidBusy = false }: { isWhole: (text: string) => boolean; avoidBusy?: boolean },
+  ): Promise<OpenedFile> {
+    const giveUpAt = performance.now() + wholeMs;
+    let snapshot = this.#open(file);
+    const isFresh = (ms: number) => Math.abs(Date.now() - Number(snapshot.stats?.mtimeMs ?? 0)) < ms;
+    const readAgain = async (ms: number) => {
+      snapshot.close();
+      await pause(ms);
+      snapshot = this.#open(file);
+    };
+    let isBusy = false;
+    if (avoidBusy && isFresh(busyMs)) {
+      const busyUntil = performance.now() + pauseMs;
+      while (!isBusy && performance.now() < busyUntil) {
+        await pause(1);
+        isBusy = !snapshot.isInPlace();
+      }
+      if (isBusy) await readAgain(0);
+    }
+    for (;;) {
+      let text: string | undefined;
+      let fault: unknown;
+      try {
+        text = decode(snapshot);
+      } catch (error) {
+        fault = error;
+      }
+      const mayBeHalf = fault !== undefined || (text !== undefined && !isWhole(text));
+      if (!mayBeHalf || !isFresh(writingMs) || performance.now() > giveUpAt) {
+        if (fault === undefined) return { snapshot, text, isBusy };
+        snapshot.close();
+        throw fault;
+      }
+      await readAgain(5);
+    }
+  }
+
+  /**
+   * What another program wrote into a file that was replaced or removed since it was read, once that is whole; `undefined`
+   * where it wrote nothing.
+   */
+  async readLate(snapshot: FileSnapshot, isWhole: (text: string) => boolean): Promise<string | undefined> {
+    const giveUpAt = performance.now() + wholeMs;
+    for (;;) {
+      const bytes = snapshot.readLate();
+      if (bytes === undefined || performance.now() > giveUpAt) return undefined;
+      try {
+        const text = utf8.decode(bytes);
+        if (isWhole(text)) return text;
+      } catch {
+        // The first part of a character.
+      }
+      await pause(5);
+    }
+  }
+
+  #open(file: string): FileSnapshot {
+    const malformed = (reason: string) => failure("ClientConfigMalformed", { file, reason }, { file });
+    try {
+      return new FileSnapshot(file, (stats) => {
+        if (!stats.isFile()) throw malformed(`it is ${describeFileType(stats)}, not a file`);
+        if (stats.size > maximumBytes) throw malformed(describeSize(stats.size, maximumBytes));
+      });
+    } catch (error) {
+      throw describeRefusal(file, error);
+    }
+  }
+
+  /** Makes the folder of a file; gives those that were made, innermost first. */
+  makeFolders(file: string, mode: number): string[] {
+    return refuse(file, () => makeFolders(dirname(file), mode));
+  }
+
+  /** Removes folders that are empty. */
+  removeFolders(folders: readonly string[]): void {
+    for (const folder of folders) {
+      try {
+        rmdirSync(folder);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  async lock(file: string): Promise<FileLock> {
+    try {
+      const lock = await lockFile(file, this.#options);
+      if (lock.isOwn) removeDrafts(file);
+      this.#options.onStep?.("locked", file);
+      return lock;
+    } catch (error) {
+      throw describeRefusal(file, error);
+    }
+  }
+
+  /** Keeps a file's bytes as they were; gives the copy's path. `settleBackup` is to follow once the file is changed. */
+  backUp(file: string, bytes: Uint8Array): string {
+    return refuse(file, () => {
+      const { backups } = this.#options;
+      makeFolders(backups, 0o700);
+      const time = new Date().toISOString().replaceAll(":", "-");
+      const name = `${backupPrefix(file)}${time}-${randomBytes(2).toString("hex")}-${basename(file)}`;
+      const backup = join(backups, name);
+      try {
+        writeAndClose(openSync(backup, "wx", 0o600), bytes, { mode: 0o600, isLasting: false });
+      } catch (error) {
+        this.dropBackup(backup);
+        throw error;
+      }
+      this.#options.onStep?.("backedUp", file);
+      return backup;
+    });
+  }
+
+  dropBackup(backup: string): void {
+    rmSync(backup, { force: true });
+  }
+
+  /** Makes a backup last, and lets the oldest ones of the same file go. */
+  settleBackup(file: string, backup: string): void {
+    const { backups } = this.#options;
+    sync(backup, "r+");
+    try {
+      const others = readdirSync(backups).filter((other) => other.startsWith(backupPrefix(file)));
+      for (const old of others.sort().slice(0, -keptBackups)) rmSync(join(backups, old), { force: true });
+    } catch {
+      // Another process may be doing the same.
+    }
+  }
+
+  /** As `makeDraft`. */
+  draft(file: string, text: string, newMode: number, snapshot?: FileSnapshot): Draft {
+    return refuse(file, () => {
+      const draft = makeDraft(file, text, newMode, snapshot);
+      try {
+        this.#options.onStep?.("drafted", file);
+      } catch (error) {
+        draft.discard();
+        throw error;
+      }
+      return draft;
+    });
+  }
+
+  /** Puts a draft in the place of a file that only Trailblaze writes. */
+  commit({ file, path }: Draft): void {
+    refuse(file, () => {
+      renameSync(path, file);
+      this.#finish(file);
+    });
+  }
+
+  /** As `replaceFile`. */
+  replace(draft: Draft, snapshot: FileSnapshot, options: { isFolderBusy: boolean }): boolean {
+    return refuse(draft.file, () => {
+      const isReplaced = replaceFile(draft, snapshot, options);
+      if (isReplaced) this.#finish(draft.file);
+      return isReplaced;
+    });
+  }
+
+  /** As `removeFile`. */
+  remove(snapshot: FileSnapshot): boolean {
+    return refuse(snapshot.file, () => {
+      const isRemoved = removeFile(snapshot, (bytes) => this.backUp(snapshot.file, bytes));
+      if (isRemoved) this.#finish(snapshot.file);
+      return isRemoved;
+    });
+  }
+
+  #finish(file: string): void {
+    sync(dirname(file), "r");
+    this.#options.onStep?.("replaced", file);
+  }
+}
+
+/** A file as it was opened. The snapshot is to be closed. */
+export interface OpenedFile {
+  snapshot: FileSnapshot;
+  text: string | undefined;
+  /** Another program was seen writing it. */
+  isBusy: boolean;
+}
+
+function decode({ file, bytes }: FileSnapshot): string | undefined {
+  try {
+    return bytes && utf8.decode(bytes);
+  } catch {
+    throw failure("ClientConfigMalformed", { file, reason: "it is not UTF-8 text" }, { file });
+  }
+}
+
+const megabytes = (bytes: number | bigint) => `${Math.ceil((Number(bytes) / (1 << 20)) * 10) / 10} MiB`;
+
+const describeSize = (size: bigint, limit: number) =>
+  `it has ${megabytes(size)}; the limit is ${megabytes(limit)}`;
+
+const backupPrefix = (file: string) => `${createHash("sha256").update(file).digest("hex").slice(0, 8)}-`;
+
+/** A folder with symbolic links followed, as far as it is there. */
+function findRealFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" || dirname(folder) === folder) throw error;
+    return join(findRealFolder(dirname(folder)), basename(folder));
+  }
+}

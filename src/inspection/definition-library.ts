@@ -1,0 +1,93 @@
+import type { Confinement } from "../confinement/evaluation-port.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import type { Declaration } from "../extension-schema/index.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { type Kind, keyOfKind } from "../kinds.ts";
+import type { Problem } from "../problems/index.ts";
+import { type LoadOptions, loadDefinitions } from "./load-definitions.ts";
+import { placeInSources } from "./place-problems.ts";
+import { ReadOnce } from "./read-once.ts";
+import type { InspectedItem, InspectedPack } from "./types.ts";
+
+interface IndexedDeclaration {
+  found: FoundPack;
+  declaration: Declaration;
+  /** Among those of its kind. */
+  index: number;
+}
+
+/** Loads definitions of single items on demand, each once, however many places refer to it. */
+export class DefinitionLibrary {
+  readonly #port: InspectionPort;
+  readonly #packs: readonly FoundPack[];
+  readonly #options: LoadOptions;
+  readonly #items = new Map<string, InspectedItem | undefined>();
+  readonly #sources = new Map<InspectedItem, InspectedPack>();
+  readonly #declared = new Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>();
+  readonly problems: Problem[] = [];
+  /** What the last evaluation of code was confined by; `data` as long as there was none. */
+  confinement: Confinement = "data";
+
+  constructor(port: InspectionPort, packs: readonly FoundPack[], options: LoadOptions) {
+    this.#port = port;
+    this.#packs = packs;
+    this.#options = { ...options, once: new ReadOnce() };
+  }
+
+  /** The definitions of some items of one kind, by qualified name, in the order asked for. */
+  async load(kind: Kind, qualifiedNames: readonly string[]): Promise<InspectedItem[]> {
+    const keyOf = (name: string) => `${kind} ${name}`;
+    const declared = this.#indexOf(kind);
+    const wanted = new Map<FoundPack, Map<number, Declaration>>();
+    for (const name of qualifiedNames) {
+      if (this.#items.has(keyOf(name))) continue;
+      for (const { found, declaration, index } of declared.get(name) ?? []) {
+        if (!wanted.has(found)) wanted.set(found, new Map());
+        wanted.get(found)?.set(index, declaration);
+      }
+    }
+    const inOrder = wanted.size > 1 ? this.#packs.filter((found) => wanted.has(found)) : wanted.keys();
+    for (const found of inOrder) {
+      const byIndex = [...(wanted.get(found) ?? [])].sort(([one], [other]) => one - other);
+      const only = byIndex.map(([, declaration]) => declaration);
+      const loaded = await loadDefinitions(this.#port, found, { ...this.#options, only });
+      for (const problem of loaded.problems) this.problems.push(problem);
+      for (const item of loaded.items) this.#sources.set(item, loaded);
+      if (loaded.confinement !== "data") this.confinement = loaded.confinement;
+      for (const item of loaded.items) this.#items.set(keyOf(item.qualifiedName), item);
+    }
+    return qualifiedNames.flatMap((name) => this.#items.get(keyOf(name)) ?? []);
+  }
+
+  /** Who declares an item of a kind, by its qualified name. */
+  #indexOf(kind: Kind): ReadonlyMap<string, readonly IndexedDeclaration[]> {
+    const known = this.#declared.get(kind);
+    if (known !== undefined) return known;
+    const index = new Map<string, IndexedDeclaration[]>();
+    for (const found of this.#packs) {
+      if (found.pack.shadowed) continue;
+      for (const [position, declaration] of found.extension[keyOfKind[kind]].entries()) {
+        const name = `${found.pack.qualifiedName}/${declaration.name}`;
+        const one = { found, declaration, index: position };
+        if (index.has(name)) index.get(name)?.push(one);
+        else index.set(name, [one]);
+      }
+    }
+    this.#declared.set(kind, index);
+    return index;
+  }
+
+  /** What the definition of an item, which `load` returned, was read with. */
+  sourceOf(item: InspectedItem): InspectedPack | undefined {
+    return this.#sources.get(item);
+  }
+
+  /** Adds problems found in an item's definition, which `load` returned, with their place. */
+  async report(item: InspectedItem, problems: readonly Problem[]): Promise<void> {
+    const owner = this.#sources.get(item);
+    if (owner === undefined) return;
+    const findings = problems.map((problem) => ({ item, problem }));
+    for (const placed of await placeInSources(owner.pack.name, owner.texts, findings))
+      this.problems.push(placed);
+  }
+}

@@ -1,0 +1,288 @@
+import type { Confinement } from "../confinement/evaluation-port.ts";
+import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
+import { type DiscoveryOptions, type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import {
+  findNearestNames,
+  isPackageName,
+  parseQualifiedName,
+  readKind,
+  resolveReference,
+} from "../qualified-names/index.ts";
+import { DefinitionLibrary } from "./definition-library.ts";
+import { findAdvertised } from "./find-advertised.ts";
+import { isData } from "./formats.ts";
+import { loadDefinitions } from "./load-definitions.ts";
+import type { ConfinementOptions, InspectionMeans } from "./means.ts";
+import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
+import type { InspectedPack } from "./types.ts";
+
+export type { ConfinementOptions, InspectionMeans } from "./means.ts";
+
+export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
+  /** Names of the host's own tools, which definitions may refer to. */
+  builtIns?: readonly string[];
+}
+
+/** An item with the content of its definition file. */
+export interface PackItem extends DiscoveredItem {
+  /** `null` where it cannot be used; a function in it appears as `{ "$function": name }`. */
+  definition: Record<string, unknown> | null;
+  /** Relative to the package, with `/`; `null` where there is none. */
+  file: string | null;
+}
+
+/** A pack with the definitions of its items. */
+export type PackInspection = Omit<DiscoveredPack, KindKey> & Record<KindKey, PackItem[]>;
+
+/** One item with its definition; a server also with what it is composed of. */
+export interface ItemInspection extends Partial<ServerContents> {
+  kind: Kind;
+  qualifiedName: string;
+  /** The npm name. */
+  pack: string;
+  version: string | null;
+  file: string | null;
+  definition: Record<string, unknown> | null;
+  confinement: Confinement;
+  problems: Problem[];
+}
+
+/** The pack that counts under an npm name, its qualified form, or the alias it is installed under. */
+export function findPackBySubject(
+  { packs, resolvePackage }: FoundPacks,
+  subject: string,
+): FoundPack | undefined {
+  const copies = packs.filter(({ pack }) => pack.name === subject || pack.qualifiedName === subject);
+  const location = copies.length === 0 ? resolvePackage(subject) : undefined;
+  return (
+    copies.find(({ pack }) => !pack.shadowed) ??
+    copies[0] ??
+    packs.find(({ pack }) => location !== undefined && pack.location === location)
+  );
+}
+
+/** The pack that has an item of that qualified name. */
+export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPack | undefined {
+  const wanted = qualifiedName.replace(/^@/, "");
+  return packs.find(({ pack }) =>
+    kinds.some((kind) => pack[keyOfKind[kind]].some((item) => item.qualifiedName === wanted)),
+  );
+}
+
+/** Callers without types may give anything. Throws `TrailblazeError` `InvalidArguments`. */
+function expectName(subject: unknown): void {
+  if (typeof subject !== "string")
+    throw failure("InvalidArguments", { reason: "What to inspect is a name, as a text" });
+}
+
+/**
+ * Says why a name leads to no pack: its package.json is broken, it is no pack, the config has something of that name, or
+ * it is not there at all. `mayBeTool`: the name may also be that of a tool.
+ */
+export async function missingPack(
+  port: DiscoveryPort,
+  found: FoundPacks,
+  subject: string,
+  { mayBeTool = false } = {},
+): Promise<TrailblazeError> {
+  // Two segments without @ may name a pack with a scope, or an item of a pack without one.
+  const isTwofold = !subject.startsWith("@") && subject.includes("/");
+  const asPack = isTwofold ? `@${subject}` : subject;
+  const [owner = subject] = subject.split("/");
+  for (const name of isTwofold ? [asPack, owner] : [asPack]) {
+    const location = found.resolvePackage(name);
+    if (location === undefined) continue;
+    const fault = found.broken.get(location);
+    return fault === undefined
+      ? failure("ExtensionNotFound", { name })
+      : new TrailblazeError({ ...fault, severity: "error" });
+  }
+
+  const items = found.packs.flatMap(({ pack }) => kinds.flatMap((kind) => pack[keyOfKind[kind]]));
+  const names = items.map(({ qualifiedName }) => qualifiedName);
+  const endingInIt = names.filter((name) => name.endsWith(`/${subject}`));
+  const near = findNearestNames(
+    asPack,
+    found.packs.map(({ pack }) => pack.name),
+  );
+  const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : near;
+  const { manager } = found;
+  const config = await readConfigNames(port, found.project);
+  const inConfig = findInConfig(config, owner);
+  if (isTwofold)
+    return failure("PackNotInstalled", { name: owner, nearest, alternative: asPack, manager, inConfig });
+  const servers = mayBeTool ? config.servers : [];
+  // A package that happens to be called as what somebody typed is not what they asked for.
+  const isWord = !asPack.startsWith("@");
+  return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord, servers });
+}
+
+function loadOptions(means: InspectionMeans, options: InspectionOptions) {
+  const { dataOnly = false } = options;
+  return { dataOnly, createEvaluator: () => means.createEvaluator(options) };
+}
+
+function describeInspectedPack({ pack, items, problems }: InspectedPack): PackInspection {
+  const byName = new Map(
+    items.map((item) => [`${keyOfKind[item.declaration.kind]} ${item.declaration.name}`, item]),
+  );
+  const describe = (key: KindKey): PackItem[] =>
+    pack[key].map((item) => {
+      const inspected = byName.get(`${key} ${item.name}`);
+      return { ...item, definition: inspected?.definition ?? null, file: inspected?.file ?? null };
+    });
+  return {
+    ...pack,
+    servers: describe("servers"),
+    tools: describe("tools"),
+    toolsets: describe("toolsets"),
+    prompts: describe("prompts"),
+    problems: [...pack.problems, ...problems],
+  };
+}
+
+/** Inspects an installed pack by npm name, or its qualified form. */
+export async function inspectPackWith(
+  means: InspectionMeans,
+  subject: string,
+  options: InspectionOptions = {},
+): Promise<PackInspection> {
+  expectName(subject);
+  const found = await findPacks(means.port, options);
+  const pack = findPackBySubject(found, subject);
+  if (pack === undefined) {
+    const owner = findOwner(found, subject);
+    if (owner === undefined) throw await missingPack(means.port, found, subject);
+    const reason = `${quote(subject, 400)} is an item, not a pack`;
+    throw failure("InvalidArguments", { reason, hint: `Its pack is ${owner.pack.name}.` });
+  }
+  return describeInspectedPack(await loadDefinitions(means.port, pack, loadOptions(means, options)));
+}
+
+interface InspectedSubjectItem {
+  inspection: ItemInspection;
+  /** What a toolset holds, as servers offer it; its definitions are read when asked for. */
+  readMembers: () => Promise<ServerContents> | undefined;
+}
+
+async function inspectFoundItem(
+  means: InspectionMeans,
+  found: FoundPacks,
+  { kind, qualifiedName }: { kind: Kind; qualifiedName: string },
+  options: InspectionOptions,
+): Promise<InspectedSubjectItem> {
+  const library = new DefinitionLibrary(means.port, found.packs, loadOptions(means, options));
+  const [item] = await library.load(kind, [qualifiedName]);
+  const owner = found.packs.find(
+    ({ pack }) => !pack.shadowed && qualifiedName === `${pack.qualifiedName}/${item?.declaration.name}`,
+  );
+  if (item === undefined || owner === undefined) throw await missingPack(means.port, found, qualifiedName);
+  const { name, version } = owner.pack;
+  const packs = found.packs.map(({ pack }) => pack);
+  const reader = new ServerContentsReader(library, packs, options.builtIns ?? [], {
+    manager: found.manager,
+  });
+  const contents = kind === "server" ? await reader.read(item) : {};
+  const inspection = {
+    kind,
+    qualifiedName,
+    pack: name,
+    version,
+    file: item.file,
+    definition: item.definition,
+    // What the item refers to may be code; the label is that of its own file.
+    confinement: item.format === undefined || isData(item.format) ? "data" : library.confinement,
+    problems: [...library.problems],
+    ...contents,
+  };
+  const readMembers = () => (item.shape === "toolsetList" ? reader.read(item) : undefined);
+  return { inspection, readMembers };
+}
+
+/** The item that a reference on a command line or in a user's code leads to. */
+async function resolveItem(
+  port: DiscoveryPort,
+  found: FoundPacks,
+  name: string,
+  kind: Kind | undefined,
+): Promise<{ kind: Kind; qualifiedName: string }> {
+  const packs = found.packs.map(({ pack }) => pack);
+  if (name.includes("/")) {
+    const { packageName, publisher } = parseQualifiedName(name);
+    if (!packs.some((pack) => pack.name === packageName)) {
+      if (findPackBySubject(found, name) !== undefined)
+        throw failure("InvalidQualifiedName", { name, reason: "it names a pack, but no item of it" });
+      throw await missingPack(port, found, publisher === undefined ? name : packageName);
+    }
+  }
+  return resolveReference(name, { from: "user", kind, packs, manager: found.manager });
+}
+
+/** Inspects one item by qualified name. */
+export async function inspectItemWith(
+  means: InspectionMeans,
+  name: string,
+  options: InspectionOptions & { kind?: Kind } = {},
+): Promise<ItemInspection> {
+  expectName(name);
+  const kind = readKind(options.kind);
+  const found = await findPacks(means.port, options);
+  const target = await resolveItem(means.port, found, name, kind);
+  return (await inspectFoundItem(means, found, target, options)).inspection;
+}
+
+/** Why a name leads nowhere that is no item's, but one by which models know a tool; `undefined` if it is not. */
+async function explainAdvertisedName(
+  means: InspectionMeans,
+  { packs, resolvePackage }: FoundPacks,
+  name: string,
+  kind: Kind | undefined,
+): Promise<TrailblazeError | undefined> {
+  if (name.includes("/") || (kind ?? "tool") !== "tool") return undefined;
+  if (isPackageName(name) && resolvePackage(name) !== undefined) return undefined;
+  const item = (await findAdvertised(means, packs, new Set([name]))).get(name);
+  return item === undefined
+    ? undefined
+    : failure("ToolNotFound", { name, otherKind: undefined, nearest: [item], advertises: item });
+}
+
+/**
+ * A pack or an item, whichever a name on a command line means; a pack comes first where both exist, unless a kind is
+ * asked for and there is such an item.
+ */
+export async function inspectSubject(
+  means: InspectionMeans,
+  subject: string,
+  options: InspectionOptions & { kind?: Kind | undefined } = {},
+): Promise<
+  | { pack: PackInspection }
+  | { item: ItemInspection; found: FoundPacks; readMembers: InspectedSubjectItem["readMembers"] }
+> {
+  const { kind } = options;
+  const found = await findPacks(means.port, options);
+  const pack = findPackBySubject(found, subject);
+  const isItem =
+    kind !== undefined &&
+    found.packs.some((one) =>
+      one.pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === subject),
+    );
+  if (pack !== undefined && !isItem) {
+    const inspected = await loadDefinitions(means.port, pack, loadOptions(means, options));
+    return { pack: describeInspectedPack(inspected) };
+  }
+  // One segment names a pack; with a kind it is a short name, which is looked up among items.
+  const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
+  try {
+    if (namesPack && (kind === undefined || subject.startsWith("@")))
+      throw await missingPack(means.port, found, subject, { mayBeTool: true });
+    const target = await resolveItem(means.port, found, subject, kind);
+    const { inspection, readMembers } = await inspectFoundItem(means, found, target, options);
+    return { item: inspection, found, readMembers };
+  } catch (error) {
+    throw (await explainAdvertisedName(means, found, subject, kind)) ?? error;
+  }
+}

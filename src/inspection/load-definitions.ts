@@ -1,0 +1,228 @@
+import type { Confinement, EvaluationPort } from "../confinement/evaluation-port.ts";
+import { isRecord } from "../data/parse-json.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
+import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
+import { isData, isTypeScript } from "./formats.ts";
+import {
+  type DefinitionFile,
+  type LocatedDefinitions,
+  locateDefinitions,
+  unknownFormat,
+} from "./locate-definitions.ts";
+import { placeInSources } from "./place-problems.ts";
+import { describeCode, describeFileFault, readData } from "./read-data.ts";
+import { ReadOnce } from "./read-once.ts";
+import type { InspectedItem, InspectedPack, SourceText } from "./types.ts";
+
+export interface LoadOptions {
+  /** Refuse definitions that are code instead of evaluating them. */
+  dataOnly?: boolean;
+  context?: ProblemContext;
+  /** Only these declarations of the pack, in its order; default: all. */
+  only?: readonly Declaration[];
+  /** Also read combined files that no item needs, to see what is in them. */
+  unneeded?: boolean;
+  /** What other loads of the pack have read. */
+  once?: ReadOnce;
+  /** Makes the evaluator; called only if there is code to evaluate. */
+  createEvaluator: () => Promise<EvaluationPort>;
+}
+
+/** What the definition files of a pack hold, each read once. */
+interface FileContents {
+  /** By file; a file that is missing here has a problem. */
+  values: Map<string, unknown>;
+  sources: Map<string, SourceText>;
+  texts: Map<string, SourceText>;
+  problems: Problem[];
+  confinement: Confinement;
+}
+
+/**
+ * Adds line and column to problems that stand in package.json, whose paths are from the field: faults of it, and files
+ * that it leads to and that are missing.
+ */
+async function placeInManifest({ manifest }: FoundPack, problems: readonly Problem[]): Promise<Problem[]> {
+  const isInManifest = ({ file, code }: Problem) =>
+    file === "package.json" || code === "MissingDefinitionFile";
+  if (!problems.some(isInManifest)) return [...problems];
+  const { createJsonLocator } = await import("../data/json-positions.ts");
+  const locate = createJsonLocator(manifest.text);
+  return problems.map((problem) =>
+    isInManifest(problem) ? { ...problem, ...locate(["trailblaze", ...(problem.path ?? [])]) } : problem,
+  );
+}
+
+/** A file to read, and the place of problems with it: a file of one item names the item. */
+interface WantedFile {
+  source: DefinitionFile;
+  place: ProblemPlace;
+}
+
+function findWantedFiles(
+  { pack }: FoundPack,
+  { items, kinds }: LocatedDefinitions,
+  { unneeded = false, dataOnly = false }: LoadOptions,
+): WantedFile[] {
+  const wanted = items.flatMap(({ declaration: { kind, name }, source }): WantedFile[] => {
+    if (source === undefined) return [];
+    const place = { pack: pack.name, kind, file: source.file };
+    return [{ source, place: source.combined ? place : { ...place, item: name } }];
+  });
+  if (!unneeded) return wanted;
+  for (const { kind, combined } of kinds) {
+    if (combined === undefined || isTypeScript(combined.format)) continue;
+    if (dataOnly && !isData(combined.format)) continue;
+    wanted.push({ source: combined, place: { pack: pack.name, kind, file: combined.file } });
+  }
+  return wanted;
+}
+
+async function readFiles(
+  port: InspectionPort,
+  { pack }: FoundPack,
+  wanted: readonly WantedFile[],
+  { dataOnly = false, context = "operation", once = new ReadOnce(), createEvaluator }: LoadOptions,
+): Promise<FileContents> {
+  const contents: FileContents = {
+    values: new Map(),
+    sources: new Map(),
+    texts: new Map(),
+    problems: [],
+    confinement: "data",
+  };
+  const code: (WantedFile & { realPath: string })[] = [];
+  const seen = new Set<string>();
+  for (const { source, place } of wanted) {
+    if (seen.has(source.file)) continue;
+    seen.add(source.file);
+    if (!isData(source.format) && dataOnly) {
+      const args = { file: source.file, reason: "definitions that are code are refused" };
+      contents.problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
+      continue;
+    }
+    const key = [pack.location, source.file];
+    const read = once.get(["file", ...key], () => port.readFile(pack.location, source.file));
+    const fault = describeFileFault(read, source.file, place, context);
+    if (fault !== undefined || read.state !== "read") {
+      if (fault !== undefined) contents.problems.push(fault);
+    } else if (!isData(source.format)) {
+      code.push({ source, place, realPath: read.realPath });
+      contents.texts.set(source.file, describeCode(read.bytes));
+    } else {
+      const data = await once.get(["data", ...key], () => readData(source, read.bytes, place, context));
+      if (data.source !== undefined) contents.texts.set(source.file, data.source);
+      if ("problem" in data) contents.problems.push(data.problem);
+      else {
+        contents.values.set(source.file, data.value);
+        contents.sources.set(source.file, data.source);
+      }
+    }
+  }
+  if (code.length > 0) {
+    const evaluator = await createEvaluator();
+    // Two files may be links to one.
+    const files = [...new Set(code.map(({ realPath }) => realPath))];
+    const evaluation = await evaluator.evaluate({ packageRoot: pack.location, files });
+    contents.confinement = evaluation.confinement;
+    for (const { source, place, realPath } of code) {
+      const result = evaluation.results.get(realPath) ?? { reason: "it was not evaluated" };
+      if ("value" in result) {
+        contents.values.set(source.file, result.value);
+        continue;
+      }
+      const { reason, ...position } = result;
+      const fullPlace = { ...place, ...position };
+      contents.problems.push(createProblem("InvalidDefinitionContents", { reason }, fullPlace, context));
+    }
+  }
+  return contents;
+}
+
+/**
+ * Reads and checks the definitions of every declared item. Nothing of the pack runs in this process; definitions that
+ * are code are evaluated in one confined child. Trust level: inspection. Everything wrong is reported, nothing thrown.
+ */
+export async function loadDefinitions(
+  port: InspectionPort,
+  found: FoundPack,
+  options: LoadOptions,
+): Promise<InspectedPack> {
+  const { context = "operation" } = options;
+  const located = locateDefinitions(port, found, options);
+  const wanted = findWantedFiles(found, located, options);
+  const contents = await readFiles(port, found, wanted, options);
+  const problems = [...(await placeInManifest(found, located.problems)), ...contents.problems];
+  const combined = new Map<string, Readonly<Record<string, unknown>>>();
+  const shapeProblems: { item: InspectedItem; problem: Problem }[] = [];
+
+  for (const { kind, combined: source } of located.kinds) {
+    if (source === undefined || !contents.values.has(source.file)) continue;
+    const content = contents.values.get(source.file);
+    if (isRecord(content) && !isFunction(content)) combined.set(source.file, content);
+    else {
+      const what = "a map from item names to definitions";
+      const reason = content === null ? "it is empty" : `it holds ${describeWritten(content)}, not ${what}`;
+      const place = { pack: found.pack.name, kind, file: source.file };
+      problems.push(createProblem("InvalidDefinitionContents", { reason }, place, context));
+    }
+  }
+
+  const byKind = new Map(located.kinds.map((one) => [one.kind, one]));
+  const notDefined: Problem[] = [];
+  const items = located.items.map(({ declaration, source }): InspectedItem => {
+    const item: InspectedItem = {
+      declaration,
+      qualifiedName: `${found.pack.qualifiedName}/${declaration.name}`,
+      file: source?.file ?? null,
+      format: source?.format,
+      base: source?.combined ? [declaration.name] : [],
+      shape: undefined,
+      definition: null,
+    };
+    if (source === undefined || !contents.values.has(source.file)) return item;
+    let content = contents.values.get(source.file);
+    if (source.combined) {
+      const map = combined.get(source.file);
+      if (map === undefined) return item;
+      if (!Object.hasOwn(map, declaration.name)) {
+        const { kind, name, path } = declaration;
+        const files = byKind.get(kind);
+        const place = { pack: found.pack.name, kind, item: name };
+        const odd = files?.unknown.get(name);
+        if (odd !== undefined) {
+          const args = { file: odd, reason: unknownFormat };
+          const oddPlace = { ...place, file: odd };
+          notDefined.push(createProblem("UnsupportedDefinitionFormat", args, oddPlace, context));
+        } else if (files !== undefined) {
+          const args = files.missing().describe(name, map);
+          const fullPlace = { ...place, file: source.file, path };
+          notDefined.push(createProblem("MissingDefinitionFile", args, fullPlace, context));
+        }
+        return item;
+      }
+      content = map[declaration.name];
+    }
+    const checked = checkDefinition(declaration.kind, content, context);
+    shapeProblems.push(...checked.problems.map((problem) => ({ item, problem })));
+    item.shape = checked.shape;
+    item.definition = checked.definition ? normalizeDefinition(checked.shape, checked.definition) : null;
+    return item;
+  });
+
+  problems.push(...(await placeInManifest(found, notDefined)));
+  problems.push(...(await placeInSources(found.pack.name, contents.texts, shapeProblems)));
+  return {
+    ...found,
+    items,
+    problems,
+    confinement: contents.confinement,
+    files: located.kinds,
+    sources: contents.sources,
+    texts: contents.texts,
+    combined,
+  };
+}

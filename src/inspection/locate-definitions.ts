@@ -1,0 +1,207 @@
+import { posix, win32 } from "node:path";
+import type { FoundPack } from "../discovery/types.ts";
+import type { Declaration, Extension } from "../extension-schema/index.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
+import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
+import { MissingDefinitions } from "./missing-definition.ts";
+import { ReadOnce } from "./read-once.ts";
+
+/** A file that holds a definition, or a map of them. */
+export interface DefinitionFile {
+  /** Relative to the package, with `/`. */
+  file: string;
+  format: Format;
+}
+
+/** A declared item and the file that defines it; none where it is missing or cannot be read here. */
+export interface LocatedItem {
+  declaration: Declaration;
+  source: (DefinitionFile & { combined: boolean }) | undefined;
+}
+
+/** The definition files of one kind. */
+export interface LocatedKind {
+  kind: Kind;
+  /** Files of one item each, by the item's name, in order of preference. */
+  perItem: ReadonlyMap<string, readonly DefinitionFile[]>;
+  /** Files of no known format, by the name before their ending. */
+  unknown: ReadonlyMap<string, string>;
+  combined: DefinitionFile | undefined;
+  /** For items of this kind that are defined nowhere: finds what is there instead. */
+  missing: () => MissingDefinitions;
+}
+
+export interface LocatedDefinitions {
+  items: LocatedItem[];
+  kinds: LocatedKind[];
+  problems: Problem[];
+}
+
+interface Candidates {
+  known: Map<string, DefinitionFile[]>;
+  /** Files of no known format, by the name before their ending. */
+  unknown: Map<string, string>;
+}
+
+/** Why a definition file with another ending than those of the formats cannot be read. */
+export const unknownFormat = "its format is not known";
+
+function sortByFormat(files: DefinitionFile[]): void {
+  files.sort((a, b) => formats.indexOf(a.format) - formats.indexOf(b.format));
+}
+
+function groupByName(fileNames: readonly string[], folder: string): Candidates {
+  const known = new Map<string, DefinitionFile[]>();
+  const unknown = new Map<string, string>();
+  for (const fileName of fileNames) {
+    const { base, ending } = splitFileName(fileName);
+    const file = joinPath(folder, fileName);
+    if (!isFormat(ending)) unknown.set(base, file);
+    else if (known.has(base)) known.get(base)?.push({ file, format: ending });
+    else known.set(base, [{ file, format: ending }]);
+  }
+  for (const files of known.values()) if (files.length > 1) sortByFormat(files);
+  return { known, unknown };
+}
+
+/** Whether the files say the same twice; TypeScript beside the JavaScript built from it does not. */
+function findDuplicates([used, ...others]: readonly DefinitionFile[]): DefinitionFile[] {
+  const isBuilt = used !== undefined && ["mjs", "js", "cjs"].includes(used.format);
+  return others.filter(({ format }) => !(isBuilt && isTypeScript(format)));
+}
+
+/** Where the running Node can read TypeScript, the packs under development may be defined in it. */
+function whyUnsupported({ format }: DefinitionFile, { pack }: FoundPack): string | undefined {
+  if (!isTypeScript(format)) return undefined;
+  if (pack.origin !== "self" && pack.origin !== "workspace") {
+    return "TypeScript is read only in packs under development; an installed pack ships JavaScript";
+  }
+  const { typescript } = process.features as { typescript?: string | false };
+  return typescript ? undefined : `Node ${process.versions.node} does not strip types`;
+}
+
+/** The root as a path below the package, `""` for the package itself; `undefined` for an absolute one. */
+function normalizeRoot(root: string): string | undefined {
+  if (posix.isAbsolute(root) || win32.isAbsolute(root)) return undefined;
+  const normal = posix.normalize(root.replaceAll("\\", "/")).replace(/\/$/, "");
+  return normal === "." ? "" : normal;
+}
+
+const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
+
+/** Tells of a path inside a package whether the declared items of a kind may be defined there. Pure. */
+export function createDefinitionFilter(extension: Extension, kind: Kind): (path: string) => boolean {
+  const root = normalizeRoot(extension.root);
+  const key = keyOfKind[kind];
+  const names = new Set(extension[key].map(({ name }) => name));
+  const combined = joinPath(root ?? "..", key);
+  return (path) => {
+    const { base, ending } = splitFileName(path);
+    if (!isFormat(ending)) return false;
+    return (
+      base === combined || (base.startsWith(`${combined}/`) && names.has(base.slice(combined.length + 1)))
+    );
+  };
+}
+
+/**
+ * Finds the file that defines each declared item: its own file before the combined one, formats in their order.
+ * Lists folders and opens nothing.
+ */
+export function locateDefinitions(
+  port: InspectionPort,
+  found: FoundPack,
+  {
+    context = "operation",
+    only,
+    once = new ReadOnce(),
+  }: { context?: ProblemContext; only?: readonly Declaration[]; once?: ReadOnce } = {},
+): LocatedDefinitions {
+  const { extension, pack } = found;
+  const located: LocatedDefinitions = { items: [], kinds: [], problems: [] };
+  const root = normalizeRoot(extension.root);
+  const declarations = only ?? kinds.flatMap((kind) => extension[keyOfKind[kind]]);
+  const report = (...args: Parameters<typeof createProblem>) => located.problems.push(createProblem(...args));
+  const withoutSource = () => declarations.map((declaration) => ({ declaration, source: undefined }));
+
+  const inManifest = { pack: pack.name, file: "package.json", path: ["root"] };
+  if (root === undefined || port.leavesPackage(pack.location, root)) {
+    report("DefinitionOutsidePackage", { what: extension.root }, inManifest, context);
+    return { ...located, items: withoutSource() };
+  }
+  const list = (folder: string) =>
+    once.get(["folder", pack.location, folder], () => {
+      const fileNames = port.listFiles(pack.location, folder);
+      return { fileNames, ...groupByName(fileNames ?? [], folder) };
+    });
+  const atRoot = list(root);
+  if (atRoot.fileNames === undefined) {
+    if (declarations.length > 0)
+      report("MissingRootDirectory", { root: extension.root }, inManifest, context);
+    return { ...located, items: withoutSource() };
+  }
+
+  for (const kind of kinds) {
+    const key = keyOfKind[kind];
+    const folder = joinPath(root, key);
+    const { fileNames, known, unknown } = list(folder);
+    const isOutside = fileNames === undefined && port.describePath(pack.location, folder) === "outside";
+    if (isOutside) report("DefinitionOutsidePackage", { what: folder }, { pack: pack.name, kind }, context);
+    const combinedFiles = atRoot.known.get(key) ?? [];
+    const [combined] = combinedFiles;
+    const missing = () =>
+      once.get(["missing", pack.location, key], () => {
+        const declared = new Set(extension[key].map(({ name }) => name));
+        const place = { key, root, fileNames: fileNames ?? [], declared, combined: combined?.file };
+        return new MissingDefinitions(port, pack.location, place);
+      });
+    located.kinds.push({ kind, perItem: known, unknown, combined, missing });
+    if (combined !== undefined) reportDuplicates(combinedFiles, { pack: pack.name, kind });
+
+    for (const declaration of declarations.filter((one) => one.kind === kind)) {
+      const place = { pack: pack.name, kind, item: declaration.name };
+      const own = known.get(declaration.name) ?? [];
+      const [first] = own;
+      const source = first ?? combined;
+      if (first !== undefined) reportDuplicates(own, place);
+      if (source === undefined && isOutside) {
+        located.items.push({ declaration, source: undefined });
+        continue;
+      }
+      if (source === undefined) {
+        const odd = unknown.get(declaration.name) ?? atRoot.unknown.get(key);
+        if (odd !== undefined) {
+          const args = { file: odd, reason: unknownFormat };
+          report("UnsupportedDefinitionFormat", args, { ...place, file: odd }, context);
+        } else {
+          const file = `${folder}/${declaration.name}.json`;
+          const args = missing().describe(declaration.name);
+          report("MissingDefinitionFile", args, { ...place, file, path: declaration.path }, context);
+        }
+        located.items.push({ declaration, source: undefined });
+        continue;
+      }
+      const reason = whyUnsupported(source, found);
+      if (reason !== undefined) {
+        const args = { file: source.file, reason };
+        report("UnsupportedDefinitionFormat", args, { ...place, file: source.file }, context);
+        located.items.push({ declaration, source: undefined });
+        continue;
+      }
+      located.items.push({ declaration, source: { ...source, combined: first === undefined } });
+    }
+  }
+  return located;
+
+  function reportDuplicates(
+    files: readonly DefinitionFile[],
+    place: { pack: string; kind: Kind; item?: string },
+  ) {
+    const [used] = files;
+    const others = findDuplicates(files).map(({ file }) => file);
+    if (used === undefined || others.length === 0) return;
+    report("DuplicateDefinitionFiles", { used: used.file, others }, { ...place, file: used.file }, context);
+  }
+}

@@ -1,0 +1,117 @@
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import type { MissingDefinition } from "../problems/index.ts";
+import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
+import { isFormat, splitFileName } from "./formats.ts";
+
+/** Without what people vary in the names of files: case, hyphens and underscores. */
+const plain = (name: string) => name.toLowerCase().replace(/[-_. ]/g, "");
+
+function findNear(name: string, candidates: readonly string[]): string | undefined {
+  return candidates.find((one) => plain(one) === plain(name)) ?? findNearestNames(name, candidates)[0];
+}
+
+const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
+
+/** Finds what is there in place of definitions of one kind that are missing. Lists folders and opens nothing. */
+export class MissingDefinitions {
+  readonly #key: KindKey;
+  readonly #root: string;
+  /** Names with files that no item declares: base name and whole name. */
+  readonly #orphans: ReadonlyMap<string, string>;
+  readonly #declared: ReadonlySet<string>;
+  readonly #combined: string | undefined;
+  readonly #listFolder: (folder: string) => string[] | undefined;
+  #misnamed: { folder: string; files: ReadonlyMap<string, string> }[] | undefined;
+  #undeclared: readonly string[] | undefined;
+  readonly #suggestions = new SuggestionBudget();
+
+  constructor(
+    port: InspectionPort,
+    location: string,
+    {
+      key,
+      root,
+      fileNames,
+      declared,
+      combined,
+    }: {
+      key: KindKey;
+      root: string;
+      fileNames: readonly string[];
+      declared: ReadonlySet<string>;
+      combined: string | undefined;
+    },
+  ) {
+    this.#key = key;
+    this.#root = root;
+    this.#declared = declared;
+    this.#combined = combined;
+    this.#listFolder = (folder) => port.listFiles(location, folder);
+    const orphans = new Map<string, string>();
+    for (const fileName of fileNames) {
+      const { base, ending } = splitFileName(fileName);
+      if (isFormat(ending) && !declared.has(base)) orphans.set(base, fileName);
+    }
+    this.#orphans = orphans;
+  }
+
+  /** What the problem of an item without a definition is to say; `entries` is what the file of its kind holds. */
+  describe(name: string, entries: Readonly<Record<string, unknown>> = {}): MissingDefinition {
+    const folder = joinPath(this.#root, this.#key);
+    const combined = this.#combined ?? `${folder}.{json,yaml,mjs}`;
+    const described = { name, own: `${folder}/${name}.{json,yaml,mjs}`, combined };
+    const candidates = this.#orphans.size + this.#undeclaredIn(entries).length;
+    const meant = this.#suggestions.take(candidates) ? this.#findMeant(name, folder, entries) : undefined;
+    return meant === undefined ? described : { ...described, meant };
+  }
+
+  /** Names in the file of the kind that no item declares. The file is always the same one. */
+  #undeclaredIn(entries: Readonly<Record<string, unknown>>): readonly string[] {
+    this.#undeclared ??= Object.keys(entries).filter((one) => !this.#declared.has(one));
+    return this.#undeclared;
+  }
+
+  #findMeant(
+    name: string,
+    folder: string,
+    entries: Readonly<Record<string, unknown>>,
+  ): MissingDefinition["meant"] {
+    const near = findNear(name, [...this.#orphans.keys()]);
+    const fileName = near === undefined ? undefined : this.#orphans.get(near);
+    if (fileName !== undefined) {
+      const { ending } = splitFileName(fileName);
+      return { file: `${folder}/${fileName}`, renameTo: `${name}.${ending}` };
+    }
+    const key = findNear(name, this.#undeclaredIn(entries));
+    if (key !== undefined && this.#combined !== undefined)
+      return { file: this.#combined, key, renameTo: name };
+    for (const misnamed of this.#listMisnamed()) {
+      const found = misnamed.files.get(name);
+      if (found !== undefined) return { file: joinPath(misnamed.folder, found), moveTo: folder };
+    }
+    return undefined;
+  }
+
+  /** Folders where definitions may lie by mistake: `tool`, `Tools`, the root itself. */
+  #listMisnamed() {
+    this.#misnamed ??= [...misnamedFolders(this.#key), ""].flatMap((one) => {
+      const folder = one === "" ? this.#root : joinPath(this.#root, one);
+      const names = this.#listFolder(folder);
+      const files = new Map<string, string>();
+      for (const fileName of names ?? []) {
+        const { base, ending } = splitFileName(fileName);
+        if (isFormat(ending) && !files.has(base)) files.set(base, fileName);
+      }
+      return names === undefined ? [] : [{ folder, files }];
+    });
+    return this.#misnamed;
+  }
+}
+
+function misnamedFolders(key: KindKey): string[] {
+  const names = kinds.filter((kind) => keyOfKind[kind] === key).flatMap((kind) => [kind, key]);
+  return names
+    .flatMap((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)])
+    .filter((one) => one !== key);
+}

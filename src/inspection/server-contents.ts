@@ -1,0 +1,206 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
+import type { Kind } from "../kinds.ts";
+import { createProblem, type PackageManager, type Problem, TrailblazeError } from "../problems/index.ts";
+import { resolveReference, SuggestionBudget, whyInvalidItemName } from "../qualified-names/index.ts";
+import type { DefinitionLibrary } from "./definition-library.ts";
+import type { InspectedItem } from "./types.ts";
+
+/** A tool as a server offers it. */
+export interface ServerTool {
+  /** The advertised name. */
+  name: string;
+  /** `null` for an entry of an `Mcp.Tools` bundle, which is no item of its own. */
+  qualifiedName: string | null;
+  description: string | null;
+  inputSchema: unknown;
+}
+
+/** What a composed server is composed of, its toolsets' tools after its own, each once. */
+export interface ServerContents {
+  tools: ServerTool[];
+  /** Qualified names, in order. */
+  toolNames: string[];
+  /** Qualified names, in order. */
+  promptNames: string[];
+}
+
+const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
+
+function describeTool({ qualifiedName, definition }: InspectedItem): ServerTool {
+  return {
+    name: textOrNull(definition?.name) ?? qualifiedName,
+    qualifiedName,
+    description: textOrNull(definition?.description),
+    inputSchema: definition?.inputSchema ?? null,
+  };
+}
+
+function describeBundle({ definition }: InspectedItem): ServerTool[] {
+  const entries: unknown[] = Array.isArray(definition?.entries) ? definition.entries : [];
+  return entries.filter(isRecord).map((entry) => ({
+    name: textOrNull(entry.name) ?? "",
+    qualifiedName: null,
+    description: textOrNull(entry.description),
+    inputSchema: entry.argumentsSchema ?? null,
+  }));
+}
+
+/** What a server is composed of, in its own order: its tools, then those of its toolsets, each once. */
+export interface ServerMembers {
+  tools: ServerMember[];
+  prompts: InspectedItem[];
+  /** The toolsets that were walked through, bundles among them. */
+  toolsets: InspectedItem[];
+  /** Bundles that are listed more than once, each time after the first. */
+  repeatedBundles: InspectedItem[];
+}
+
+export type ServerMember =
+  | { type: "tool"; item: InspectedItem }
+  /** A tool of the host that starts the server. */
+  | { type: "builtIn"; name: string }
+  /** All entries of a bundle. */
+  | { type: "bundle"; item: InspectedItem };
+
+/** Something with references: an item, or a server of the user's own config. */
+export interface Referrer {
+  /** Whose references they are: a pack's, or the user's. */
+  from: DiscoveredPack | "user";
+  references: readonly WrittenReference[];
+  /** Where problems with them are reported; `undefined` for the user's own. */
+  item: InspectedItem | undefined;
+}
+
+/** Finds what a server is composed of. References that lead nowhere are reported and left out. */
+export class ServerContentsReader {
+  readonly #library: DefinitionLibrary;
+  readonly #packs: readonly DiscoveredPack[];
+  readonly #builtIns: readonly string[];
+  readonly #isHostKnown: boolean;
+  readonly #manager: PackageManager | undefined;
+  readonly #suggestions = new SuggestionBudget();
+  /** What references lead to and is not installed, as npm takes it, in their order. */
+  readonly missingPacks: string[] = [];
+
+  /** `isHostKnown`: the host has these built-ins and no others, so that a short name can be none of another's. `manager`: the project's. */
+  constructor(
+    library: DefinitionLibrary,
+    packs: readonly DiscoveredPack[],
+    builtIns: readonly string[],
+    { isHostKnown = false, manager }: { isHostKnown?: boolean; manager?: PackageManager } = {},
+  ) {
+    this.#isHostKnown = isHostKnown;
+    this.#manager = manager;
+    this.#library = library;
+    this.#packs = packs;
+    this.#builtIns = builtIns;
+  }
+
+  /** The contents of a pack's server as inspection shows them. */
+  async read(server: InspectedItem): Promise<ServerContents> {
+    const { tools, prompts } = await this.readMembers(this.#asReferrer(server));
+    const plain = tools.filter((member) => member.type !== "bundle");
+    return {
+      tools: tools.flatMap((member) =>
+        member.type === "tool"
+          ? describeTool(member.item)
+          : member.type === "bundle"
+            ? describeBundle(member.item)
+            : [],
+      ),
+      toolNames: plain.map((member) => (member.type === "tool" ? member.item.qualifiedName : member.name)),
+      promptNames: prompts.map(({ qualifiedName }) => qualifiedName),
+    };
+  }
+
+  /** What a server is composed of, with definitions. */
+  async readMembers(server: Referrer | undefined): Promise<ServerMembers> {
+    const members = new Map<string, ServerMember>();
+    const repeatedBundles: InspectedItem[] = [];
+    const toolsets: InspectedItem[] = [];
+    if (server === undefined) return { tools: [], prompts: [], toolsets, repeatedBundles };
+    const seen = new Set<string>();
+    const add = async (referrer: Referrer): Promise<void> => {
+      const toolNames = await this.#resolve(referrer, "tool");
+      await this.#library.load("tool", toolNames);
+      for (const name of toolNames) {
+        const isBuiltIn = !name.includes("/");
+        const [item] = isBuiltIn ? [] : await this.#library.load("tool", [name]);
+        if (isBuiltIn) members.set(`tool ${name}`, { type: "builtIn", name });
+        else if (item !== undefined && !members.has(`tool ${name}`))
+          members.set(`tool ${name}`, { type: "tool", item });
+      }
+      const toolsetNames = await this.#resolve(referrer, "toolset");
+      await this.#library.load("toolset", toolsetNames);
+      for (const name of toolsetNames) {
+        const [toolset] = await this.#library.load("toolset", [name]);
+        if (toolset === undefined) continue;
+        const isBundle = toolset.shape === "toolsBundle";
+        if (isBundle && seen.has(name)) repeatedBundles.push(toolset);
+        if (seen.has(name)) continue;
+        seen.add(name);
+        toolsets.push(toolset);
+        if (isBundle) members.set(`bundle ${name}`, { type: "bundle", item: toolset });
+        else {
+          const inner = this.#asReferrer(toolset);
+          if (inner !== undefined) await add(inner);
+        }
+      }
+    };
+    await add(server);
+    const promptNames = [...new Set(await this.#resolve(server, "prompt"))];
+    return {
+      tools: [...members.values()],
+      prompts: await this.#library.load("prompt", promptNames),
+      toolsets,
+      repeatedBundles,
+    };
+  }
+
+  #asReferrer(item: InspectedItem): Referrer | undefined {
+    const packName = item.qualifiedName.slice(0, item.qualifiedName.lastIndexOf("/"));
+    const from = this.#packs.find((pack) => pack.qualifiedName === packName && !pack.shadowed);
+    return from === undefined ? undefined : { from, item, references: findReferences(item) };
+  }
+
+  /** The qualified names of what something refers to of one kind, in order. */
+  async #resolve({ from, references, item }: Referrer, kind: Kind): Promise<string[]> {
+    const names: string[] = [];
+    const problems: Problem[] = [];
+    for (const { reference, kind: wanted, path } of references) {
+      if (wanted !== kind) continue;
+      try {
+        names.push(
+          resolveReference(reference, {
+            from,
+            kind,
+            packs: this.#packs,
+            builtIns: this.#builtIns,
+            manager: this.#manager,
+            suggestions: this.#suggestions,
+          }).qualifiedName,
+        );
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        if (error.missingPack !== undefined) this.missingPacks.push(error.missingPack);
+        // A short name that is none of the pack's may be a tool of the host that starts the server.
+        const canBeBuiltIn =
+          !this.#isHostKnown &&
+          from !== "user" &&
+          kind === "tool" &&
+          whyInvalidItemName(reference) === undefined;
+        if (canBeBuiltIn) names.push(reference);
+        problems.push(
+          canBeBuiltIn
+            ? createProblem("UnknownBuiltIn", { reference, nearest: [] }, { path })
+            : { ...error.problem, path },
+        );
+      }
+    }
+    if (item !== undefined) await this.#library.report(item, problems);
+    else this.#library.problems.push(...problems);
+    return names;
+  }
+}

@@ -1,0 +1,266 @@
+import type { ConfigFiles } from "../files/config-files.ts";
+import type { FileLock } from "../files/file-lock.ts";
+import type { FileSnapshot } from "../io/file-snapshot.ts";
+import type { Draft } from "../io/replace-file.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
+import type { ClientRecord } from "./clients/client.ts";
+import { findClient } from "./clients/index.ts";
+import { type CurrentFile, decideEdit } from "./decide-edit.ts";
+import type { ConfigEditor } from "./editing/config-format.ts";
+import { loadEditor } from "./editing/editors.ts";
+import { formatDiff } from "./format-diff.ts";
+import {
+  describeCurrent,
+  isWholeConfig,
+  ledgerPath,
+  openConfig,
+  openFiles,
+  readCurrent,
+  readLedger,
+} from "./install-files.ts";
+import type { InstallMeans } from "./install-means.ts";
+import { formatLedger, type Ledger, ledgerFileOf } from "./ledger.ts";
+import type { InstallPlan, InstallResult } from "./plan.ts";
+
+/** How often a change is begun anew after its lock was taken away. */
+const maximumLocks = 5;
+/** How often a change is begun anew, at least, while another program keeps changing the file. */
+const minimumTries = 10;
+/** How often for the sake of other files of its folder, which may have nothing to do with it. */
+const folderTries = 20;
+/** How long another program that was seen writing the file may take to write what it read before the change. */
+const confirmMs = 30;
+const maximumConfirmations = 5;
+
+/** As the public `applyPlan`, with its means. */
+export async function applyPlanWith(means: InstallMeans, plan: InstallPlan): Promise<InstallResult> {
+  return new Application(means, plan, findClient(plan.client), await loadEditor(plan.format)).run();
+}
+
+class Application {
+  readonly #means: InstallMeans;
+  readonly #plan: InstallPlan;
+  readonly #client: ClientRecord;
+  readonly #editor: ConfigEditor;
+  readonly #files: ConfigFiles;
+  readonly #realFile: string;
+  readonly #ledgerFile: string;
+  /** What the ledger was before this change wrote to it. */
+  #ledgerBefore: Ledger | undefined;
+  /** What this change wrote to the ledger last. */
+  #ledgerText: string | undefined;
+
+  constructor(means: InstallMeans, plan: InstallPlan, client: ClientRecord, editor: ConfigEditor) {
+    this.#means = means;
+    this.#plan = plan;
+    this.#client = client;
+    this.#editor = editor;
+    this.#files = openFiles(means);
+    this.#realFile = this.#files.findRealFile(plan.file);
+    this.#ledgerFile = ledgerPath(means);
+  }
+
+  async run(): Promise<InstallResult> {
+    if (await this.#isDoneAlready()) return this.#describe(false, null, "");
+    for (let locks = 1; locks <= maximumLocks; locks++) {
+      const result = await this.#makeFoldersAndLock();
+      if (result !== undefined) return result;
+    }
+    throw this.#refuse("other programs keep taking its lock");
+  }
+
+  #refuse(reason: string) {
+    const { file } = this.#plan;
+    return failure("ClientConfigUnwritable", { file, reason }, { file });
+  }
+
+  #describe(changed: boolean, backup: string | null, diff: string): InstallResult {
+    const { client, server, file, key } = this.#plan;
+    return { client, server, file, key, changed, backup, diff };
+  }
+
+  #decide(current: CurrentFile) {
+    return decideEdit(this.#client, this.#editor, this.#plan, current);
+  }
+
+  /** Where there is nothing to change, no lock is needed, nor a folder that may be written. */
+  async #isDoneAlready(): Promise<boolean> {
+    if (this.#plan.changed && this.#files.exists(this.#realFile)) return false;
+    const current = await readCurrent(this.#means, this.#files, this.#editor, this.#plan.file);
+    const { changed, ledger } = this.#decide(current);
+    return !changed && (ledger === current.ledger || current.text === undefined);
+  }
+
+  /** Makes the change. `undefined` where the lock was lost on the way. */
+  async #makeFoldersAndLock(): Promise<InstallResult | undefined> {
+    const files = this.#files;
+    const madeFolders: string[] = [];
+    let result: InstallResult | undefined;
+    try {
+      madeFolders.push(...files.makeFolders(this.#realFile, this.#plan.scope === "user" ? 0o700 : 0o777));
+      files.makeFolders(this.#ledgerFile, 0o700);
+      const lock = await files.lock(this.#realFile);
+      try {
+        const ledgerLock = await files.lock(this.#ledgerFile);
+        try {
+          const { folders = [] } = ledgerFileOf(readLedger(this.#means, files), this.#realFile) ?? {};
+          result = await this.#changeLocked(lock, madeFolders);
+          if (result?.changed && !files.exists(this.#realFile)) {
+            // The lock lies in one of the folders that go.
+            lock.release();
+            files.removeFolders(folders);
+          }
+        } finally {
+          ledgerLock.release();
+        }
+      } finally {
+        lock.release();
+      }
+      return result;
+    } finally {
+      if (!result?.changed) files.removeFolders(madeFolders);
+    }
+  }
+
+  async #changeLocked(lock: FileLock, madeFolders: readonly string[]): Promise<InstallResult | undefined> {
+    const giveUpAt = performance.now() + (this.#means.contendedMs ?? 10_000);
+    let confirmations = 0;
+    let result: InstallResult | undefined;
+    let made: InstallResult | undefined;
+    try {
+      for (let tries = 1; ; tries++) {
+        const opened = await openConfig(this.#files, this.#editor, this.#realFile, { avoidBusy: true });
+        try {
+          lock.refresh();
+          const described = describeCurrent(this.#means, this.#files, this.#realFile, opened.text);
+          const current = { ...described, ledger: this.#ledgerBefore ?? described.ledger, madeFolders };
+          result = this.#try(lock, opened.snapshot, current, { isFolderBusy: tries > folderTries });
+          if (result?.changed) result = await this.#keepLateChanges(lock, opened.snapshot, current, result);
+        } finally {
+          opened.snapshot.close();
+        }
+        const isContended = tries > 1 || opened.isBusy;
+        if (result !== undefined) {
+          this.#ledgerBefore = undefined;
+          this.#ledgerText = undefined;
+          made = result.changed ? result : (made ?? result);
+          if (!result.changed || !isContended || ++confirmations > maximumConfirmations) return made;
+          if (await this.#isLasting()) return made;
+        } else if (!lock.isHeld()) return made;
+        else if (tries >= minimumTries && performance.now() > giveUpAt) {
+          if (made !== undefined) return made;
+          throw this.#refuse("another program keeps changing it");
+        }
+      }
+    } finally {
+      if (made === undefined) this.#restoreLedger();
+    }
+  }
+
+  /** Whether an edit is still there after a moment: a program that read the file before it may write it after it. */
+  async #isLasting(): Promise<boolean> {
+    await new Promise((resolve) => setTimeout(resolve, confirmMs));
+    try {
+      const current = await readCurrent(this.#means, this.#files, this.#editor, this.#plan.file);
+      return !this.#decide(current).changed;
+    } catch (error) {
+      if (error instanceof TrailblazeError) return true;
+      throw error;
+    }
+  }
+
+  /**
+   * Does everything that takes time, then puts the new file in the place of the one that was read. `undefined`, with the file
+   * untouched, where another program changed it meanwhile, or where the lock is lost.
+   */
+  #try(
+    lock: FileLock,
+    snapshot: FileSnapshot,
+    current: CurrentFile,
+    { isLate = false, isFolderBusy = false },
+  ): InstallResult | undefined {
+    const files = this.#files;
+    const isInstall = this.#plan.edit.action === "install";
+    const decision = this.#decide(current);
+    const drafts: Draft[] = [];
+    let backup: string | null = null;
+    let isDone = false;
+    try {
+      const ledger = this.#draftLedger(decision.ledger, current.ledger, drafts);
+      if (!decision.changed && !isLate) {
+        ledger?.commit();
+        return this.#describe(false, null, "");
+      }
+      const text = decision.changed ? decision.text : current.text;
+      const before = isLate && current.text !== undefined ? Buffer.from(current.text) : snapshot.bytes;
+      if (before !== undefined) backup = files.backUp(this.#realFile, before);
+      const newMode = this.#plan.scope === "user" ? 0o600 : 0o644;
+      const draft = text === undefined ? undefined : files.draft(this.#realFile, text, newMode, snapshot);
+      if (draft !== undefined) drafts.push(draft);
+      // What is needed to undo an edit is known before the edit, and forgotten after it is undone.
+      if (isInstall) ledger?.commit();
+      if (!lock.isHeld()) return undefined;
+      if (draft !== undefined) isDone = files.replace(draft, snapshot, { isFolderBusy });
+      else isDone = snapshot.bytes === undefined || files.remove(snapshot);
+      if (!isDone) return undefined;
+      if (!isInstall) ledger?.commit();
+      if (backup !== null) files.settleBackup(this.#realFile, backup);
+      return this.#describe(true, backup, formatDiff(this.#plan.file, current.text, text));
+    } finally {
+      for (const draft of drafts) draft.discard();
+      if (!isDone && backup !== null) files.dropBackup(backup);
+    }
+  }
+
+  #draftLedger(ledger: Ledger, before: Ledger, drafts: Draft[]): { commit(): void } | undefined {
+    const text = formatLedger(ledger);
+    if (text === (this.#ledgerText ?? formatLedger(before))) return undefined;
+    const draft = this.#files.draft(this.#ledgerFile, text, 0o600);
+    drafts.push(draft);
+    return {
+      commit: () => {
+        this.#files.commit(draft);
+        this.#ledgerBefore ??= before;
+        this.#ledgerText = text;
+      },
+    };
+  }
+
+  /** The ledger says nothing of an entry that was not written after all. */
+  #restoreLedger(): void {
+    if (this.#ledgerBefore === undefined) return;
+    try {
+      this.#files.commit(this.#files.draft(this.#ledgerFile, formatLedger(this.#ledgerBefore), 0o600));
+    } catch {
+      // What it says too much is found out when it is read.
+    }
+    this.#ledgerBefore = undefined;
+    this.#ledgerText = undefined;
+  }
+
+  /**
+   * Makes the edit once more on what another program wrote into the old file while the new one took its place. Where that
+   * has changed again, there is no telling what both are to come to: the former is kept as a backup.
+   */
+  async #keepLateChanges(
+    lock: FileLock,
+    replaced: FileSnapshot,
+    current: CurrentFile,
+    result: InstallResult,
+  ): Promise<InstallResult> {
+    const files = this.#files;
+    const late = await files.readLate(replaced, (text) => isWholeConfig(this.#editor, text));
+    if (late === undefined) return result;
+    const written = this.#decide(current).text;
+    const base = { ...current, text: late };
+    const { snapshot, text } = await openConfig(files, this.#editor, this.#realFile);
+    try {
+      const again = text === written ? this.#try(lock, snapshot, base, { isLate: true }) : undefined;
+      if (again !== undefined) return await this.#keepLateChanges(lock, snapshot, base, again);
+      files.settleBackup(this.#realFile, files.backUp(this.#realFile, Buffer.from(late)));
+      return result;
+    } finally {
+      snapshot.close();
+    }
+  }
+}

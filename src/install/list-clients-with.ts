@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import { findProject } from "../discovery/project.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { clients } from "./clients/index.ts";
+import { findCandidates, findSigns } from "./clients/locations.ts";
+import type { ConfigFormatName } from "./editing/config-format.ts";
+import { openFiles } from "./install-files.ts";
+import type { InstallMeans } from "./install-means.ts";
+
+/** A client as `clients --json` shows it. */
+export interface ListedClient {
+  id: string;
+  name: string;
+  aliases: string[];
+  format: ConfigFormatName;
+  /** Absolute; `null` where the client has none here, or nobody knows where. */
+  userFile: string | null;
+  /** Absolute, for the project of the folder; `null` where the client reads none. */
+  projectFile: string | null;
+  /** Whether something of the client was found. */
+  present: boolean;
+}
+
+/** As the public `listClients`, with its means. */
+export function listClientsWith(
+  means: InstallMeans,
+  { cwd = process.cwd() }: { cwd?: string } = {},
+): ListedClient[] {
+  const files = openFiles(means);
+  const { surroundings } = means;
+  let project = resolve(cwd);
+  try {
+    project = findProject(createNodeDiscoveryPort(), cwd).directory;
+  } catch {
+    // Without a project, its files would lie in the folder itself.
+  }
+  const pick = (paths: readonly string[]) => paths.find((path) => files.exists(path)) ?? paths[0] ?? null;
+  return clients.map((client) => ({
+    id: client.id,
+    name: client.name,
+    aliases: [...client.aliases],
+    format: client.format,
+    userFile: pick(findCandidates(client, "user", surroundings, "")),
+    projectFile: pick(findCandidates(client, "project", surroundings, project)),
+    present: findSigns(client, surroundings).some((sign) => files.exists(sign)),
+  }));
+}

@@ -1,0 +1,65 @@
+import { dirname } from "node:path";
+import { findProject } from "../discovery/project.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { TrailblazeError } from "../problems/index.ts";
+import { findClient } from "./clients/index.ts";
+import { isMap } from "./editing/config-value.ts";
+import { readEntry } from "./editing/edit-config.ts";
+import { loadEditor } from "./editing/editors.ts";
+import { findStartFolder } from "./entry/launch.ts";
+import { openFiles, readLedger } from "./install-files.ts";
+import { createInstallMeans, type InstallMeans } from "./install-means.ts";
+import { hashEntry, type LedgerEntry } from "./ledger.ts";
+
+/** An entry that was installed, as the ledger remembers it. */
+export interface ListedInstall extends Pick<LedgerEntry, "client" | "scope" | "server" | "file" | "key"> {
+  /** `missing`: the file or the entry is gone; `edited`: it is not as it was written; `unreadable`: the file is broken. */
+  state: "installed" | "edited" | "missing" | "unreadable";
+  /** The folder that its server is started in; `null` where the entry does not tell, or is not there. */
+  project: string | null;
+}
+
+/** The project that a file of its folder belongs to: clients start what stands there in that folder. */
+function findProjectOf(file: string): string {
+  const folder = dirname(file);
+  try {
+    return findProject(createNodeDiscoveryPort(), folder).directory;
+  } catch (error) {
+    if (error instanceof TrailblazeError) return folder;
+    throw error;
+  }
+}
+
+async function describeInstall(means: InstallMeans, record: LedgerEntry): Promise<ListedInstall> {
+  const { client: id, scope, server, file, key, container, hash } = record;
+  const listed = { client: id, scope, server, file, key, project: null };
+  try {
+    const client = findClient(id);
+    const text = openFiles(means).read(file);
+    if (text === undefined) return { ...listed, state: "missing" };
+    const place = { container, key, isList: client.isList === true };
+    const entry = readEntry(await loadEditor(client.format), text, place);
+    if (!isMap(entry)) return { ...listed, state: entry === undefined ? "missing" : "edited" };
+    const { name: _, ...rest } = entry;
+    const state = hashEntry(place.isList ? rest : entry) === hash ? "installed" : "edited";
+    const isOfProject = scope === "project" && state === "installed";
+    return {
+      ...listed,
+      state,
+      project: findStartFolder(entry) ?? (isOfProject ? findProjectOf(file) : null),
+    };
+  } catch {
+    return { ...listed, state: "unreadable" };
+  }
+}
+
+/** As `listInstalls`, with its means. */
+export async function listInstallsWith(means: InstallMeans): Promise<ListedInstall[]> {
+  const { entries } = readLedger(means, openFiles(means));
+  return Promise.all(entries.map((entry) => describeInstall(means, entry)));
+}
+
+/** What was installed into clients' configs, and how it is now; for `doctor`, which looks for what is orphaned. */
+export async function listInstalls(): Promise<ListedInstall[]> {
+  return listInstallsWith(createInstallMeans());
+}

@@ -1,0 +1,170 @@
+import { resolve } from "node:path";
+import { findProject } from "../discovery/project.ts";
+import { findManagerName } from "../discovery/project-manager.ts";
+import type { ConfigFiles } from "../files/config-files.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { failure } from "../problems/index.ts";
+import { formatInstall } from "../problems/install-command.ts";
+import type { ClientRecord } from "./clients/client.ts";
+import { findClient } from "./clients/index.ts";
+import { findCandidates } from "./clients/locations.ts";
+import { decideEdit, type EditDecision, findKeysOf } from "./decide-edit.ts";
+import { loadEditor } from "./editing/editors.ts";
+import { createLaunch, isInNpxCache } from "./entry/launch.ts";
+import { shapeEntry } from "./entry/shape-entry.ts";
+import { formatDiff } from "./format-diff.ts";
+import { openFiles, readCurrent } from "./install-files.ts";
+import type { InstallMeans } from "./install-means.ts";
+import { describeNextSteps, warnOfComments, warnOfVariables } from "./install-notes.ts";
+import {
+  checkOptions,
+  chooseKey,
+  type InstallOptions,
+  isWebAddress,
+  normalizeServer,
+  readEnvironment,
+} from "./install-request.ts";
+import type { InstallPlan } from "./plan.ts";
+
+/** The files that a request may mean, best first. Throws `TrailblazeError` where there is none. */
+function findFiles(
+  { surroundings }: InstallMeans,
+  client: ClientRecord,
+  { scope = "user", file, cwd = process.cwd() }: InstallOptions,
+  project: () => string,
+): string[] {
+  if (scope !== "user" && scope !== "project") {
+    const hint = "It is user or project.";
+    throw failure("InvalidArguments", { reason: `There is no scope "${String(scope)}"`, hint });
+  }
+  if (file !== undefined) return [resolve(cwd, file)];
+  if (scope === "project" && client.project === undefined) {
+    throw failure("NoProjectScope", { client: client.name });
+  }
+  const found = findCandidates(client, scope, surroundings, scope === "project" ? project() : "");
+  if (found.length > 0) return found;
+  const args = { client: client.name };
+  if (Object.keys(client.user).length === 0) {
+    const hint = "Use --scope project, or name the file with --file.";
+    throw failure("UnknownInstallLocation", { ...args, reason: "it has no place of its own", hint });
+  }
+  if (findCandidates(client, scope, { ...surroundings, home: "/" }, "").length === 0) {
+    throw failure("UnknownInstallLocation", { ...args, reason: "it has none on this system" });
+  }
+  const variable = surroundings.platform === "win32" ? "USERPROFILE" : "HOME";
+  const hint = `Set ${variable}, or name the file with --file.`;
+  throw failure("UnknownInstallLocation", { ...args, reason: `${variable} is not set`, hint });
+}
+
+type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
+
+async function finishPlan(
+  means: InstallMeans,
+  files: ConfigFiles,
+  client: ClientRecord,
+  target: Target,
+  notes: (decision: EditDecision) => string[],
+): Promise<InstallPlan> {
+  const { file, key, server, scope, edit } = target;
+  const { format } = client;
+  const editor = await loadEditor(format);
+  const current = await readCurrent(means, files, editor, file);
+  const decision = decideEdit(client, editor, target, current);
+  const diff = decision.changed ? formatDiff(file, current.text, decision.text) : "";
+  const { changed } = decision;
+  const described = [...decision.notes, ...notes(decision), ...warnOfComments(client, current.text)];
+  return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
+}
+
+/** Throws for a copy of this command that is gone tomorrow. */
+async function refuseCache(directory: string): Promise<never> {
+  const port = createNodeDiscoveryPort();
+  const install = formatInstall(await findManagerName(port, findProject(port, directory)), "trailblaze");
+  throw failure("InvalidArguments", {
+    reason: "trailblaze runs from npx's cache, which does not last, so no entry can point there",
+    hint: `Install it first: ${install}; then: npx trailblaze install …; or use --scope project.`,
+  });
+}
+
+/** As the public `planInstall`, with its means. */
+export async function planInstallWith(
+  means: InstallMeans,
+  clientName: string,
+  reference: string,
+  options: InstallOptions = {},
+): Promise<InstallPlan> {
+  checkOptions(options);
+  const client = findClient(clientName);
+  const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
+  const files = openFiles(means);
+  const { server, started } = normalizeServer(reference);
+  const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
+  const candidates = findFiles(means, client, options, project);
+  const resolved = await means.resolveServer(reference, { cwd });
+  const key = chooseKey(client, name, resolved);
+  const environment = readEnvironment(env, resolved.envPassthrough);
+  if (url !== undefined && (client.shape.address === undefined || !isWebAddress(url))) {
+    const reason = isWebAddress(url)
+      ? `How ${client.name} is told of an address is not known`
+      : `"${url}" is no address of the web`;
+    throw failure("InvalidArguments", { reason });
+  }
+  const script = () => means.findScript(resolved.project);
+  if (url === undefined && scope === "user" && isInNpxCache(script())) await refuseCache(resolved.project);
+  const launch =
+    url !== undefined
+      ? { url }
+      : createLaunch({
+          scope,
+          server: started,
+          project: resolved.project,
+          isHttp: resolved.transport === "http",
+          node: means.node,
+          script: script(),
+        });
+  const { entry, leftOut } = shapeEntry(client, key, launch, environment);
+  const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
+  const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
+  const hasOwnCopy = scope !== "project" || url !== undefined || means.hasOwnCopy(resolved.project);
+  return finishPlan(means, files, client, target, () => [
+    ...describeNextSteps(client, { scope, names: environment.names, leftOut, hasOwnCopy }),
+    ...(url === undefined ? warnOfVariables(resolved, environment) : []),
+  ]);
+}
+
+/** As the public `planUninstall`, with its means. */
+export async function planUninstallWith(
+  means: InstallMeans,
+  clientName: string,
+  reference: string,
+  options: InstallOptions = {},
+): Promise<InstallPlan> {
+  checkOptions(options);
+  const client = findClient(clientName);
+  const { scope = "user", cwd = process.cwd(), name, force = false } = options;
+  const files = openFiles(means);
+  const { server, name: itemName } = normalizeServer(reference);
+  const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
+  const candidates = findFiles(means, client, options, project);
+  const editor = await loadEditor(client.format);
+  const present = candidates.filter((file) => files.exists(file));
+  const places: { file: string; key: string }[] = [];
+  for (const file of present) {
+    const current = await readCurrent(means, files, editor, file);
+    for (const key of findKeysOf(client, editor, { file, server }, current)) places.push({ file, key });
+  }
+  const named = name === undefined ? places : places.filter(({ key }) => key === name);
+  const [place, second] = named;
+  if (place !== undefined && second !== undefined) {
+    const names = named.map(({ key }) => JSON.stringify(key)).join(", ");
+    const reason = `${client.name} has several entries that start ${server}: ${names}`;
+    throw failure("InvalidArguments", { reason, hint: "Say which with --name." });
+  }
+  const file = place?.file ?? present[0] ?? candidates[0] ?? "";
+  const key = place?.key ?? name ?? itemName;
+  const target: Target = { file, key, server, scope, edit: { action: "uninstall", force } };
+  return finishPlan(means, files, client, target, ({ changed }) => {
+    const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
+    return changed && isShared ? ["Other clients read .mcp.json too: it is gone for them as well."] : [];
+  });
+}

@@ -1,0 +1,116 @@
+import { type CheckRun, Evaluated } from "./check-run.ts";
+import type { Rule, SchemaContext, SchemaNode, Target } from "./schema-node.ts";
+import type { Schema } from "./schema-survey.ts";
+
+/** The node that a reference leads to: of an anchor in the outermost resource that has it, for a dynamic one. */
+function resolveTarget({ node, findIn }: Target, run: CheckRun): SchemaNode {
+  let found = node;
+  if (findIn === undefined) return found;
+  for (let scope = run.scope; scope !== undefined; scope = scope.outer) {
+    run.budget.spend(1);
+    found = findIn(scope.resource) ?? found;
+  }
+  return found;
+}
+
+const referringKeywords: ReadonlySet<string> = new Set([
+  ...["$ref", "$recursiveRef", "$recursiveAnchor", "$dynamicRef", "$dynamicAnchor"],
+]);
+const referring = new WeakMap<object, boolean>();
+
+/** Whether there is a reference in a schema, at whatever depth. */
+function refersOn(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const known = referring.get(value);
+  if (known !== undefined) return known;
+  const refers = Object.entries(value).some(
+    ([key, inner]) => (referringKeywords.has(key) && !Array.isArray(value)) || refersOn(inner),
+  );
+  referring.set(value, refers);
+  return refers;
+}
+
+function referenceRule(target: Target): Rule {
+  return (value, run, evaluated) => {
+    const node = resolveTarget(target, run);
+    if (!run.isTentative || !refersOn(node.schema)) return node.check(value, run, evaluated);
+    // Schemas that refer on get their defaults wherever they are referred to: they may require what a default fills in.
+    run.isTentative = false;
+    const isValid = node.check(value, run, evaluated);
+    run.isTentative = true;
+    return isValid;
+  };
+}
+
+function notRule(node: SchemaNode): Rule {
+  return (value, run) => !run.try(node, value, undefined) || run.fail("must NOT be valid");
+}
+
+/** A rule about how many of some alternatives fit. What those that fit have evaluated counts. */
+function alternativesRule(nodes: readonly SchemaNode[], most: number, what: string): Rule {
+  return (value, run, evaluated) => {
+    const { mode, isTentative } = run;
+    run.mode = "test";
+    run.isTentative = true;
+    let count = 0;
+    for (const node of nodes) {
+      const own = evaluated && new Evaluated();
+      if (!node.check(value, run, own)) continue;
+      count++;
+      if (own !== undefined) evaluated?.add(own, run.budget);
+      if (count > most || (most === Infinity && evaluated === undefined)) break;
+    }
+    run.mode = mode;
+    run.isTentative = isTentative;
+    if (count > 0 && count <= most) return true;
+    for (const node of nodes) run.explain(node, value);
+    return run.fail(what);
+  };
+}
+
+function conditionRule(condition: SchemaNode, then: SchemaNode, otherwise: SchemaNode): Rule {
+  return (value, run, evaluated) => {
+    if (then.takesAll && otherwise.takesAll && evaluated === undefined) return true;
+    const own = evaluated && new Evaluated();
+    const holds = run.try(condition, value, own);
+    // With a `then` and no `else`, what the condition has looked at counts even where it does not hold.
+    const counts = holds || (otherwise.takesAll && !then.takesAll);
+    if (own !== undefined && counts) evaluated?.add(own, run.budget);
+    const branch = holds ? then : otherwise;
+    return branch.check(value, run, evaluated) || run.fail(`must match "${holds ? "then" : "else"}" schema`);
+  };
+}
+
+const listOfNodes = (schemas: unknown, context: SchemaContext) =>
+  Array.isArray(schemas) ? schemas.map((schema: unknown) => context.nodeOf(schema)) : undefined;
+
+const dynamicKeywords = ["$dynamicRef", "$recursiveRef"] as const;
+
+/** Rules that apply other schemas to the same value. */
+export function referenceRules(schema: Schema, context: SchemaContext): Rule[] {
+  const rules: Rule[] = [];
+  for (const keyword of ["$ref", ...(context.draft === "draft2020" ? dynamicKeywords : [])]) {
+    if (schema[keyword] !== undefined) rules.push(referenceRule(context.targetOf(schema, keyword)));
+  }
+  return rules;
+}
+
+/** Rules that combine other schemas for the same value. */
+export function alternativeRules(schema: Schema, context: SchemaContext): Rule[] {
+  const rules: Rule[] = [];
+  if (schema.not !== undefined) rules.push(notRule(context.nodeOf(schema.not)));
+  const anyOf = listOfNodes(schema.anyOf, context);
+  if (anyOf !== undefined) rules.push(alternativesRule(anyOf, Infinity, "must match a schema in anyOf"));
+  const oneOf = listOfNodes(schema.oneOf, context);
+  if (oneOf !== undefined) rules.push(alternativesRule(oneOf, 1, "must match exactly one schema in oneOf"));
+  for (const node of listOfNodes(schema.allOf, context) ?? []) {
+    if (!node.takesAll) rules.push((value, run, evaluated) => node.check(value, run, evaluated));
+  }
+  if (schema.if !== undefined) {
+    const [condition, then, otherwise] = [schema.if, schema.then ?? true, schema.else ?? true].map(
+      context.nodeOf,
+    );
+    rules.push(conditionRule(condition as SchemaNode, then as SchemaNode, otherwise as SchemaNode));
+  }
+  return rules;
+}

@@ -1,0 +1,81 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { CheckBudget } from "./check-budget.ts";
+import { makeRules } from "./make-rules.ts";
+import type { SchemaReading } from "./schema-faults.ts";
+import { type RuleGroup, type SchemaContext, SchemaNode, type Target } from "./schema-node.ts";
+import { createSchemaPattern, type SchemaPattern } from "./schema-pattern.ts";
+import { isAlias } from "./schema-references.ts";
+import type { Draft, Schema } from "./schema-survey.ts";
+
+const refuseAll: RuleGroup = {
+  takes: undefined,
+  wrongType: undefined,
+  rules: [(_value, run) => run.fail("is not allowed")],
+};
+
+/** Finds what a dynamic reference means; it is one only if what it leads to by itself is a dynamic anchor. */
+function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boolean): string | undefined {
+  if (typeof target === "boolean") return undefined;
+  if (keyword === "$recursiveRef") return target.$recursiveAnchor === true ? "" : undefined;
+  const anchor = String(schema[keyword]).split("#")[1];
+  return keyword === "$dynamicRef" && anchor !== "" && target.$dynamicAnchor === anchor ? anchor : undefined;
+}
+
+/**
+ * Makes a schema without faults ready to be applied. Compiles its patterns, and nothing else before a value needs it.
+ * Throws for a pattern that takes too long.
+ */
+export function compileSchema(
+  schema: Schema,
+  draft: Draft,
+  { survey, references }: Omit<SchemaReading, "faults">,
+  budget: CheckBudget,
+): SchemaNode {
+  const nodes = new Map<unknown, SchemaNode>([
+    [true, new SchemaNode(true, undefined, () => [])],
+    [false, new SchemaNode(false, undefined, () => [refuseAll])],
+  ]);
+  const patterns = new Map<string, SchemaPattern>();
+  const isDynamic = [...(references?.targets.values() ?? [])].some(
+    (targets) => targets.has("$dynamicRef") || targets.has("$recursiveRef"),
+  );
+
+  const context: SchemaContext = {
+    draft,
+    nodeOf(one) {
+      const known = nodes.get(one);
+      if (known !== undefined) return known;
+      // Whatever a keyword's rule lets through is a schema.
+      const inner = isRecord(one) ? one : {};
+      const resource = isDynamic ? references?.resources.get(inner) : undefined;
+      const node = new SchemaNode(inner, resource, () => makeRules(inner, context));
+      nodes.set(one, node);
+      return node;
+    },
+    patternOf(pattern) {
+      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget);
+      patterns.set(pattern, compiled);
+      return compiled;
+    },
+    targetOf(one, keyword): Target {
+      const follow = (from: Schema, by: string) => references?.targets.get(from)?.get(by) ?? true;
+      let target = follow(one, keyword);
+      // Chains of these can be long. Where references are dynamic, each may lead through a resource of its own.
+      while (!isDynamic && isRecord(target) && isAlias(target)) target = follow(target, "$ref");
+      const anchor = findDynamicAnchor(one, keyword, target);
+      const node = context.nodeOf(target);
+      if (anchor === undefined) return { node, findIn: undefined };
+      return {
+        node,
+        findIn({ top, dynamicAnchors }) {
+          const found =
+            anchor === "" ? top.schema.$recursiveAnchor === true && top.schema : dynamicAnchors.get(anchor);
+          return found ? context.nodeOf(found) : undefined;
+        },
+      };
+    },
+  };
+  const surveys = [...(survey === undefined ? [] : [survey]), ...(references?.elsewhere ?? [])];
+  for (const { pattern } of surveys.flatMap((one) => one.patterns)) context.patternOf(pattern);
+  return context.nodeOf(schema);
+}

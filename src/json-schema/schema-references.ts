@@ -1,0 +1,194 @@
+import { isRecord } from "../data/parse-json.ts";
+import { readPointer, valueAt } from "../extension-schema/pointer.ts";
+import { quote } from "../problems/index.ts";
+import { type Edge, findChains } from "./schema-loops.ts";
+import { listSchemas, pathOf, type SchemaNode } from "./schema-nodes.ts";
+import {
+  type Draft,
+  findKeyword,
+  referenceKeywords,
+  type Schema,
+  type SchemaFault,
+  type SchemaPath,
+  type SchemaSurvey,
+  surveyInDraft,
+} from "./schema-survey.ts";
+
+/** A schema with an address of its own, and the anchors in it. */
+export interface Resource {
+  top: SchemaNode;
+  /** Absolute, without fragment. */
+  address: string;
+  anchors: Map<string, Schema>;
+  /** The anchors that a dynamic reference looks for in the schemas it came through, by name. */
+  dynamicAnchors: Map<string, Schema>;
+}
+
+/** In which resource each schema is, and where its references lead, by keyword. */
+export interface ResolvedReferences {
+  resources: ReadonlyMap<Schema, Resource>;
+  targets: ReadonlyMap<Schema, ReadonlyMap<string, Schema | boolean>>;
+}
+
+/**
+ * Schemas that apply each other to the same value, one inside or behind the other, without those that only refer to
+ * another. Checking keeps a stack of them.
+ */
+const longestChain = 1000;
+
+const silentKeywords: ReadonlySet<string> = new Set([
+  ...[
+    "$ref",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+  ],
+]);
+
+/** Whether a schema says nothing but that another one applies. */
+export const isAlias = (schema: Schema): boolean =>
+  typeof schema.$ref === "string" && Object.keys(schema).every((key) => silentKeywords.has(key));
+
+/** Stands for wherever the schema is: addresses relative to it are never looked up, only compared. */
+const nowhere = "schema://top/";
+
+/** Keywords whose schemas look at the same value as the schema around them. */
+const inPlaceKeywords: ReadonlySet<unknown> = new Set([
+  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"],
+]);
+
+/** Characters of addresses, with those that they are relative to, that are read for one schema. */
+const mostCharacters = 100_000_000;
+
+/** What is left of them. */
+interface AddressBudget {
+  characters: number;
+}
+
+/** An absolute address without its fragment; `undefined` where it cannot be one. */
+function resolveAddress(address: string, base: string, budget: AddressBudget): string | undefined {
+  budget.characters -= address.length + base.length;
+  if (budget.characters < 0) return undefined;
+  if (!URL.canParse(address, base)) return undefined;
+  const { href, hash } = new URL(address, base);
+  return href.slice(0, href.length - hash.length).replace(/#$/, "");
+}
+
+/** Finds to which resource each schema belongs, by `$id`, and adds it there. */
+function addToResource(node: SchemaNode, resources: Map<Schema, Resource>, budget: AddressBudget): void {
+  const { $id, $anchor, $dynamicAnchor } = node.schema;
+  const outer = node.parent === undefined ? undefined : resources.get(node.parent.schema);
+  const base = outer?.address ?? nowhere;
+  // In draft-07 an `$id` that is only a fragment is an anchor.
+  const opens = typeof $id === "string" && !$id.startsWith("#");
+  const resource =
+    outer === undefined || opens
+      ? {
+          top: node,
+          address: (opens ? resolveAddress($id, base, budget) : undefined) ?? base,
+          anchors: new Map(),
+          dynamicAnchors: new Map(),
+        }
+      : outer;
+  resources.set(node.schema, resource);
+  const names = [$anchor, $dynamicAnchor, typeof $id === "string" && !opens ? $id.slice(1) : undefined];
+  for (const name of names) if (typeof name === "string") resource.anchors.set(name, node.schema);
+  if (typeof $dynamicAnchor === "string") resource.dynamicAnchors.set($dynamicAnchor, node.schema);
+}
+
+/** What a reference leads to, and where that is from the top of its resource; or why it leads to no schema. */
+function resolveReference(
+  reference: string,
+  from: Resource,
+  byAddress: ReadonlyMap<string, Resource>,
+  budget: AddressBudget,
+): { value: unknown; path: SchemaPath; resource: Resource } | { fault: string } {
+  const resource = reference.startsWith("#")
+    ? from
+    : byAddress.get(resolveAddress(reference, from.address, budget) ?? "");
+  if (resource === undefined) return { fault: "leads out of the schema, and nothing is fetched" };
+  let fragment: string;
+  try {
+    fragment = reference.includes("#") ? decodeURIComponent(reference.slice(reference.indexOf("#") + 1)) : "";
+  } catch {
+    return { fault: "is not a valid address" };
+  }
+  const isPointer = fragment === "" || fragment.startsWith("/");
+  const path = isPointer ? readPointer(fragment, resource.top.schema) : [];
+  const value = isPointer ? valueAt(resource.top.schema, path) : resource.anchors.get(fragment);
+  const isSchema = isRecord(value) || typeof value === "boolean";
+  return isSchema ? { value, path, resource } : { fault: "leads to no schema" };
+}
+
+/** What following the references of a schema finds. */
+export interface FollowedReferences extends ResolvedReferences {
+  /** Of schemas that references lead to and that no keyword holds. */
+  elsewhere: SchemaSurvey[];
+  /** References that leave the schema, lead to none, close a circle on the same value, or make too long a chain. */
+  faults: SchemaFault[];
+}
+
+/** Follows the references of a schema. Fetches nothing. */
+export function followReferences(whole: Schema, draft: Draft): FollowedReferences {
+  const elsewhere: SchemaSurvey[] = [];
+  const faults: SchemaFault[] = [];
+  const resources = new Map<Schema, Resource>();
+  const seen = new Set<Schema>();
+  const nodes = listSchemas({ schema: whole, parent: undefined, steps: [] }, draft, seen);
+  const budget = { characters: mostCharacters };
+  for (const node of nodes) addToResource(node, resources, budget);
+  const byAddress = new Map([...new Set(resources.values())].map((one) => [one.address, one]));
+  const referenceKeys = referenceKeywords.filter((key) => findKeyword(draft, key) !== undefined);
+  const edges = new Map<Schema, Edge[]>(nodes.map(({ schema }) => [schema, []]));
+  const targets = new Map<Schema, Map<string, Schema | boolean>>();
+
+  for (const node of nodes) {
+    const { schema, parent, steps } = node;
+    const isInPlace = inPlaceKeywords.has(steps[0]) && steps.length <= 2;
+    if (parent !== undefined && isInPlace) edges.get(parent.schema)?.push({ to: schema });
+    const resource = resources.get(schema);
+    for (const key of referenceKeys) {
+      const reference = schema[key];
+      if (typeof reference !== "string" || resource === undefined) continue;
+      const path = [...pathOf(node), key];
+      const target = resolveReference(reference, resource, byAddress, budget);
+      if ("fault" in target) {
+        faults.push({ what: `${target.fault} (${quote(reference)})`, path });
+        continue;
+      }
+      const known = targets.get(schema) ?? new Map<string, Schema | boolean>();
+      targets.set(schema, known.set(key, target.value as Schema | boolean));
+      if (!isRecord(target.value)) continue;
+      if (!seen.has(target.value)) {
+        // It lies where no keyword looks for schemas, as in a keyword of somebody's own.
+        const top = { schema: target.value, parent: target.resource.top, steps: target.path };
+        elsewhere.push(surveyInDraft(target.value, draft, pathOf(top)));
+        for (const found of listSchemas(top, draft, seen)) {
+          edges.set(found.schema, []);
+          resources.set(found.schema, target.resource);
+          nodes.push(found);
+        }
+      }
+      edges.get(schema)?.push({ to: target.value, referencePath: path });
+    }
+  }
+  const { loops, longest } = findChains(edges, isAlias);
+  const endless = "leads back to itself, so that checking a value would never end";
+  faults.push(...loops.map((path) => ({ what: endless, path })));
+  if (loops.length === 0 && longest.length > longestChain) {
+    const what = `begins a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
+    faults.push({ what, path: longest.path ?? [] });
+  }
+  if (budget.characters < 0) {
+    const limit = mostCharacters.toLocaleString("en-US");
+    // What it says of single references may be wrong then.
+    const what = `has too many long addresses in $id and $ref; the limit is ${limit} characters together`;
+    return { elsewhere, faults: [{ what, path: [] }], resources, targets };
+  }
+  return { elsewhere, faults, resources, targets };
+}

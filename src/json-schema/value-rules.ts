@@ -1,0 +1,166 @@
+import { isRecord } from "../data/parse-json.ts";
+import { quote } from "../problems/text.ts";
+import type { CheckBudget } from "./check-budget.ts";
+import { listChoices } from "./describe-violation.ts";
+import type { Rule, SchemaContext } from "./schema-node.ts";
+import type { Schema } from "./schema-survey.ts";
+
+export const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+export const isString = (value: unknown): boolean => typeof value === "string";
+
+const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
+  array: Array.isArray,
+  boolean: (value) => typeof value === "boolean",
+  integer: Number.isInteger,
+  null: (value) => value === null,
+  number: isNumber,
+  object: isRecord,
+  string: isString,
+};
+
+/** The types that a schema allows; none for all. `nullable` is OpenAPI's way to add one. */
+export function typesOf({ type, nullable }: Schema): readonly string[] {
+  const types: string[] = Array.isArray(type) ? type : typeof type === "string" ? [type] : [];
+  return nullable === true && types.length > 0 && !types.includes("null") ? [...types, "null"] : types;
+}
+
+export const describeType = ({ type }: Schema) => `must be ${type}`;
+
+export function typeRule(schema: Schema): Rule {
+  const what = describeType(schema);
+  const tests = typesOf(schema).map((type) => typeTests[type] ?? (() => false));
+  const [only] = tests;
+  if (tests.length === 1 && only !== undefined) return (value, run) => only(value) || run.fail(what);
+  return (value, run) => tests.some((test) => test(value)) || run.fail(what);
+}
+
+/** Equality as JSON. */
+function isEqual(a: unknown, b: unknown, budget: CheckBudget): boolean {
+  budget.spend(1);
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((item, index) => isEqual(item, b[index], budget))
+    );
+  }
+  if (Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  budget.spend(keys.length);
+  const [one, other] = [a as Schema, b as Schema];
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isEqual(one[key], other[key], budget))
+  );
+}
+
+/** A sentence that is made when it is first wanted, since most never are. */
+function lazily(write: () => string): () => string {
+  let text: string | undefined;
+  return () => {
+    text ??= write();
+    return text;
+  };
+}
+
+/** For a comparison of a text with others, which reads it once. */
+const spendText = (value: unknown, budget: CheckBudget) => {
+  if (typeof value === "string") budget.spend(value.length >>> 6);
+};
+
+function enumRule(allowed: readonly unknown[]): Rule {
+  const what = lazily(() => `must be one of ${listChoices(allowed)}`);
+  const scalars = new Set(allowed.filter((value) => typeof value !== "object" || value === null));
+  const others = allowed.filter((value) => typeof value === "object" && value !== null);
+  return (value, run) => {
+    spendText(value, run.budget);
+    const isAllowed =
+      typeof value === "object" && value !== null
+        ? others.some((other) => isEqual(value, other, run.budget))
+        : scalars.has(value);
+    return isAllowed || run.fail(what);
+  };
+}
+
+function constRule(wanted: unknown): Rule {
+  const what = lazily(() => `must be ${listChoices([wanted])}`);
+  return (value, run) => {
+    spendText(value, run.budget);
+    return isEqual(value, wanted, run.budget) || run.fail(what);
+  };
+}
+
+/** Rules for values of every type. */
+export function anyTypeRules(schema: Schema): Rule[] {
+  const rules: Rule[] = [];
+  if (schema.const !== undefined) rules.push(constRule(schema.const));
+  if (Array.isArray(schema.enum)) rules.push(enumRule(schema.enum));
+  return rules;
+}
+
+type Compare = (value: number, limit: number) => boolean;
+
+const comparisons: readonly (readonly [keyword: string, sign: string, holds: Compare])[] = [
+  ["maximum", "<=", (value, limit) => value <= limit],
+  ["minimum", ">=", (value, limit) => value >= limit],
+  ["exclusiveMaximum", "<", (value, limit) => value < limit],
+  ["exclusiveMinimum", ">", (value, limit) => value > limit],
+];
+
+/** Rules for numbers. */
+export function numberRules(schema: Schema): Rule[] {
+  const rules = comparisons.flatMap(([keyword, sign, holds]): Rule[] => {
+    const limit = schema[keyword];
+    if (typeof limit !== "number") return [];
+    const what = `must be ${sign} ${limit}`;
+    return [(value, run) => holds(value as number, limit) || run.fail(what)];
+  });
+  const { multipleOf } = schema;
+  if (typeof multipleOf === "number") {
+    const what = `must be multiple of ${multipleOf}`;
+    rules.push((value, run) => Number.isInteger((value as number) / multipleOf) || run.fail(what));
+  }
+  return rules;
+}
+
+/** Compares a text's length, in characters, with a limit. Looks through the text only where its size leaves it open. */
+function lengthOf(text: string, limit: number, budget: CheckBudget): number {
+  if (text.length <= limit || text.length >= 2 * limit + 2) return text.length;
+  budget.spend(text.length >>> 3);
+  let count = text.length;
+  for (let index = 0; index + 1 < text.length; index++) {
+    const isPair =
+      (text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
+    if (!isPair) continue;
+    count--;
+    index++;
+  }
+  return count;
+}
+
+/** Rules for strings. */
+export function stringRules({ maxLength, minLength, pattern }: Schema, context: SchemaContext): Rule[] {
+  const rules: Rule[] = [];
+  if (typeof maxLength === "number") {
+    const what = `must NOT have more than ${maxLength} characters`;
+    rules.push(
+      (value, run) => lengthOf(value as string, maxLength, run.budget) <= maxLength || run.fail(what),
+    );
+  }
+  if (typeof minLength === "number") {
+    const what = `must NOT have fewer than ${minLength} characters`;
+    rules.push((value, run) => {
+      const text = value as string;
+      // One too short by its size is too short by its characters, too.
+      return (
+        (text.length >= minLength && lengthOf(text, minLength - 1, run.budget) >= minLength) || run.fail(what)
+      );
+    });
+  }
+  if (typeof pattern === "string") {
+    const compiled = context.patternOf(pattern);
+    const what = lazily(() => `must match the pattern ${quote(pattern)}`);
+    rules.push((value, run) => compiled.test(value as string) || run.fail(what));
+  }
+  return rules;
+}

@@ -1,0 +1,101 @@
+import { printable } from "../../problems/index.ts";
+import { whenAborted } from "../../runtime/abort-listeners.ts";
+import type { CallToolResult } from "../../runtime/call-tool-result.ts";
+import { readCallResult } from "./call-result.ts";
+import { type ServerCall, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
+import { type JsonObject, own } from "./incoming-message.ts";
+import { AnswerError, type McpClient } from "./mcp-client.ts";
+import type { Redactor } from "./redact.ts";
+
+/** The longest that Node's timers can wait. */
+const longestMs = 2 ** 31 - 1;
+const messageCharacters = 1000;
+
+export interface ServerCalls {
+  call(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
+  /** Hands a progress notification to the call that it belongs to. */
+  onProgress(params: JsonObject): void;
+}
+
+export interface CallMeans {
+  client: McpClient;
+  redactor: Redactor;
+  label: string;
+  /** Why there are no calls any more. */
+  findEnd(): ServerCallError | undefined;
+}
+
+/** Words that may be the server's, bounded and without secrets. */
+export const describeWords = (words: string, redactor: Redactor): string =>
+  [...redactor.redact(words)].slice(0, messageCharacters).join("");
+
+/** The server's words, fit to be shown: bounded, on one line, without secrets. */
+export function describeAnswer(error: AnswerError, redactor: Redactor): string {
+  const words = describeWords(error.message, redactor);
+  return error.code === undefined ? words : `it answered with the error ${error.code}: ${printable(words)}`;
+}
+
+export function createServerCalls({ client, redactor, label, findEnd }: CallMeans): ServerCalls {
+  const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
+  let lastToken = 0;
+
+  const fault = (reason: string) => new ServerCallError("protocol", `The server ${label}: ${reason}`);
+
+  async function call(
+    { name, arguments: args, _meta }: ServerCall,
+    { signal, timeoutMs, onProgress }: ServerCallOptions,
+  ): Promise<CallToolResult> {
+    signal?.throwIfAborted();
+    const end = findEnd();
+    if (end !== undefined) throw end;
+    const token = ++lastToken;
+    const { progressToken: _, ...meta } = _meta;
+    if (onProgress !== undefined) {
+      listeners.set(token, onProgress);
+      meta.progressToken = token;
+    }
+    const request = client.request("tools/call", { name, arguments: args, _meta: meta });
+    let isLate = false;
+    const onLate = () => {
+      isLate = true;
+      request.cancel(`no answer within ${timeoutMs} ms`);
+    };
+    const timer = setTimeout(onLate, Math.min(timeoutMs, longestMs));
+    const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
+    try {
+      const result = readCallResult(await request.answer);
+      if ("fault" in result)
+        throw fault(`it answered \`tools/call\` with an invalid result: ${result.fault}`);
+      return result;
+    } catch (error) {
+      if (error instanceof ServerCallError) throw error;
+      if (isLate) {
+        throw new ServerCallError("timeout", `The server ${label} did not answer within ${timeoutMs} ms.`);
+      }
+      signal?.throwIfAborted();
+      if (error instanceof AnswerError) throw fault(describeAnswer(error, redactor));
+      throw findEnd() ?? fault(error instanceof Error ? error.message : String(error));
+    } finally {
+      clearTimeout(timer);
+      unlisten?.();
+      listeners.delete(token);
+    }
+  }
+
+  return {
+    call,
+    onProgress(params) {
+      const token = own(params, "progressToken");
+      const progress = own(params, "progress");
+      const listener = typeof token === "number" ? listeners.get(token) : undefined;
+      if (listener === undefined || typeof progress !== "number") return;
+      const total = own(params, "total");
+      const message = own(params, "message");
+      listener({
+        progress,
+        ...(typeof total === "number" ? { total } : {}),
+        ...(typeof message === "string" ? { message } : {}),
+      });
+    },
+  };
+}

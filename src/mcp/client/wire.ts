@@ -1,0 +1,144 @@
+import type { Readable, Writable } from "node:stream";
+import { formatSize } from "../../problems/index.ts";
+import { describeUnwritable } from "./copy-arguments.ts";
+import { type Incoming, type Reply, readIncoming } from "./incoming-message.ts";
+import { nestsDeeper } from "./json-depth.ts";
+import { createLineReader } from "./line-reader.ts";
+
+export interface WireLimits {
+  /** Bytes of one message from the server. */
+  frameBytes: number;
+  /** Bytes that may wait for a server to read them; a single message may be larger. */
+  waitingBytes: number;
+  /** Levels of arrays and objects in a message. */
+  depth: number;
+}
+
+export interface WireListeners {
+  onReply(id: number, reply: Reply): void;
+  onRequest(request: Extract<Incoming, { kind: "request" }>): void;
+  onNotification(notification: Extract<Incoming, { kind: "notification" }>): void;
+  /** The first line that is no protocol, cut after some thousand bytes. */
+  onNoise(line: string): void;
+  /** The server cannot be talked to any more. Called once. */
+  onFault(reason: string): void;
+}
+
+export interface OutgoingMessage {
+  id?: unknown;
+  method?: unknown;
+  [key: string]: unknown;
+}
+
+/** Newline-separated JSON over a process's pipes. No message of the server makes it throw. */
+export interface Wire {
+  /** Sends a message whole or not at all. A request's answer, or why it was not sent, comes by `onReply`. */
+  send(message: OutgoingMessage): void;
+  /** The answer to this request is of no interest any more. False where none was awaited. */
+  forget(id: number): boolean;
+  /** All that has been read, in bytes. */
+  bytesRead(): number;
+  /** Reads on and reports nothing more. */
+  detach(): void;
+}
+
+const noiseBytes = 4096;
+const refusalMs = 250;
+
+/** Begins to read at once. */
+export function openWire(
+  { stdin, stdout }: { stdin: Writable; stdout: Readable },
+  limits: WireLimits,
+  listeners: WireListeners,
+): Wire {
+  const awaited = new Set<number>();
+  let isOpen = true;
+  let wasNoisy = false;
+  let read = 0;
+
+  const fail = (reason: string) => {
+    if (!isOpen) return;
+    isOpen = false;
+    stdout.destroy();
+    listeners.onFault(reason);
+  };
+  const reportNoise = (line: Buffer) => {
+    if (wasNoisy) return;
+    wasNoisy = true;
+    listeners.onNoise(line.toString("utf8", 0, noiseBytes));
+  };
+  const accept = (value: unknown, line: Buffer) => {
+    if (!isOpen) return;
+    const incoming = readIncoming(value, (id) => awaited.has(id));
+    switch (incoming.kind) {
+      case "reply":
+        awaited.delete(incoming.id);
+        return listeners.onReply(incoming.id, incoming.reply);
+      case "request":
+        return listeners.onRequest(incoming);
+      case "notification":
+        return listeners.onNotification(incoming);
+      case "noise":
+        return reportNoise(line);
+    }
+  };
+  const onLine = (line: Buffer) => {
+    if (!isOpen) return;
+    if (nestsDeeper(line, limits.depth)) {
+      return fail(`it sent a message that nests deeper than ${limits.depth} levels`);
+    }
+    const text = line.toString("utf8").replace(/^\uFEFF/, "");
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      if (text.trim() !== "") reportNoise(line);
+      return;
+    }
+    // Revision 2025-03-26 has batches.
+    if (Array.isArray(value)) for (const member of value) accept(member, line);
+    else accept(value, line);
+  };
+  const reader = createLineReader(limits.frameBytes, onLine);
+  stdout.on("data", (chunk: Buffer) => {
+    read += chunk.length;
+    if (isOpen && !reader.push(chunk))
+      fail(`it sent a message of more than ${formatSize(limits.frameBytes)}`);
+  });
+
+  /** Late enough for a process that is gone to be known as such, which is the better reason. */
+  const refuse = (message: OutgoingMessage, fault: string) => {
+    const { id } = message;
+    if (typeof id !== "number" || typeof message.method !== "string") return;
+    setTimeout(() => {
+      if (awaited.delete(id) && isOpen) listeners.onReply(id, { fault });
+    }, refusalMs);
+  };
+  return {
+    send(message) {
+      if (typeof message.id === "number" && typeof message.method === "string") awaited.add(message.id);
+      if (!isOpen) return;
+      if (!stdin.writable) return refuse(message, "it has closed its input");
+      let line: string;
+      try {
+        line = `${JSON.stringify(message)}\n`;
+      } catch (error) {
+        return refuse(message, `the call cannot be written as JSON: ${describeUnwritable(error)}`);
+      }
+      const waiting = stdin.writableLength;
+      if (waiting > 0 && waiting + line.length > limits.waitingBytes) {
+        return refuse(
+          message,
+          `it does not read its input, and no more than ${formatSize(limits.waitingBytes)} may wait for it`,
+        );
+      }
+      stdin.write(line);
+    },
+    forget: (id) => awaited.delete(id),
+    bytesRead: () => read,
+    detach() {
+      isOpen = false;
+      awaited.clear();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { methodOf } from "../client-message.ts";
+import type { ProtocolServer } from "../protocol-server.ts";
+import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
+import { timerMs } from "./http-answers.ts";
+import type { HttpTransport } from "./http-transport.ts";
+
+/** What every client sends, whether or not it then uses the session. */
+const opening = ["initialize", "notifications/initialized", "ping"];
+
+/** One client's session. It ends itself when nothing is under way or streaming for `ttlMs`. */
+export class HttpSession {
+  readonly id: string;
+  /** Whether anything was asked for besides what opens a session. */
+  isUsed = false;
+  /** When the last request ended, by `performance.now`; `undefined` while one is under way or a stream is open. */
+  idleSince: number | undefined;
+  readonly #server: ProtocolServer;
+  readonly #transport: HttpTransport;
+  readonly #ttlMs: number;
+  readonly #onEnd: () => void;
+  #underWay = 0;
+  #expiry: NodeJS.Timeout | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(parts: {
+    server: ProtocolServer;
+    transport: HttpTransport;
+    ttlMs: number;
+    onEnd: () => void;
+  }) {
+    this.id = parts.transport.sessionId;
+    this.#server = parts.server;
+    this.#transport = parts.transport;
+    this.#ttlMs = parts.ttlMs;
+    this.#onEnd = parts.onEnd;
+  }
+
+  get isInitialized(): boolean {
+    return this.#transport.isInitialized;
+  }
+
+  async connect(): Promise<void> {
+    await this.#server.connect(this.#transport);
+    // The server took the transport's listeners over; that it closes it by itself is an end, too.
+    const close = this.#transport.onclose;
+    this.#transport.onclose = () => {
+      close?.();
+      void this.end();
+    };
+  }
+
+  async handle(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
+    this.#underWay++;
+    this.idleSince = undefined;
+    const method = methodOf(message);
+    if (method === undefined || !opening.includes(method)) this.isUsed = true;
+    clearTimeout(this.#expiry);
+    return this.#transport.handle(head, message, signal, () => {
+      this.#underWay--;
+      if (this.#underWay > 0 || this.#ending !== undefined) return;
+      this.idleSince = performance.now();
+      this.#expiry = setTimeout(() => void this.end(), timerMs(this.#ttlMs)).unref();
+    });
+  }
+
+  /** Closes the server of the session, which aborts its calls. Never rejects. Idempotent. */
+  end(): Promise<void> {
+    if (this.#ending === undefined) {
+      clearTimeout(this.#expiry);
+      // Set before anything is called that could come back here.
+      const { promise, resolve } = createDeferred();
+      this.#ending = promise;
+      this.#onEnd();
+      this.#server
+        .close()
+        .catch(() => {})
+        .then(() => this.#transport.close())
+        .catch(() => {})
+        .finally(resolve);
+    }
+    return this.#ending;
+  }
+}
+
+function createDeferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,134 @@
+import { methodOf, requestIdOf, rpcCode } from "../client-message.ts";
+import { findParamsFault } from "../request-params.ts";
+import { noSession, refusal } from "./answers.ts";
+import { clientOf } from "./client-address.ts";
+import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
+import type { HttpSettings } from "./http-options.ts";
+import type { HttpSession } from "./http-session.ts";
+
+export interface Request {
+  readonly head: RequestHead;
+  /** Its JSON; `undefined` where the method has no body. */
+  readonly message: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** Finds the server that a request is for. */
+export interface RequestRouter {
+  /** A refusal that needs no body. */
+  admit(head: RequestHead): Answer | undefined;
+  handle(request: Request): Promise<Answer | StreamedAnswer>;
+  /** Ends all of them. Never rejects. */
+  close(): Promise<void>;
+}
+
+const idIn = (head: RequestHead): string | undefined =>
+  head.headerValues("mcp-session-id").join(", ") || undefined;
+
+const asksToInitialize = (message: unknown): boolean =>
+  methodOf(message) === "initialize" && requestIdOf(message) !== undefined;
+
+type SessionLimits = Pick<HttpSettings, "maxSessions" | "replaceableAfterMs" | "token">;
+
+/** The part of all sessions that those of one client's address are safe in. */
+const safeShare = 0.1;
+
+/**
+ * Sessions by their ids: one begins with `initialize`, and ends with DELETE, by being idle, or with the server.
+ *
+ * Where there are as many as may be, new ones are refused. Without a token, one client could fill the server that way, so
+ * that a new session may then replace an idle one: one that was never used, or one of an address that has more than a
+ * tenth of all sessions and more than the new one's.
+ */
+export class HttpSessions implements RequestRouter {
+  readonly #limits: SessionLimits;
+  readonly #open: (onEnd: (session: HttpSession) => void) => HttpSession;
+  readonly #sessions = new Map<string, HttpSession>();
+  /** With their clients' addresses. Those that are not initialised yet, too. */
+  readonly #all = new Map<HttpSession, string>();
+  #isClosed = false;
+
+  /** `open` makes the session that a client begins. */
+  constructor(limits: SessionLimits, open: (onEnd: (session: HttpSession) => void) => HttpSession) {
+    this.#limits = limits;
+    this.#open = open;
+  }
+
+  admit(head: RequestHead): Answer | undefined {
+    const id = idIn(head);
+    if (id !== undefined) return this.#sessions.has(id) ? undefined : noSession();
+    return head.method === "POST" ? undefined : refusal(400, "The Mcp-Session-Id header is missing.");
+  }
+
+  async handle({ head, message, signal }: Request): Promise<Answer | StreamedAnswer> {
+    const id = idIn(head);
+    if (id === undefined) return this.#begin(head, message, signal);
+    const session = this.#sessions.get(id);
+    if (session === undefined) return noSession();
+    const answer = await session.handle(head, message, signal);
+    if (head.method === "DELETE" && answer.status === 200) await session.end();
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#all.keys()].map((session) => session.end()));
+  }
+
+  /** Whether there is room for a session of that client, if need be because another session was ended. */
+  #makeRoom(client: string): boolean {
+    const { maxSessions, replaceableAfterMs, token } = this.#limits;
+    if (this.#isClosed) return false;
+    if (this.#all.size < maxSessions) return true;
+    if (token !== undefined) return false;
+    const counts = new Map<string, number>();
+    for (const owner of this.#all.values()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    const countOf = (owner: string) => counts.get(owner) ?? 0;
+    const most = Math.max(maxSessions * safeShare, countOf(client) + 1);
+    const latest = performance.now() - replaceableAfterMs;
+    const replaceable = [...this.#all].flatMap(([session, owner]) => {
+      const { idleSince = Number.POSITIVE_INFINITY, isUsed } = session;
+      const mayEnd = idleSince <= latest && (!isUsed || countOf(owner) > most);
+      return mayEnd ? [{ session, idleSince, isUsed, count: countOf(owner) }] : [];
+    });
+    replaceable.sort(
+      (one, other) =>
+        Number(one.isUsed) - Number(other.isUsed) ||
+        other.count - one.count ||
+        one.idleSince - other.idleSince,
+    );
+    void replaceable[0]?.session.end();
+    return replaceable.length > 0;
+  }
+
+  async #begin(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
+    if (!asksToInitialize(message)) return refusal(400, "The Mcp-Session-Id header is missing.");
+    const fault = findParamsFault("initialize", (message as { params?: unknown }).params);
+    if (fault !== undefined) {
+      return refusal(400, fault, { code: rpcCode.params, id: requestIdOf(message) });
+    }
+    const client = clientOf(head.address);
+    if (!this.#makeRoom(client)) {
+      return refusal(503, "There are too many sessions; try again later.", {
+        headers: { "retry-after": "60" },
+      });
+    }
+    const session = this.#open((ended) => {
+      this.#all.delete(ended);
+      this.#sessions.delete(ended.id);
+    });
+    this.#all.set(session, client);
+    try {
+      await session.connect();
+      const answering = session.handle(head, message, signal);
+      // Before the answer is out, since the next request may follow at once.
+      this.#sessions.set(session.id, session);
+      const answer = await answering;
+      if (!session.isInitialized) await session.end();
+      return answer;
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+  }
+}

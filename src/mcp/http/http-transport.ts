@@ -1,0 +1,186 @@
+import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
+import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import { refusal } from "./answers.ts";
+import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
+
+/** What the protocol may know of a request: no token, no cookie. */
+const headersOfProtocol = [
+  "accept",
+  "content-type",
+  "last-event-id",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "user-agent",
+];
+
+/** The requests of one POST that are neither answered nor cancelled, and those that were cancelled. */
+interface Exchange {
+  readonly open: Set<RequestId>;
+  readonly cancelled: Set<RequestId>;
+}
+
+const isAnswer = (message: JSONRPCMessage) => "result" in message || "error" in message;
+const isStream = (response: Response) =>
+  response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+
+/**
+ * The SDK's transport of one session, with endings that it lacks: a request whose client has gone is cancelled, since
+ * nothing is kept for who comes back; the stream of a cancelled request ends, although it gets no answer; and what is
+ * open when the session ends is answered with an error.
+ */
+export class HttpTransport implements Transport {
+  readonly sessionId: string;
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  readonly #inner: WebStandardStreamableHTTPServerTransport;
+  readonly #open = new Map<RequestId, Exchange>();
+
+  constructor(inner: WebStandardStreamableHTTPServerTransport, sessionId: string) {
+    this.#inner = inner;
+    this.sessionId = sessionId;
+    inner.onmessage = (message, extra) => this.#receive(message, extra);
+    inner.onclose = () => this.onclose?.();
+    inner.onerror = (error) => this.onerror?.(error);
+  }
+
+  /** Whether `initialize` was accepted. */
+  get isInitialized(): boolean {
+    return this.#inner.sessionId !== undefined;
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  /** Answers a request that was let in. `message` is its JSON; `signal` aborts when its client goes; `onEnd` is called once. */
+  async handle(
+    head: RequestHead,
+    message: unknown,
+    signal: AbortSignal,
+    onEnd: () => void,
+  ): Promise<Answer | StreamedAnswer> {
+    const exchange: Exchange = { open: new Set(), cancelled: new Set() };
+    let handed = false;
+    try {
+      const answer = await this.#answer(exchange, head, message, signal, onEnd);
+      handed = "stream" in answer;
+      return answer;
+    } finally {
+      if (!handed) {
+        this.#forget(exchange);
+        onEnd();
+      }
+    }
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (isAnswer(message)) {
+      const { id } = message as { id?: RequestId };
+      // Cancelled, or its client has gone.
+      if (id === undefined || !this.#open.has(id)) return;
+      const sent = this.#inner.send(message);
+      this.#settle(id, false);
+      await sent;
+      return;
+    }
+    const related = options?.relatedRequestId;
+    if (related !== undefined && !this.#open.has(related)) {
+      if ("id" in message) throw new Error("The client has gone.");
+      return;
+    }
+    await this.#inner.send(message, related === undefined ? {} : { relatedRequestId: related });
+  }
+
+  async close(): Promise<void> {
+    await this.failOpen();
+    await this.#inner.close();
+  }
+
+  /** Answers what is open, so that clients need not wait in vain. */
+  async failOpen(): Promise<void> {
+    const error = { code: rpcCode.refused, message: "The session has ended." };
+    for (const id of [...this.#open.keys()]) {
+      await this.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+    }
+  }
+
+  async #answer(
+    exchange: Exchange,
+    head: RequestHead,
+    message: unknown,
+    signal: AbortSignal,
+    onEnd: () => void,
+  ): Promise<Answer | StreamedAnswer> {
+    const id = requestIdOf(message);
+    if (id !== undefined) {
+      if (this.#open.has(id)) {
+        return refusal(400, "A request with this id is under way.", { code: rpcCode.request });
+      }
+      this.#open.set(id, exchange);
+      exchange.open.add(id);
+    }
+    const headers = headersOfProtocol.flatMap((name) =>
+      head.headerValues(name).map((value): [string, string] => [name, value]),
+    );
+    // Its URL is of no use to anybody; the SDK wants one.
+    const request = new Request("http://localhost/mcp", { method: head.method, headers });
+    const response = await this.#inner.handleRequest(request, { parsedBody: message });
+    // Node sees to the connection itself.
+    response.headers.delete("connection");
+    const given = Object.fromEntries(response.headers);
+    if (!isStream(response) || response.body === null) {
+      return { status: response.status, headers: given, body: await response.text() };
+    }
+    const stream = response.body as ReadableStream<Uint8Array>;
+    const abandon = () => this.#abandon(exchange);
+    signal.addEventListener("abort", abandon, { once: true });
+    if (signal.aborted) abandon();
+    const end = () => {
+      signal.removeEventListener("abort", abandon);
+      this.#forget(exchange);
+      onEnd();
+    };
+    return { status: response.status, headers: given, stream, onEnd: end };
+  }
+
+  #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+    this.onmessage?.(message, extra);
+    const cancelled = cancelledIdOf(message);
+    if (cancelled !== undefined) this.#settle(cancelled, true);
+  }
+
+  /** A request of that id is done with; its stream ends with the last of it. */
+  #settle(id: RequestId, isCancelled: boolean): void {
+    const exchange = this.#open.get(id);
+    if (exchange === undefined) return;
+    this.#open.delete(id);
+    exchange.open.delete(id);
+    if (isCancelled) exchange.cancelled.add(id);
+    if (exchange.open.size === 0) this.#release(exchange);
+  }
+
+  #abandon(exchange: Exchange): void {
+    for (const requestId of [...exchange.open]) {
+      const reason = "The client closed the connection.";
+      this.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } });
+      this.#settle(requestId, true);
+    }
+  }
+
+  /** The SDK keeps a stream open until all its requests are answered; these will not be. */
+  #release({ cancelled }: Exchange): void {
+    const error = { code: rpcCode.refused, message: "Cancelled." };
+    for (const id of cancelled) this.#inner.closeSSEStream(id);
+    // Reaches nobody, as the stream is closed: it makes the SDK forget the request.
+    for (const id of cancelled) this.#inner.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+    cancelled.clear();
+  }
+
+  #forget(exchange: Exchange): void {
+    for (const id of exchange.open) this.#open.delete(id);
+    exchange.open.clear();
+  }
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { failure } from "../../problems/index.ts";
+import { atMost } from "../at-most.ts";
+import { noBatches, parseMessage, rpcCode } from "../client-message.ts";
+import type { CreateProtocolServer } from "../protocol-server.ts";
+import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";
+import { refusal, transportRefusal } from "./answers.ts";
+import { createHeadCheck, path } from "./check-head.ts";
+import { completeOptions, type HttpSettings, type ServeHttpOptions } from "./http-options.ts";
+import { type HttpServer, listenForHttp } from "./http-server.ts";
+import { HttpSession } from "./http-session.ts";
+import { HttpSessions, type RequestRouter } from "./http-sessions.ts";
+import { HttpTransport } from "./http-transport.ts";
+import { SingleRequests } from "./single-requests.ts";
+
+export interface ServedOverHttp {
+  /** `http://HOST:PORT/mcp` */
+  readonly url: string;
+  /** Accepts nothing more, ends the sessions, and destroys what is still open after the grace. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Why there is no listening there, going on from "it does not start". */
+function reasonFor(error: unknown, { host, port }: HttpSettings): string {
+  const place = `${hostInUrl(host)}:${port}`;
+  switch ((error as NodeJS.ErrnoException).code) {
+    case "EADDRINUSE":
+      return `${place} is in use already`;
+    case "EACCES":
+      return `it is not permitted to listen on ${place}`;
+    case "EADDRNOTAVAIL":
+      return `${host} is no address of this machine`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `there is no host ${host}`;
+    default:
+      return `it cannot listen on ${place}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+async function createRouter(create: CreateProtocolServer, settings: HttpSettings): Promise<RequestRouter> {
+  const { WebStandardStreamableHTTPServerTransport } = await import(
+    "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
+  );
+  const { sessionTtlMs, stateless } = settings;
+  const open = (onEnd: (session: HttpSession) => void): HttpSession => {
+    const id = randomUUID();
+    const stateful = {
+      sessionIdGenerator: () => id,
+      onsessionclosed: (): Promise<void> => transport.failOpen(),
+    };
+    const inner = new WebStandardStreamableHTTPServerTransport(stateless ? {} : stateful);
+    const transport: HttpTransport = new HttpTransport(inner, id);
+    const server = create({ sessionId: id });
+    const session = new HttpSession({ server, transport, ttlMs: sessionTtlMs, onEnd: () => onEnd(session) });
+    return session;
+  };
+  return stateless ? new SingleRequests(open) : new HttpSessions(settings, open);
+}
+
+/**
+ * Serves at `/mcp` over streamable HTTP until it is closed; keeps the process alive. Throws `InvalidArguments` for a
+ * token that is missing or unusable, and `ServerStartFailed` where it cannot listen.
+ */
+export async function serveHttp(
+  create: CreateProtocolServer,
+  options: ServeHttpOptions,
+): Promise<ServedOverHttp> {
+  const settings = completeOptions(options);
+  const { label, host, graceMs } = settings;
+  const router = await createRouter(create, settings);
+  const check = createHeadCheck({
+    isOurHost: createHostCheck(host, settings.allowedHosts),
+    token: settings.token,
+    methods: settings.stateless ? ["POST"] : ["GET", "POST", "DELETE"],
+  });
+
+  let server: HttpServer;
+  try {
+    server = await listenForHttp({
+      ...settings,
+      refuse: (fault) => transportRefusal(fault, settings),
+      admit: (head, port) =>
+        check(head, port) ??
+        router.admit(head) ??
+        (async (body, signal) => {
+          const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
+          if ("fault" in parsed) return refusal(400, parsed.fault, { code: parsed.code });
+          if (Array.isArray(parsed.value)) return refusal(400, noBatches, { code: rpcCode.request });
+          try {
+            return await router.handle({ head, message: parsed.value, signal });
+          } catch {
+            return refusal(500, "The server failed.", { code: rpcCode.internal });
+          }
+        }),
+    });
+  } catch (error) {
+    const hint = "Name another address or port; port 0 takes a free one.";
+    const args = { label, reason: reasonFor(error, settings), hint };
+    throw failure("ServerStartFailed", args, {}, { cause: error });
+  }
+
+  return {
+    url: `http://${hostInUrl(host)}:${server.port}${path}`,
+    close: async () => {
+      const closed = server.close(graceMs);
+      // A server that does not end keeps nobody from leaving.
+      await atMost(router.close(), graceMs);
+      await closed;
+    },
+  };
+}

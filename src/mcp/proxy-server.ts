@@ -1,0 +1,144 @@
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { formatSize } from "../problems/index.ts";
+import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import { isObject, own } from "./client/incoming-message.ts";
+import { nestsDeeper } from "./client/json-depth.ts";
+import { createLineReader } from "./client/line-reader.ts";
+import { cancelledIdOf, maximumDepth, requestIdOf, rpcCode } from "./client-message.ts";
+import type { ProtocolServer } from "./protocol-server.ts";
+
+export interface ProxyLimits {
+  /** Bytes of one message of the server. */
+  messageBytes: number;
+  /** Bytes that may wait for the server to read them; a single message may be larger. */
+  waitingBytes: number;
+}
+
+const defaultLimits: ProxyLimits = { messageBytes: 32 << 20, waitingBytes: 32 << 20 };
+
+/** How a server's process is ended when its connection is over, in milliseconds. */
+const endDurations = { inputMs: 5000, termMs: 2000 };
+
+/** Which requests asked for progress, so that it can go where their answer goes. */
+class ProgressRoutes {
+  readonly #requests = new Map<unknown, RequestId>();
+
+  onRequest(message: JSONRPCMessage): void {
+    if (!("method" in message) || !("id" in message)) return;
+    const meta = message.params?._meta;
+    if (meta?.progressToken !== undefined) this.#requests.set(meta.progressToken, message.id as RequestId);
+  }
+
+  /** Nothing comes for a request after its answer. */
+  onAnswer(message: Record<string, unknown>): void {
+    if (own(message, "method") !== undefined) return;
+    const id = own(message, "id");
+    for (const [token, request] of this.#requests) if (request === id) this.#requests.delete(token);
+  }
+
+  /** The request that a notification of the server belongs to. */
+  find(message: Record<string, unknown>): RequestId | undefined {
+    const params = own(message, "params");
+    if (own(message, "method") !== "notifications/progress" || !isObject(params)) return undefined;
+    return this.#requests.get(own(params, "progressToken"));
+  }
+}
+
+/**
+ * A subprocess server behind a connection: its process starts with the connection and ends with it, and every message
+ * is passed on as it is. `onStderr` gets what it writes to stderr, and why it was ended.
+ */
+export function createProxyServer(
+  label: string,
+  launch: ProcessLaunch,
+  processes: ProcessPort,
+  onStderr: (chunk: Buffer) => void,
+  { messageBytes, waitingBytes }: ProxyLimits = defaultLimits,
+): ProtocolServer {
+  let connected: Transport | undefined;
+  let child: ReturnType<ProcessPort["start"]> | undefined;
+  let closing: Promise<void> | undefined;
+
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      await child?.end(endDurations);
+      await connected?.close().catch(() => {});
+    })();
+    return closing;
+  };
+
+  return {
+    close,
+    async connect(transport) {
+      connected = transport;
+      const routes = new ProgressRoutes();
+      /** Requests that are neither answered nor cancelled. */
+      const open = new Set<RequestId>();
+      const running = processes.start(launch);
+      child = running;
+      await running.started.catch((error: Error) => {
+        // The client learns only that the server failed.
+        onStderr(Buffer.from(`The server ${label} does not start: ${error.message}\n`));
+        throw error;
+      });
+      running.stdin.on("error", () => void close());
+      running.stderr.on("data", onStderr);
+      const answerFault = (id: RequestId, message: string) => {
+        open.delete(id);
+        const error = { code: rpcCode.internal, message };
+        return transport.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+      };
+      const breakOff = (what: string) => {
+        running.stdout.destroy();
+        onStderr(Buffer.from(`The server ${label} was ended because it ${what}.\n`));
+        const answered = [...open].map((id) => answerFault(id, `The server was ended because it ${what}.`));
+        void Promise.all(answered).then(close);
+      };
+      const reader = createLineReader(messageBytes, (line) => {
+        if (running.stdout.destroyed) return;
+        if (nestsDeeper(line, maximumDepth)) {
+          breakOff(`sent a message that nests deeper than ${maximumDepth} levels`);
+          return;
+        }
+        let message: unknown;
+        try {
+          message = JSON.parse(line.toString());
+        } catch {
+          return;
+        }
+        if (!isObject(message) || own(message, "jsonrpc") !== "2.0") return;
+        routes.onAnswer(message);
+        if (own(message, "method") === undefined) open.delete(own(message, "id") as RequestId);
+        const relatedRequestId = routes.find(message);
+        const options = relatedRequestId === undefined ? {} : { relatedRequestId };
+        // A client that is gone takes no messages, and its process will be told by `close`.
+        transport.send(message as unknown as JSONRPCMessage, options).catch(() => {});
+      });
+      running.stdout.on("data", (chunk: Buffer) => {
+        if (running.stdout.destroyed || reader.push(chunk)) return;
+        breakOff(`sent a message of more than ${formatSize(messageBytes)}`);
+      });
+      void running.exited.then(() => close());
+      transport.onmessage = (message) => {
+        const line = `${JSON.stringify(message)}\n`;
+        const id = requestIdOf(message);
+        const waiting = running.stdin.writableLength;
+        if (waiting > 0 && waiting + line.length > waitingBytes) {
+          const limit = formatSize(waitingBytes);
+          const fault = `The server does not read its input, and no more than ${limit} may wait for it.`;
+          if (id !== undefined) void answerFault(id, fault);
+          return;
+        }
+        if (id !== undefined) open.add(id);
+        const cancelled = cancelledIdOf(message);
+        if (cancelled !== undefined) open.delete(cancelled);
+        routes.onRequest(message);
+        running.stdin.write(line);
+      };
+      transport.onclose = () => void close();
+      transport.onerror = () => {};
+      await transport.start();
+    },
+  };
+}

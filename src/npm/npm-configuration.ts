@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { posix, win32 } from "node:path";
+import { parse } from "ini";
+import { findHome } from "../files/home.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Values of npm's configuration by key, as npm names them; lists are of keys written `key[]`. */
+export type NpmConfiguration = ReadonlyMap<string, string | readonly string[]>;
+
+export interface NpmConfigurationSources {
+  /** Folder whose .npmrc counts: the project's, or its workspace's root. */
+  projectDirectory: string | undefined;
+  env: Environment;
+  platform?: NodeJS.Platform;
+  execPath?: string;
+  /** The user's home; `undefined` where there is none. */
+  home?: string | undefined;
+}
+
+/** `${NAME}`, as npm expands it: `${NAME?}` is empty where there is no such variable, the plain one stays. */
+function expand(text: string, env: Environment): string {
+  return text.replace(/(?<!\\)(\\*)\$\{([^${}]+)\}/g, (whole, escapes: string, expression: string) => {
+    if (escapes.length % 2 === 1) return whole.slice((escapes.length + 1) / 2);
+    const optional = expression.endsWith("?");
+    const value = env[optional ? expression.slice(0, -1) : expression];
+    return `${escapes.slice(escapes.length / 2)}${value ?? (optional ? "" : `\${${expression}}`)}`;
+  });
+}
+
+/** Larger files are nobody's configuration. */
+const maximumBytes = 1 << 20;
+
+function readFile(file: string, env: Environment): Map<string, string | string[]> {
+  const values = new Map<string, string | string[]>();
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    return values;
+  }
+  if (text.length > maximumBytes) return values;
+  for (const [key, value] of Object.entries(parse(text) as Record<string, unknown>)) {
+    const name = expand(key, env);
+    if (Array.isArray(value)) {
+      values.set(
+        name,
+        value.map((one) => expand(String(one), env)),
+      );
+    } else if (typeof value !== "object" || value === null) {
+      values.set(name, expand(String(value), env));
+    }
+  }
+  return values;
+}
+
+/** What `npm_config_*` say. Keys of credentials (`//host/:_authToken`) are taken as they stand. */
+function readEnvironment(env: Environment): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(env)) {
+    if (!/^npm_config_/i.test(name) || value === undefined || value === "") continue;
+    const key = name.slice("npm_config_".length);
+    const isPlain = !key.startsWith("//") && !key.startsWith("@");
+    values.set(isPlain ? key.toLowerCase().replace(/(?!^)_/g, "-") : key, value);
+  }
+  return values;
+}
+
+/**
+ * The user's npm configuration, as npm itself would read it: environment, the project's .npmrc, the user's, the
+ * global one, in this order. Runs nothing; a file that cannot be read counts as empty.
+ */
+export function readNpmConfiguration({
+  projectDirectory,
+  env,
+  platform = process.platform,
+  execPath = process.execPath,
+  home = findHome(),
+}: NpmConfigurationSources): NpmConfiguration {
+  const { dirname, join } = platform === "win32" ? win32 : posix;
+  const fromEnvironment = readEnvironment(env);
+  const project =
+    projectDirectory === undefined ? new Map() : readFile(join(projectDirectory, ".npmrc"), env);
+  const textOf = (map: ReadonlyMap<string, string | string[]>, key: string) => {
+    const value = map.get(key);
+    const text = typeof value === "string" && value !== "" ? value : undefined;
+    return home === undefined ? text : text?.replace(/^~(?=[/\\])/, () => home);
+  };
+  const userFile =
+    textOf(fromEnvironment, "userconfig") ?? (home === undefined ? undefined : join(home, ".npmrc"));
+  const user = userFile === undefined ? new Map() : readFile(userFile, env);
+  const nodeDirectory = dirname(execPath);
+  const usualPrefix =
+    platform === "win32" ? (env.APPDATA ? join(env.APPDATA, "npm") : nodeDirectory) : dirname(nodeDirectory);
+  const prefix =
+    textOf(fromEnvironment, "prefix") ?? textOf(project, "prefix") ?? textOf(user, "prefix") ?? env.PREFIX;
+  const globalFile =
+    textOf(fromEnvironment, "globalconfig") ??
+    textOf(user, "globalconfig") ??
+    join(prefix || usualPrefix, "etc", "npmrc");
+  return new Map([...readFile(globalFile, env), ...user, ...project, ...fromEnvironment]);
+}

@@ -1,0 +1,84 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { CatchTemplates } from "../expressions/bundle-templates.ts";
+import type { Thrown } from "./returned-value.mjs";
+
+/** An error as JSON-RPC answers it. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** JSON-RPC's code for what is nobody's fault but the server's. */
+export const internalErrorCode = -32603;
+const generalMessage = "The tool failed.";
+
+/** What is answered for an error that nothing catches. It tells the client nothing. */
+export const createGeneralError = (): RpcError => ({ code: internalErrorCode, message: generalMessage });
+
+type Scope = Readonly<Record<string, unknown>>;
+
+/** What `error` is in templates: all three keys are always there. */
+function readThrown({ code, message, data }: Thrown) {
+  let value: unknown = null;
+  try {
+    if (data !== undefined) value = JSON.parse(data);
+  } catch {
+    // Only a child whose code wants to can send what is no JSON.
+  }
+  return { code: code ?? null, message, data: value };
+}
+
+/** A condition that has no value does not hold. */
+function holds({ when }: CatchTemplates, scope: Scope, isOverdue?: () => boolean): boolean {
+  if (when === undefined) return true;
+  try {
+    return when.evaluate(scope, isOverdue) === true;
+  } catch {
+    return false;
+  }
+}
+
+const isCatchAll = ({ code, when }: CatchTemplates) => code === undefined && when === undefined;
+
+function toCode(value: unknown): number {
+  const code = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof code === "number" && Number.isSafeInteger(code) ? code : internalErrorCode;
+}
+
+function toMessage(value: unknown): string {
+  if (value === undefined || value === null) return generalMessage;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function fillError({ error }: CatchTemplates, scope: Scope, isOverdue?: () => boolean): RpcError {
+  try {
+    const answer = error.evaluate(scope, isOverdue);
+    const { code, message, data } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
+    return {
+      code: toCode(code),
+      message: toMessage(message),
+      ...(data === undefined || data === null ? {} : { data }),
+    };
+  } catch {
+    return createGeneralError();
+  }
+}
+
+/**
+ * The answer of the first entry of `catches` that fits what was thrown; `undefined` where none does. Entries with
+ * neither code nor condition come last, and are all that an error without a code can meet.
+ */
+export function catchError(
+  catches: readonly CatchTemplates[],
+  thrown: Thrown,
+  request: object,
+  isOverdue?: () => boolean,
+): RpcError | undefined {
+  const scope = { error: readThrown(thrown), request };
+  const { code } = thrown;
+  const fits = (one: CatchTemplates) =>
+    !isCatchAll(one) && (one.code === undefined || one.code === String(code)) && holds(one, scope, isOverdue);
+  const found = (code === undefined ? undefined : catches.find(fits)) ?? catches.find(isCatchAll);
+  return found === undefined ? undefined : fillError(found, scope, isOverdue);
+}

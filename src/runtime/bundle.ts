@@ -1,0 +1,106 @@
+import { isRecord } from "../data/parse-json.ts";
+import { compileEntryTemplates } from "../expressions/bundle-templates.ts";
+import { describePosition, type ExpressionEngine } from "../expressions/expression-engine.ts";
+import { createGeneralError, type RpcError } from "./bundle-catches.ts";
+import {
+  type BundleEntry,
+  BundleFault,
+  type BundleHandler,
+  type BundleRequest,
+  createBundleEntry,
+  type EntryTexts,
+} from "./bundle-entry.ts";
+import type { CallToolResult } from "./call-tool-result.ts";
+import type { Outcome } from "./code-runner.ts";
+import { createErrorResult } from "./convert-result.ts";
+import type { Thrown } from "./returned-value.mjs";
+
+/** An expression that does not compile: the arguments of the problem `InvalidExpression`, and its place. */
+export interface BundleExpressionFault {
+  expression: string;
+  reason: string;
+  /** Keys from the definition's top. */
+  path: readonly (string | number)[];
+}
+
+/** A bundle, compiled. Where there are faults it must not be served. */
+export interface Bundle {
+  /** `metadata.name`. */
+  name: string;
+  description: string | undefined;
+  entries: readonly BundleEntry[];
+  faults: readonly BundleExpressionFault[];
+}
+
+function readHandler({ handler }: Readonly<Record<string, unknown>>, index: number): BundleHandler {
+  if (typeof handler !== "string") return { from: "definition", path: ["entries", String(index), "handler"] };
+  // As definitions tell the two apart.
+  return /^\.\.?\//.test(handler) ? { from: "module", handler } : { from: "tool", reference: handler };
+}
+
+function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
+  const { name, title, description, argumentsSchema, outputSchema, annotations, _meta } = entry;
+  return {
+    name: String(name),
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof description === "string" ? { description } : {}),
+    inputSchema: isRecord(argumentsSchema) ? argumentsSchema : { type: "object" },
+    ...(isRecord(outputSchema) ? { outputSchema } : {}),
+    ...(isRecord(annotations) ? { annotations } : {}),
+    ...(isRecord(_meta) ? { _meta } : {}),
+  };
+}
+
+/**
+ * Compiles a definition of the shape `toolsBundle`, once, before anything is served. All faults are collected. Nothing
+ * of the pack's runs.
+ */
+export function compileBundle(
+  definition: Readonly<Record<string, unknown>>,
+  { engine }: { engine: ExpressionEngine },
+): Bundle {
+  const faults: BundleExpressionFault[] = [];
+  const { metadata, description, entries: written } = definition;
+  const entries = (Array.isArray(written) ? written : []).flatMap((entry: unknown, index) => {
+    if (!isRecord(entry)) return [];
+    const templates = compileEntryTemplates(entry, {
+      engine,
+      path: ["entries", index],
+      onFault: ({ expression, reason, offset, path }) =>
+        faults.push({ expression, reason: `${reason}${describePosition(expression, offset)}`, path }),
+    });
+    return [createBundleEntry(readTexts(entry), readHandler(entry, index), templates)];
+  });
+  return {
+    name: isRecord(metadata) ? String(metadata.name) : "",
+    description: typeof description === "string" ? description : undefined,
+    entries,
+    faults,
+  };
+}
+
+/** How a call of an entry ended. `uncaught` is what was thrown where no entry of `catches` fitted. */
+export type BundleOutcome = { result: CallToolResult } | { error: RpcError; uncaught?: Thrown };
+
+/**
+ * Calls an entry: fills in its inputs, has the handler invoked with them, and makes the answer. Rejects only with what
+ * `invoke` rejects with. A template without a value is a result with `isError`.
+ */
+export async function runBundleEntry(
+  entry: BundleEntry,
+  request: BundleRequest,
+  invoke: (args: Record<string, unknown>) => Promise<Outcome>,
+  isOverdue?: () => boolean,
+): Promise<BundleOutcome> {
+  let args: Record<string, unknown>;
+  try {
+    args = entry.prepareInputs(request, isOverdue);
+  } catch (error) {
+    if (error instanceof BundleFault) return { result: createErrorResult(error.message) };
+    throw error;
+  }
+  const outcome = await invoke(args);
+  if ("returned" in outcome) return { result: entry.buildResult(outcome.returned, request, isOverdue) };
+  const error = entry.mapError(outcome.thrown, request, isOverdue);
+  return error === undefined ? { error: createGeneralError(), uncaught: outcome.thrown } : { error };
+}

@@ -1,0 +1,82 @@
+import { formatSize } from "../problems/index.ts";
+import type { EndDurations, ProcessEnd, ProcessPort } from "../processes/process-port.ts";
+import { readLines } from "./code-channel.mjs";
+import { CodeDiedError } from "./code-died-error.ts";
+import { type ChildMessage, readChildMessage } from "./code-messages.ts";
+import { createCodeLaunch } from "./code-process.ts";
+import { createOutputTail, keptTailBytes } from "./output-tail.ts";
+
+export interface CodeChildOptions {
+  /** Absolute path of the package, symbolic links followed. */
+  root: string;
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  processes: ProcessPort;
+  /** Longest message of the child, in bytes. */
+  messageBytes: number;
+  onMessage(message: ChildMessage): void;
+  /** What the pack's code writes to stdout and stderr. */
+  onOutput(chunk: Buffer): void;
+  onDeath(error: CodeDiedError): void;
+}
+
+/** A process that runs a pack's code, and how to talk with it. */
+export interface CodeChild {
+  send(message: Readonly<Record<string, unknown>>): void;
+  /** Ends it and all that it has started. `why` is what becomes of the calls in it. Idempotent. */
+  end(why: string, durations: EndDurations): Promise<void>;
+}
+
+/** After the end of the process, how long to wait for what others of its group keep from ending. Milliseconds. */
+const drainMs = 500;
+
+const toldBySystem = ({ exitCode, signal }: ProcessEnd) =>
+  signal === null ? `with exit code ${exitCode}` : `by ${signal}`;
+
+/** Starts the child. What is wrong with it, at whatever time, is told once to `onDeath`. */
+export function startCodeChild(options: CodeChildOptions): CodeChild {
+  const { root, cwd, env, messageBytes } = options;
+  const child = options.processes.start(createCodeLaunch({ cwd, env }));
+  const tail = createOutputTail(keptTailBytes);
+  let why: string | undefined;
+  let isDead = false;
+
+  const die = (message: string, { exitCode, signal }: ProcessEnd) => {
+    if (isDead) return;
+    isDead = true;
+    options.onDeath(new CodeDiedError(why ?? message, { exitCode, signal, stderrTail: tail.toString() }));
+  };
+  const end = (reason: string, durations: EndDurations) => {
+    why ??= reason;
+    return child.end(durations);
+  };
+
+  readLines(
+    child.stdout,
+    messageBytes,
+    (line) => {
+      const message = readChildMessage(line);
+      // Whatever else comes there, the pack's code has written it.
+      if (message !== undefined && !isDead) options.onMessage(message);
+    },
+    () => void end(`It sent a message of more than ${formatSize(messageBytes)}.`, { inputMs: 0, termMs: 0 }),
+  );
+  child.stderr.on("data", (chunk: Buffer) => {
+    tail.add(chunk);
+    options.onOutput(chunk);
+  });
+  const drained = Promise.all(
+    [child.stdout, child.stderr].map((stream) => new Promise((resolve) => stream.once("close", resolve))),
+  );
+  child.started.catch((error: Error) => die(error.message, { exitCode: null, signal: null }));
+  void child.exited.then(async (ending) => {
+    await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
+    die(`The process that runs the package's code ended ${toldBySystem(ending)}.`, ending);
+  });
+
+  const send: CodeChild["send"] = (message) => {
+    if (!isDead && child.stdin.writable) child.stdin.write(`${JSON.stringify(message)}\n`);
+  };
+  send({ kind: "start", root, limit: messageBytes, names: Object.keys(env) });
+  return { send, end };
+}

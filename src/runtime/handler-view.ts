@@ -1,0 +1,79 @@
+import type { HandlerContext, HandlerMemory } from "./handler-context.ts";
+import { runAsHost } from "./late-errors.ts";
+import { checkProgress, toArgumentsJson, toLogData } from "./returned-value.mjs";
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) deepFreeze(inner);
+}
+
+const frozen = new WeakMap<object, Readonly<Record<string, unknown>>>();
+
+/** A copy of options that nobody can change: all calls share it. */
+export function freezeOptions(options: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  let copy = frozen.get(options);
+  if (copy === undefined) {
+    copy = structuredClone(options);
+    deepFreeze(copy);
+    frozen.set(options, copy);
+  }
+  return copy;
+}
+
+export interface HandlerView {
+  context: Readonly<HandlerContext>;
+  /** The call has ended: from now on nothing that the handler does with the context reaches the host. */
+  end(): void;
+}
+
+function viewMemory(memory: HandlerMemory, isOver: () => boolean): HandlerMemory {
+  return Object.freeze({
+    get: (key: string) => memory.get(key),
+    set: (key: string, value: string) => {
+      if (!isOver()) memory.set(key, value);
+    },
+    delete: (key: string) => !isOver() && memory.delete(key),
+  });
+}
+
+/** What a handler in this process gets instead of the host's own context: frozen, and without a way to it. */
+export function createHandlerView(context: HandlerContext): HandlerView {
+  let isOver = false;
+  const { sessionId, invocationId, device, memory } = context;
+  const view: HandlerContext = {
+    signal: context.signal,
+    options: freezeOptions(context.options),
+    log(level, data) {
+      if (isOver) return;
+      const logged = toLogData(data);
+      runAsHost(() => context.log(String(level), logged));
+    },
+    // A promise, for whoever awaits it.
+    async progress(progress, total, message) {
+      checkProgress(progress, total, message);
+      if (!isOver) runAsHost(() => context.progress(progress, total, message));
+    },
+    async callTool(name, args) {
+      if (isOver) throw new Error("The call has ended, and calls no other tool.");
+      const copy = JSON.parse(toArgumentsJson(args)) as Record<string, unknown>;
+      return await runAsHost(() => context.callTool(String(name), copy));
+    },
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(invocationId === undefined ? {} : { invocationId }),
+    ...(device === undefined ? {} : { device: freezeDevice(device) }),
+    ...(memory === undefined ? {} : { memory: viewMemory(memory, () => isOver) }),
+  };
+  return {
+    context: Object.freeze(view),
+    end: () => {
+      isOver = true;
+    },
+  };
+}
+
+function freezeDevice(device: unknown): unknown {
+  return typeof device === "object" && device !== null
+    ? freezeOptions(device as Record<string, unknown>)
+    : device;
+}

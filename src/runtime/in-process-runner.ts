@@ -1,0 +1,97 @@
+import { identifyPlace, type Outcome, type OutcomeRunner } from "./code-runner.ts";
+import { convertOutcome } from "./convert-outcome.ts";
+import type { HandlerContext } from "./handler-context.ts";
+import { createHandlerView, freezeOptions } from "./handler-view.ts";
+import { type CodeOrigin, claimRoot, runAs } from "./late-errors.ts";
+import { limitReports } from "./late-reports.ts";
+import { loadFunction } from "./module-loader.mjs";
+import { describeReturned, describeThrown } from "./returned-value.mjs";
+import type { CodePlace } from "./tool-code.ts";
+import { untilAborted } from "./until-aborted.ts";
+
+export interface InProcessOptions {
+  /** Absolute path of the package, symbolic links followed. */
+  root: string;
+  /** The host's own code, as built-ins are: its late errors end the process, as they would without us. */
+  trusted?: boolean;
+  /** Told, in one message, what the pack's code threw when nobody waited for it any more. */
+  onLateError?: ((message: string) => void) | undefined;
+}
+
+/** What was initialised in this process, by the root of its code: modules are shared by all who load them. */
+const initialized = new Map<string, Map<unknown, Promise<void>>>();
+
+function initializedBelow(root: string): Map<unknown, Promise<void>> {
+  const known = initialized.get(root) ?? new Map<unknown, Promise<void>>();
+  initialized.set(root, known);
+  return known;
+}
+
+/**
+ * Runs a pack's code in this process. It is contained against accidents, not attacks: it may do what the process may,
+ * and `process.exit` or a loop without end is the host's end, too.
+ */
+export function createInProcessRunner(options: InProcessOptions): OutcomeRunner {
+  const reportLate = limitReports(options.onLateError);
+  const origin: CodeOrigin = {
+    onLateError: (thrown) => reportLate(() => describeThrown(thrown).message),
+  };
+  const isTrusted = options.trusted === true;
+  const release = isTrusted ? () => {} : claimRoot(options.root, origin);
+  const run = <T>(work: () => T): T => (isTrusted ? work() : runAs(origin, work));
+  const asked = new Map<unknown, Promise<void>>();
+  let isClosed = false;
+
+  const loaded = new Map<unknown, Awaited<ReturnType<typeof loadFunction>>>();
+  const load = async (place: CodePlace) => {
+    if (isClosed) throw new Error("The session is closed.");
+    const key = identifyPlace(place);
+    const known = loaded.get(key) ?? (await loadFunction(place));
+    loaded.set(key, known);
+    return known;
+  };
+  const runHandler = async (
+    place: CodePlace,
+    args: Record<string, unknown>,
+    context: Readonly<HandlerContext>,
+  ): Promise<Outcome> => {
+    try {
+      const handler = await load(place);
+      context.signal.throwIfAborted();
+      return { returned: describeReturned(await handler(args, context)) };
+    } catch (thrown) {
+      return { thrown: describeThrown(thrown) };
+    }
+  };
+  const invoke: OutcomeRunner["invoke"] = (place, args, context) => {
+    const view = createHandlerView(context);
+    return untilAborted(context.signal, () => run(() => runHandler(place, args, view.context))).finally(
+      view.end,
+    );
+  };
+  return {
+    invoke,
+    load: (place) => run(async () => void (await load(place))),
+    call: async (place, args, context) => convertOutcome(await invoke(place, args, context)),
+    initialize(place, context) {
+      const done = initializedBelow(options.root);
+      const key = identifyPlace(place);
+      let running = asked.get(key) ?? done.get(key);
+      if (running === undefined) {
+        running = run(async () => {
+          const initialize = await load(place);
+          await initialize(Object.freeze({ options: freezeOptions(context.options) }));
+        });
+        // Who comes later, in another session, may have more luck.
+        running.catch(() => done.delete(key));
+        done.set(key, running);
+      }
+      asked.set(key, running);
+      return running;
+    },
+    async close() {
+      isClosed = true;
+      release();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { createSessionMeans } from "./session/create-session-means.ts";
+import { openSessionWith } from "./session/open-session.ts";
+import type { Session } from "./session/session.ts";
+import type { CommandSessionOptions, SessionOptions } from "./session/session-options.ts";
+
+export type { BuiltInDefinition, Device } from "./config/session-config.ts";
+export { type Problem, TrailblazeError } from "./problems/index.ts";
+export type { CallToolResult, ContentBlock } from "./runtime/call-tool-result.ts";
+export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
+export type { ToolSource } from "./runtime/tool-source.ts";
+export type { RecordedCall } from "./session/recording.ts";
+export type { Session } from "./session/session.ts";
+export type { SessionOptions, StartedCommand } from "./session/session-options.ts";
+export type { SessionTool, SessionToolset, SkippedTool, SkipReason } from "./session/session-tool.ts";
+export type { CallOptions, ToolLog, ToolProgress } from "./session/tool-calls.ts";
+export type { ToolResult, Variant } from "./session/tool-result.ts";
+
+/**
+ * Opens a session over everything that is installed for a project, and the user's own servers.
+ *
+ * Trust level: execution. Starts the servers of taken packs and of the config; loads packs' code when it is called.
+ * What a pack brings that cannot be used is left out and reported in `skipped` and `problems`. With `install`, or where
+ * the config's `packs.autoInstall` allows it, packs that it refers to are installed first.
+ *
+ * Rejects with a `TrailblazeError`, everything it started ended, where there is no session: `ProjectNotFound`,
+ * `InvalidConfig`, `ServerStartFailed` (of the user's own servers), `NameCollision`, `ToolsetNotFound`; or with the
+ * reason of `signal`.
+ */
+export async function openSession(options: SessionOptions = {}): Promise<Session> {
+  return openSessionWith(createSessionMeans(), options, {
+    userServers: "needed",
+    async installMissing(config) {
+      if (options.install !== true && config.packs.autoInstall.length === 0) return [];
+      const { installReferredPacks } = await import("./session/install-missing.ts");
+      return installReferredPacks(config, options as CommandSessionOptions);
+    },
+  });
+}

@@ -1,0 +1,71 @@
+import type { InspectionPort } from "../files/inspection-port.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { Problem } from "../problems/index.ts";
+import { checkAdvertisedNames } from "./checks/advertised-names.ts";
+import { checkHandlers } from "./checks/handlers.ts";
+import { checkReservedParameters } from "./checks/reserved-parameters.ts";
+import { checkSchemas } from "./checks/schemas.ts";
+import { checkServerPrograms } from "./checks/server-programs.ts";
+import { checkToolMeta } from "./checks/tool-meta.ts";
+import type { PackFacts } from "./facts/pack-facts.ts";
+import { findNeededPaths } from "./facts/programs.ts";
+import { gatherModules } from "./modules/gather-modules.ts";
+import { ModuleFiles } from "./modules/module-files.ts";
+import { runChecks } from "./validate-pack.ts";
+
+/** The checks of validation whose errors make an item unusable, or change what it means. */
+const sessionChecks = [
+  checkAdvertisedNames,
+  checkToolMeta,
+  checkSchemas,
+  checkReservedParameters,
+  checkHandlers,
+  checkServerPrograms,
+];
+
+/** A pack of a session, with what is wrong with it. */
+export interface CheckedPack {
+  inspected: InspectedPack;
+  problems: Problem[];
+  /** The first error of each item that cannot be used. */
+  unusable: ReadonlyMap<InspectedItem, Problem>;
+}
+
+/** Whether a problem is an error because of which an item, or a pack, cannot be used. */
+export const makesUnusable = ({ code, severity }: Problem): boolean =>
+  severity === "error" && !harmless.has(code);
+
+/** Errors that leave an item usable: the value counts as absent, the first of its files is taken. */
+const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
+
+/** Finds the items of a pack that a session cannot use. Opens modules to parse them; runs nothing. */
+export async function checkPack(port: InspectionPort, inspected: InspectedPack): Promise<CheckedPack> {
+  const { pack, items } = inspected;
+  const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
+  const facts: PackFacts = {
+    inspected,
+    installed: [],
+    otherPackages: new Map(),
+    dependencies: new Set(),
+    builtIns: [],
+    unpublished: [],
+    modules: await gatherModules(new ModuleFiles(port, pack.location), inspected),
+    expressionFaults: [],
+    paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
+  };
+  const found = (await runChecks(facts, sessionChecks)).filter(({ problem }) => problem.severity !== "info");
+  const unusable = new Map<InspectedItem, Problem>();
+  const note = (item: InspectedItem | undefined, problem: Problem) => {
+    if (item === undefined || !makesUnusable(problem)) return;
+    if (!unusable.has(item)) unusable.set(item, problem);
+  };
+  for (const { item, problem } of found) note(item, problem);
+  for (const problem of inspected.problems) {
+    const item = items.find(
+      ({ declaration }) => declaration.kind === problem.kind && declaration.name === problem.item,
+    );
+    note(item, problem);
+  }
+  const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];
+  return { inspected, problems, unusable };
+}

@@ -1,0 +1,45 @@
+import { posix } from "node:path";
+import { isModulePath } from "../../extension-schema/references.ts";
+import type { InspectedItem, Path } from "../../inspection/types.ts";
+
+/** A file or a folder of the package that a subprocess server cannot start without. */
+export interface NeededPath {
+  /** As it is written. */
+  written: string;
+  /** Relative to the package, in its shortest form; not yet checked to stay inside. */
+  location: string;
+  wanted: "file" | "folder";
+  /** From the definition's top. */
+  path: Path;
+}
+
+/** True for `node`, by whatever path and with or without Windows' ending. */
+function isNode(command: string): boolean {
+  return /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
+}
+
+/**
+ * The `script` and the `cwd` of a subprocess server, and what takes the place of a script: a `command` that is a path,
+ * or the module that `node` is to run. Other arguments are the program's own business.
+ */
+export function findNeededPaths({ shape, definition }: InspectedItem): NeededPath[] {
+  if (shape !== "subprocessServer" || definition === null) return [];
+  const { script, command, args, cwd } = definition;
+  const folder = typeof cwd === "string" ? cwd : ".";
+  const needed: NeededPath[] = [];
+  const add = (written: string, from: string, wanted: NeededPath["wanted"], path: Path) => {
+    const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
+    const location = isAbsolute ? written : posix.normalize(posix.join(from, written));
+    needed.push({ written, location, wanted, path });
+  };
+  if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
+  if (typeof script === "string") add(script, ".", "file", ["script"]);
+  if (typeof command === "string") {
+    if (isModulePath(command)) add(command, folder, "file", ["command"]);
+    const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
+    const index = list.findIndex((argument) => typeof argument === "string" && !argument.startsWith("-"));
+    const first = list[index];
+    if (typeof first === "string" && isModulePath(first)) add(first, folder, "file", ["args", index]);
+  }
+  return needed;
+}

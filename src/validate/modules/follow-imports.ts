@@ -1,0 +1,32 @@
+import type { NeededFile } from "../facts/needed-files.ts";
+import type { ModuleFiles } from "./module-files.ts";
+
+/** Beyond these, what further modules import is left open: validation is to end soon. */
+export const maximumImported = 2000;
+export const maximumBytes = 32 << 20;
+
+export const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
+/** TypeScript is never what runs after publishing. */
+const mayImport = (file: string) => /\.[cm]?js$/.test(file) && isInPackage(file);
+
+/**
+ * The needed files, each once, and behind them every file of the package that they import by a relative path, or that
+ * those import: needed where the first need that leads there stands. What is imported need not exist.
+ */
+export async function followImports(
+  modules: ModuleFiles,
+  needed: readonly NeededFile[],
+): Promise<NeededFile[]> {
+  const found = new Map<string, NeededFile>();
+  for (const one of needed) if (!found.has(one.file)) found.set(one.file, one);
+  const maximum = found.size + maximumImported;
+  for (const one of found.values()) {
+    if (!mayImport(one.file)) continue;
+    if (found.size >= maximum || modules.bytesRead > maximumBytes) break;
+    for (const file of await modules.listImports(one.file)) {
+      if (!found.has(file) && found.size < maximum && isInPackage(file))
+        found.set(file, { ...one, file, importer: one.file });
+    }
+  }
+  return [...found.values()];
+}

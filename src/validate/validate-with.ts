@@ -1,0 +1,233 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { DataSyntaxError } from "../data/decode.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { describePack } from "../discovery/describe-pack.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { describeFault, isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
+import { findProject } from "../discovery/project.ts";
+import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { findAdvertised } from "../inspection/find-advertised.ts";
+import {
+  findOwner,
+  findPackBySubject,
+  type InspectionMeans,
+  type InspectionOptions,
+  missingPack,
+} from "../inspection/inspect.ts";
+import { loadDefinitions } from "../inspection/load-definitions.ts";
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import {
+  createProblem,
+  failure,
+  hasErrors,
+  type Problem,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
+import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
+import { gatherFacts, type Surroundings } from "./facts/pack-facts.ts";
+import { validatePack } from "./validate-pack.ts";
+
+/** What is wrong with a pack, and what it declares. */
+export type ValidationReport = {
+  /** No problem is an error; with `strict`, none is a warning either. */
+  ok: boolean;
+  /** The npm name; `null` where package.json does not tell one. */
+  pack: string | null;
+  version: string | null;
+} & Record<KindKey, string[]> & { problems: Problem[] };
+
+/** A report with what it takes to show it beside the sources. */
+export interface DetailedReport {
+  report: ValidationReport;
+  /** Absolute path of the package. */
+  location: string;
+  /** The texts that positions refer to, by file. */
+  texts: ReadonlyMap<string, string>;
+}
+
+export interface ValidationOptions extends InspectionOptions {
+  /** Let warnings fail as well. */
+  strict?: boolean;
+}
+
+/** A package to validate: where it is, what its package.json gave, and how it came to be named. */
+interface Target {
+  location: string;
+  read: Manifest | ManifestFault | "absent" | "irrelevant";
+  origin: Origin;
+  /** A folder without the field is an author's fault; an installed package without it was never a pack. */
+  byName: boolean;
+  findSurroundings: () => Promise<Surroundings>;
+}
+
+/** True for what can only be a path; `acme/jira` may also name `@acme/jira`. */
+function isPath(target: string): boolean {
+  return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
+}
+
+function describeSurroundings(means: InspectionMeans, found: FoundPacks): Surroundings {
+  const { packs, resolvePackage, broken } = found;
+  return {
+    packs: packs.map(({ pack }) => pack),
+    resolvePackage,
+    broken,
+    manager: found.manager,
+    findAdvertised: (names) => findAdvertised(means, packs, names),
+  };
+}
+
+async function findTarget(
+  means: InspectionMeans,
+  target: string | DiscoveredPack,
+  { cwd: givenCwd, global = false }: ValidationOptions,
+): Promise<Target> {
+  const { port } = means;
+  const cwd = givenCwd ?? process.cwd();
+  const lookAround = async (directory: string) =>
+    describeSurroundings(means, await findPacks(port, { cwd: directory, global }));
+  if (typeof target !== "string" && typeof target?.location !== "string") {
+    throw failure("InvalidArguments", { reason: "What to validate is a folder, a name or a pack" });
+  }
+  if (typeof target !== "string") {
+    const { location, origin } = target;
+    const read = readManifest(port, location, "always");
+    const findSurroundings = () => {
+      // Who hands over a pack need not say where: what is around it does where this process is in no project.
+      const isElsewhere = givenCwd === undefined && !isInProject(port, cwd);
+      return lookAround(origin === "self" || isElsewhere ? location : cwd);
+    };
+    return { location, read, origin, byName: false, findSurroundings };
+  }
+  const folder = resolve(cwd, target);
+  const isProject = target === ".";
+  const isFolder = port.exists(join(folder, "package.json"));
+  if (!isProject && !isFolder && isQualifiedName(target) && !port.exists(folder))
+    refuseItem(await findPacks(port, { cwd, global }), target);
+  const parent = isFolder ? undefined : port.realPath(dirname(folder));
+  if (parent !== undefined && port.describePath(parent, basename(folder)) === "file") {
+    const hint = "Name the folder that its package.json is in, or nothing for the project here.";
+    throw failure("InvalidArguments", {
+      reason: `${quote(target, 400)} is a file; packages are validated as a whole`,
+      hint,
+    });
+  }
+  if (isProject || isFolder || isPath(target)) {
+    // Only "." stands for the project around it: whoever names a folder means that one.
+    const { location, read } = isProject ? readProject(port, folder) : readFolder(port, folder);
+    return { location, read, origin: "self", byName: false, findSurroundings: () => lookAround(location) };
+  }
+  const found = await findPacks(port, { cwd, global });
+  const named = findPackBySubject(found, target);
+  if (named === undefined) {
+    refuseItem(found, target);
+    if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
+    throw await missingPack(port, found, target);
+  }
+  const { location, origin } = named.pack;
+  const findSurroundings = async () => describeSurroundings(means, found);
+  return { location, read: named.manifest, origin, byName: true, findSurroundings };
+}
+
+/** Throws `InvalidArguments` for what names an item of an installed pack: packs are validated as a whole. */
+function refuseItem(found: FoundPacks, target: string): void {
+  const owner = findOwner(found, target);
+  if (owner === undefined) return;
+  const { qualifiedName } = owner.pack;
+  const reason = `${quote(target, 400)} is an item; packs are validated as a whole`;
+  throw failure("InvalidArguments", { reason, hint: `trailblaze validate ${qualifiedName}` });
+}
+
+function isInProject(port: InspectionPort, cwd: string): boolean {
+  try {
+    findProject(port, cwd);
+    return true;
+  } catch (error) {
+    if (error instanceof TrailblazeError && error.code === "ProjectNotFound") return false;
+    throw error;
+  }
+}
+
+type ReadPackage = Pick<Target, "location" | "read">;
+
+function readProject(port: InspectionPort, cwd: string): ReadPackage {
+  const { directory, manifest, fault } = findProject(port, cwd);
+  return { location: directory, read: manifest ?? fault ?? "absent" };
+}
+
+function readFolder(port: InspectionPort, folder: string): ReadPackage {
+  const location = port.realPath(folder);
+  if (location === undefined)
+    throw failure("ProjectNotFound", { directory: folder, exists: false }, {}, { isMissingTarget: true });
+  return { location, read: readManifest(port, location, "always") };
+}
+
+/** The name in a package.json that is not valid JSON, where it can be read all the same. */
+async function readLegibleName(text: string): Promise<string | undefined> {
+  const { parseBroken } = await import("../data/json-positions.ts");
+  const value = parseBroken(text);
+  return isRecord(value) && typeof value.name === "string" && isPackageName(value.name)
+    ? value.name
+    : undefined;
+}
+
+function createReport(
+  pack: string | null,
+  version: string | null,
+  problems: Problem[],
+  strict: boolean,
+): ValidationReport {
+  const fails = ({ severity }: Problem) => strict && severity === "warning";
+  const ok = !hasErrors(problems) && !problems.some(fails);
+  return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], problems };
+}
+
+/** Validates a folder, an installed pack by name, or a pack that discovery returned. */
+export async function validateExtensionWith(
+  means: InspectionMeans,
+  target: string | DiscoveredPack,
+  options: ValidationOptions = {},
+): Promise<DetailedReport> {
+  const { strict = false, dataOnly = false, builtIns = [] } = options;
+  const { location, read, origin, byName, findSurroundings } = await findTarget(means, target, options);
+  if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
+  if (isFault(read)) {
+    const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
+    const name = text === undefined ? undefined : await readLegibleName(text);
+    const problem = await describeFault(read, name, { context: "validation", isSource: true });
+    const texts = new Map(text === undefined ? [] : [["package.json", text]]);
+    return { report: createReport(name ?? null, null, [problem], strict), location, texts };
+  }
+  const { value, text } = read;
+  const texts = new Map([["package.json", text]]);
+  const name = typeof value.name === "string" ? value.name : null;
+  const version = typeof value.version === "string" ? value.version : null;
+  if (!Object.hasOwn(value, "trailblaze")) {
+    if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
+    const place = { ...(name === null ? {} : { pack: name }), file: "package.json", line: 1, column: 1 };
+    const problem = createProblem("NoExtension", { name: name ?? "The package" }, place, "validation");
+    return { report: createReport(name, version, [problem], strict), location, texts };
+  }
+  const found = await describePack(location, read, origin, [], "validation");
+  const inspected = await loadDefinitions(means.port, found, {
+    dataOnly,
+    context: "validation",
+    unneeded: true,
+    createEvaluator: () => means.createEvaluator(options),
+  });
+  const { port, createPacking } = means;
+  const project = { directory: location, manifest: found.manifest, fault: undefined };
+  const sources = {
+    port,
+    createPacking,
+    findSurroundings,
+    findWorkspace: () => findWorkspace(port, project),
+  };
+  const facts = await gatherFacts(sources, inspected, builtIns);
+  const report = createReport(found.pack.name, version, await validatePack(facts), strict);
+  for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
+  for (const [file, source] of inspected.texts) texts.set(file, source.text);
+  return { report, location, texts };
+}

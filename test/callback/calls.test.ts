@@ -1,0 +1,371 @@
+import { getEventListeners } from "node:events";
+import { inspect } from "node:util";
+import { describe, expect, test, vi } from "vitest";
+import type { CallbackCall, CallbackOutcome } from "../../src/callback/callback-call.ts";
+import { createRequest, invocationId, openEndpoint, post, resultOf } from "./open-endpoint.ts";
+import { formatRequest, openConnection } from "./raw-connection.ts";
+
+/** A dispatch that never comes to an end. */
+const hang = () => new Promise<never>(() => {});
+
+const reasonOf = (call: CallbackCall | undefined) => (call?.signal.reason as DOMException | undefined)?.name;
+
+describe("a call", () => {
+  test("is dispatched with what was asked for, one level deeper", async () => {
+    const opened = await openEndpoint();
+    const args = { summary: "é😀", list: [1, null, { a: true }] };
+    const action = { tool_name: "jira_createIssue", arguments_json: JSON.stringify(args) };
+    await post(opened, createRequest({}, action));
+    expect(opened.calls).toEqual([
+      {
+        invocationId,
+        depth: 1,
+        toolName: "jira_createIssue",
+        arguments: args,
+        signal: expect.any(AbortSignal),
+      },
+    ]);
+    expect(opened.calls[0]?.signal.aborted).toBe(false);
+  });
+
+  test.each<[CallbackOutcome, object]>([
+    [
+      { success: true, text: "é\u2028" },
+      { success: true, text_content: "é\u2028", error_message: "" },
+    ],
+    [
+      { success: true, text: "", structuredContent: { createdAt: [1] } },
+      { success: true, text_content: "", error_message: "", structured_content: { createdAt: [1] } },
+    ],
+    [
+      { success: true, text: "x", structuredContent: undefined },
+      { success: true, text_content: "x", error_message: "" },
+    ],
+    [
+      { success: false, errorMessage: 'There is no tool "x".' },
+      { success: false, text_content: "", error_message: 'There is no tool "x".' },
+    ],
+    [
+      { success: false, errorMessage: "It failed.", text: "partly" },
+      { success: false, text_content: "partly", error_message: "It failed." },
+    ],
+  ])("with the outcome %j is answered so", async (outcome, result) => {
+    const response = await post(await openEndpoint({ dispatch: async () => outcome }));
+    expect(response.status).toBe(200);
+    expect(await resultOf(response)).toEqual({ type: "call_tool_result", ...result });
+  });
+
+  test.each<[string, () => Promise<CallbackOutcome>]>([
+    ["rejects", () => Promise.reject(new Error("secret at /home/me/x.ts:1"))],
+    [
+      "throws at once",
+      () => {
+        throw new TypeError("secret");
+      },
+    ],
+    ["rejects with nothing", () => Promise.reject(undefined)],
+    ["yields nothing", () => Promise.resolve(undefined as never)],
+    ["yields what is no data", async () => ({ success: true, text: "", structuredContent: { secret: 1n } })],
+  ])("whose dispatch %s tells nothing of why", async (_what, dispatch) => {
+    const response = await post(await openEndpoint({ dispatch }));
+    expect(response.status).toBe(200);
+    expect(await resultOf(response)).toEqual({
+      type: "call_tool_result",
+      success: false,
+      text_content: "",
+      error_message: "The host failed to call the tool.",
+    });
+  });
+
+  test("that takes too long is cancelled and is no success", async () => {
+    const opened = await openEndpoint({ limits: { timeoutMs: 50 }, dispatch: hang });
+    expect(await resultOf(await post(opened))).toEqual({
+      type: "call_tool_result",
+      success: false,
+      text_content: "",
+      error_message: "The tool took longer than 50 ms and was cancelled.",
+    });
+    expect(reasonOf(opened.calls[0])).toBe("TimeoutError");
+  });
+
+  test("may have limits that no timer can hold", async () => {
+    const warned = vi.fn();
+    process.on("warning", warned);
+    const opened = await openEndpoint({
+      limits: { timeoutMs: 1e12, bodyTimeoutMs: 1e12 },
+      dispatch: () => new Promise((resolve) => setTimeout(resolve, 30, { success: true, text: "done" })),
+    });
+    const connection = await openConnection(opened);
+    const request = formatRequest(opened, createRequest());
+    await connection.send(request.slice(0, -5));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await connection.send(request.slice(-5));
+    expect((await connection.answers(1))[0]?.body).toContain("done");
+    process.off("warning", warned);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  test("may be nested as deep as allowed and no deeper", async () => {
+    const opened = await openEndpoint({ limits: { maxDepth: 2 } });
+    const { endpoint } = opened;
+    const results = [];
+    for (const depth of [0, 1, 2, 3]) {
+      endpoint.beginInvocation(`at ${depth}`, "api", depth, new AbortController().signal);
+      const result = await resultOf(await post(opened, createRequest({ invocation_id: `at ${depth}` })));
+      results.push([result.success, result.error_message]);
+    }
+    const refused = [false, "Calls are nested deeper than 2 levels, so this one was not made."];
+    expect(results).toEqual([[true, ""], [true, ""], refused, refused]);
+    expect(opened.calls.map(({ depth }) => depth)).toEqual([1, 2]);
+  });
+
+  test("can run beside 99 others", { timeout: 60_000 }, async () => {
+    const finish: (() => void)[] = [];
+    const opened = await openEndpoint({
+      dispatch: (call) =>
+        new Promise((resolve) => {
+          finish.push(() => resolve({ success: true, text: String(call.arguments.index) }));
+        }),
+    });
+    const asked = Array.from({ length: 100 }, async (_, index) => {
+      const body = createRequest({}, { arguments_json: JSON.stringify({ index }) });
+      return (await resultOf(await post(opened, body))).text_content;
+    });
+    // All of them are under way before the first one ends.
+    await expect.poll(() => finish.length, { timeout: 20_000 }).toBe(100);
+    for (const one of finish.toReversed()) one();
+    expect(await Promise.all(asked)).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
+  });
+
+  test("beyond a thousand at once is refused", { timeout: 60_000 }, async () => {
+    const opened = await openEndpoint({ dispatch: hang });
+    const connection = await openConnection(opened);
+    await connection.send(formatRequest(opened, createRequest()).repeat(1000));
+    await expect.poll(() => opened.calls.length, { timeout: 30_000 }).toBe(1000);
+    const refused = await resultOf(await post(opened));
+    expect(refused.success).toBe(false);
+    expect(refused.error_message).toContain("1000 callbacks at once");
+    // Another invocation has its own.
+    const { endpoint } = opened;
+    endpoint.beginInvocation("other", "api", 0, new AbortController().signal);
+    const other = await openConnection(opened);
+    await other.send(formatRequest(opened, createRequest({ invocation_id: "other" })));
+    await expect.poll(() => opened.calls.length).toBe(1001);
+  });
+});
+
+describe("a call in flight is aborted", () => {
+  test.each<[string, (opened: Awaited<ReturnType<typeof openEndpoint>>) => void]>([
+    ["ends", ({ endpoint }) => endpoint.endInvocation(invocationId)],
+    ["is cancelled", ({ outer }) => outer.abort()],
+  ])("when its invocation %s, and the next finds none", async (_what, end) => {
+    const opened = await openEndpoint({ dispatch: hang });
+    const asked = [post(opened), post(opened)];
+    await expect.poll(() => opened.calls.length).toBe(2);
+    end(opened);
+    for (const response of await Promise.all(asked)) {
+      expect(await resultOf(response)).toMatchObject({
+        success: false,
+        error_message: "The invocation ended before the tool did, so the tool was cancelled.",
+      });
+    }
+    expect(opened.calls.map(reasonOf)).toEqual(["AbortError", "AbortError"]);
+    expect((await resultOf(await post(opened))).type).toBe("error");
+  });
+
+  test("when its client hangs up, alone of all", async () => {
+    const opened = await openEndpoint({ dispatch: hang });
+    const connection = await openConnection(opened);
+    await connection.send(formatRequest(opened, createRequest()).repeat(3));
+    await expect.poll(() => opened.calls.length).toBe(3);
+    const other = await openConnection(opened);
+    await other.send(formatRequest(opened, createRequest()));
+    await expect.poll(() => opened.calls.length).toBe(4);
+    connection.socket.destroy();
+    await expect.poll(() => opened.calls.map(reasonOf)).toEqual([...Array(3).fill("AbortError"), undefined]);
+  });
+
+  test("when a fetch is aborted by its caller", async () => {
+    const opened = await openEndpoint({ dispatch: hang });
+    const caller = new AbortController();
+    const asked = post(opened, createRequest(), { signal: caller.signal });
+    await expect.poll(() => opened.calls.length).toBe(1);
+    caller.abort();
+    await expect(asked).rejects.toThrow();
+    await expect.poll(() => reasonOf(opened.calls[0])).toBe("AbortError");
+  });
+
+  test("when the endpoint closes, which answers it and ends all connections", async () => {
+    const opened = await openEndpoint({ dispatch: hang });
+    const { endpoint } = opened;
+    const asked = await openConnection(opened);
+    await asked.send(formatRequest(opened, createRequest()));
+    await expect.poll(() => opened.calls.length).toBe(1);
+    const idle = await openConnection(opened);
+    const sending = await openConnection(opened);
+    await sending.send(formatRequest(opened, createRequest()).slice(0, -5));
+    await Promise.all([endpoint.close(), endpoint.close()]);
+    await endpoint.close();
+    expect(await asked.statusesUntilClosed()).toEqual([200]);
+    expect(await sending.statusesUntilClosed()).toEqual([]);
+    await idle.closed;
+    expect(reasonOf(opened.calls[0])).toBe("AbortError");
+    await expect(post(opened)).rejects.toThrow();
+    expect(getEventListeners(opened.outer.signal, "abort")).toEqual([]);
+  });
+
+  test("and not when it is done: its signal stays as it was", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    await connection.send(formatRequest(opened, createRequest()));
+    await connection.answers(1);
+    connection.socket.destroy();
+    opened.endpoint.endInvocation(invocationId);
+    await opened.endpoint.close();
+    expect(opened.calls[0]?.signal.aborted).toBe(false);
+  });
+
+  test("and what it yields or throws afterwards is dropped", async () => {
+    const rejected = vi.fn();
+    process.on("unhandledRejection", rejected);
+    const opened = await openEndpoint({
+      limits: { timeoutMs: 20 },
+      dispatch: ({ signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
+    });
+    expect((await resultOf(await post(opened))).error_message).toContain("20 ms");
+    expect((await resultOf(await post(opened))).error_message).toContain("20 ms");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off("unhandledRejection", rejected);
+    expect(rejected).not.toHaveBeenCalled();
+  });
+});
+
+test("many calls of one invocation leave no listeners on its signal", async () => {
+  const warned = vi.fn();
+  process.on("warning", warned);
+  const opened = await openEndpoint();
+  const add = vi.spyOn(opened.outer.signal, "addEventListener");
+  for (let count = 0; count < 30; count++) await post(opened);
+  process.off("warning", warned);
+  expect(add).not.toHaveBeenCalled();
+  expect(warned).not.toHaveBeenCalled();
+});
+
+test("an id that is running cannot be begun again, and can once it has ended", async () => {
+  const { endpoint } = await openEndpoint();
+  const { signal } = new AbortController();
+  expect(() => endpoint.beginInvocation(invocationId, "other", 3, signal)).toThrow("already running");
+  endpoint.endInvocation(invocationId);
+  endpoint.endInvocation(invocationId);
+  endpoint.beginInvocation(invocationId, "api", 0, signal);
+});
+
+test("the signal of an earlier invocation does not end a later one of the same id", async () => {
+  const opened = await openEndpoint();
+  opened.endpoint.endInvocation(invocationId);
+  opened.endpoint.beginInvocation(invocationId, "api", 0, new AbortController().signal);
+  opened.outer.abort();
+  expect((await resultOf(await post(opened))).type).toBe("call_tool_result");
+});
+
+describe("tokens", () => {
+  test("are 32 random bytes in base64url", async () => {
+    const { endpoint } = await openEndpoint();
+    const tokens = Array.from({ length: 50 }, () => endpoint.issueToken("api"));
+    expect(new Set(tokens).size).toBe(50);
+    for (const token of tokens) expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  });
+
+  test("of two servers are not interchangeable", async () => {
+    const opened = await openEndpoint();
+    const { endpoint } = opened;
+    const token = endpoint.issueToken("other");
+    endpoint.beginInvocation("other's", "other", 0, new AbortController().signal);
+    const typeFor = async (as: string, id: string) =>
+      (await resultOf(await post({ endpoint, token: as }, createRequest({ invocation_id: id })))).type;
+    expect(await typeFor(opened.token, invocationId)).toBe("call_tool_result");
+    expect(await typeFor(token, "other's")).toBe("call_tool_result");
+    expect(await typeFor(opened.token, "other's")).toBe("error");
+    expect(await typeFor(token, invocationId)).toBe("error");
+  });
+
+  test("end when they are revoked, and no other does", async () => {
+    const opened = await openEndpoint();
+    const { endpoint } = opened;
+    const second = endpoint.issueToken("api");
+    expect((await post(opened)).status).toBe(200);
+    endpoint.revokeToken(opened.token);
+    endpoint.revokeToken(opened.token);
+    endpoint.revokeToken("never issued");
+    const connection = await openConnection(opened);
+    // Before its body has come.
+    await connection.send(formatRequest(opened, createRequest()).slice(0, -5));
+    expect((await connection.answers(1)).map(({ status }) => status)).toEqual([401]);
+    expect((await post({ endpoint, token: second })).status).toBe(200);
+  });
+
+  test("that are revoked while the body is under way no longer count", async () => {
+    const opened = await openEndpoint();
+    const connection = await openConnection(opened);
+    const request = formatRequest(opened, createRequest());
+    await connection.send(request.slice(0, -5));
+    // Its head has been read once a later request has been answered.
+    await post(opened);
+    opened.endpoint.revokeToken(opened.token);
+    await connection.send(request.slice(-5));
+    const [answer] = await connection.answers(1);
+    expect(answer?.status).toBe(401);
+    expect(answer?.headers.has("www-authenticate")).toBe(true);
+    expect(opened.calls).toHaveLength(1);
+  });
+
+  test("appear in no answer, in no output and in nothing that could be logged", async () => {
+    const written: string[] = [];
+    const keep = (chunk: unknown) => {
+      written.push(String(chunk));
+      return true;
+    };
+    const spies = [
+      vi.spyOn(process.stdout, "write").mockImplementation(keep as never),
+      vi.spyOn(process.stderr, "write").mockImplementation(keep as never),
+    ];
+    const warned: unknown[] = [];
+    const note = (...all: unknown[]) => warned.push(...all);
+    for (const event of ["warning", "uncaughtExceptionMonitor"]) process.on(event, note);
+    const opened = await openEndpoint({
+      limits: { timeoutMs: 30 },
+      dispatch: ({ toolName }) => (toolName === "hang" ? hang() : Promise.reject(new Error(toolName))),
+    });
+    const { endpoint, token } = opened;
+    const requests = [
+      formatRequest(opened, createRequest()),
+      formatRequest(opened, createRequest({}, { tool_name: "hang" })),
+      formatRequest(opened, createRequest({ version: 3 })),
+      formatRequest(opened, "{"),
+      formatRequest(opened, "{}", { "Content-Length": "none" }),
+      formatRequest(opened, "{}", { Authorization: [`Bearer ${token}`, `Bearer ${token}`] }),
+      formatRequest({ endpoint, token: `${token}x` }, "{}"),
+      formatRequest(opened, "{}", { Host: token }),
+      formatRequest(opened, "{}", { "Content-Type": token }),
+      formatRequest(opened, "{}", { x: token.repeat(1000) }),
+      formatRequest(opened, "{}").replace("/scripting/callback", `/${token}`),
+      `${token}\r\n\r\n`,
+    ];
+    for (const request of requests) {
+      const connection = await openConnection(opened);
+      await connection.send(request);
+      await connection.answers(1);
+      written.push(connection.received);
+      expect(connection.received).toMatch(/^HTTP\/1\.1 \d/);
+    }
+    await Promise.resolve()
+      .then(() => endpoint.beginInvocation(invocationId, token, 0, new AbortController().signal))
+      .catch((error: Error) => written.push(inspect(error)));
+    for (const event of ["warning", "uncaughtExceptionMonitor"]) process.off(event, note);
+    for (const spy of spies) spy.mockRestore();
+    const logged = inspect([endpoint, opened.calls, warned], { depth: 20, showHidden: true });
+    const all = [...written, logged, JSON.stringify(endpoint)].join("\n");
+    expect(all).not.toContain(token);
+  });
+});

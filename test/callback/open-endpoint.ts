@@ -1,0 +1,85 @@
+import { onTestFinished } from "vitest";
+import type { CallbackCall } from "../../src/callback/callback-call.ts";
+import {
+  type CallbackEndpoint,
+  type CallbackOptions,
+  openCallbackEndpoint,
+} from "../../src/callback/callback-endpoint.ts";
+
+export const sessionId = "session-1";
+export const invocationId = "invocation-1";
+
+export interface OpenedEndpoint {
+  endpoint: CallbackEndpoint;
+  /** Of the server "api", whose invocation `invocationId` runs at depth 0. */
+  token: string;
+  /** What was dispatched, in order. */
+  calls: CallbackCall[];
+  /** Ends the outer call. */
+  outer: AbortController;
+}
+
+interface Changes {
+  limits?: Partial<CallbackOptions["limits"]>;
+  transport?: CallbackOptions["transport"];
+  dispatch?: CallbackOptions["dispatch"];
+}
+
+/** An endpoint with small limits, one server and one invocation; closed when the test ends. */
+export async function openEndpoint(changes: Changes = {}): Promise<OpenedEndpoint> {
+  const calls: CallbackCall[] = [];
+  const { dispatch = async () => ({ success: true, text: "done" }) } = changes;
+  const endpoint = await openCallbackEndpoint({
+    sessionId,
+    limits: {
+      enabled: true,
+      timeoutMs: 60_000,
+      maxDepth: 16,
+      maxBodyBytes: 4096,
+      bodyTimeoutMs: 60_000,
+      ...changes.limits,
+    },
+    dispatch: (call) => {
+      calls.push(call);
+      return dispatch(call);
+    },
+    ...(changes.transport && { transport: changes.transport }),
+  });
+  onTestFinished(() => endpoint.close());
+  const token = endpoint.issueToken("api");
+  const outer = new AbortController();
+  endpoint.beginInvocation(invocationId, "api", 0, outer.signal);
+  return { endpoint, token, calls, outer };
+}
+
+/** The body of a callback, with changes. */
+export const createRequest = (
+  changes: Record<string, unknown> = {},
+  action: Record<string, unknown> = {},
+) => ({
+  version: 1,
+  session_id: sessionId,
+  invocation_id: invocationId,
+  action: { type: "call_tool", tool_name: "greet", arguments_json: "{}", ...action },
+  ...changes,
+});
+
+/** Posts a body as a well-behaved server does. A header of `undefined` is left out. */
+export function post(
+  { endpoint, token }: Pick<OpenedEndpoint, "endpoint" | "token">,
+  body: unknown = createRequest(),
+  init: RequestInit = {},
+): Promise<Response> {
+  return fetch(`${endpoint.baseUrl}/scripting/callback`, {
+    method: "POST",
+    body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+    ...init,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...init.headers },
+  });
+}
+
+/** The result in the answer to a callback. */
+export async function resultOf(response: Response): Promise<Record<string, unknown>> {
+  const { result } = (await response.json()) as { result: Record<string, unknown> };
+  return result;
+}

@@ -1,0 +1,144 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { knownKeys } from "../../src/config/generated/config-validator.js";
+import { findNearestNames } from "../../src/qualified-names/index.ts";
+import { parseMarkdown } from "../docs/markdown.ts";
+import { inRepository } from "../support/repository.ts";
+import { completeConfig } from "./complete-config.ts";
+import { faultsOfObject, faultsOfYaml, readYaml } from "./configs.ts";
+import { wrongByMeaning, wrongByShape } from "./wrong-values.ts";
+
+type Schema = Record<string, unknown> & { properties: Record<string, Schema> };
+const readJson = (path: string) => JSON.parse(readFileSync(inRepository(path), "utf8"));
+const schema = readJson("schema/config.schema.json") as Schema;
+const fitsSchema = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
+
+describe("the exported schema", () => {
+  test("is what the package exports", () => {
+    const { exports, files } = readJson("package.json");
+    expect(exports["./config.schema.json"]).toBe("./schema/config.schema.json");
+    expect(files).toContain("schema");
+  });
+
+  test("accepts every key", () => {
+    expect(fitsSchema(completeConfig), JSON.stringify(fitsSchema.errors)).toBe(true);
+    const written = Object.keys(completeConfig).filter((key) => !key.startsWith("x-"));
+    expect(["$schema", ...written].sort()).toEqual(Object.keys(schema.properties).sort());
+  });
+
+  test("says of every key what it is for", () => {
+    const keysOf = ({ properties = {}, items, additionalProperties }: Schema): [string, Schema][] => [
+      ...Object.entries(properties),
+      ...[...Object.values(properties), items, additionalProperties].flatMap((value) =>
+        typeof value === "object" && value !== null ? keysOf(value as Schema) : [],
+      ),
+    ];
+    const { builtIns: _, ...ours } = schema.properties;
+    const undescribed = keysOf({ ...schema, properties: ours }).filter(([, value]) => !value.description);
+    expect(undescribed.map(([key]) => key)).toEqual([]);
+  });
+
+  test.each(wrongByShape)("refuses, as the reader does, %j", (config) => {
+    expect(fitsSchema(JSON.parse(JSON.stringify(config)))).toBe(false);
+  });
+
+  test.each(wrongByMeaning)("cannot refuse, as the reader does, %j", (config) => {
+    expect(fitsSchema(config)).toBe(true);
+  });
+
+  test("takes a key without a value, as the reader does, unless it must have one", async () => {
+    const nulls = {
+      ...Object.fromEntries(Object.keys(schema.properties).map((key) => [key, null])),
+      device: { platform: null, widthPixels: null },
+      packs: { allow: null, onError: null, memory: null },
+      callback: { enabled: null },
+      servers: { a: { tools: [], transport: null } },
+      trailblazeSubprocessToolsets: [{ name: "a", command: "b", args: null, cwd: null, env: null }],
+    };
+    expect(fitsSchema(nulls), JSON.stringify(fitsSchema.errors)).toBe(true);
+    expect(await faultsOfObject(nulls)).toEqual([]);
+    for (const config of [
+      { trailblazeSubprocessToolsets: [{ name: "a", command: null }] },
+      { memory: { a: null } },
+    ]) {
+      expect(fitsSchema(config)).toBe(false);
+      expect(await faultsOfObject(config)).toHaveLength(1);
+    }
+  });
+
+  test("has the defaults that the reader has", async () => {
+    const defaults = (object: Schema | undefined) =>
+      Object.fromEntries(
+        Object.entries(object?.properties ?? {})
+          .filter(([, { default: value }]) => value !== undefined)
+          .map(([key, { default: value }]) => [key, value]),
+      );
+    const config = await readYaml("");
+    const { memory, options, toolsets, servers, builtIns, trailblazeSubprocessToolsets, ...plain } =
+      defaults(schema);
+    expect(config).toMatchObject(plain);
+    expect([memory, options, toolsets, servers, builtIns, trailblazeSubprocessToolsets]).toEqual([
+      {},
+      {},
+      {},
+      {},
+      [],
+      [],
+    ]);
+    expect(config.packs).toEqual({ allow: undefined, ...defaults(schema.properties.packs) });
+    expect(config.callback).toEqual(defaults(schema.properties.callback));
+    expect(config.timeouts).toEqual(defaults(schema.properties.timeouts));
+    const [server] = (await readYaml("trailblazeSubprocessToolsets: [{ name: a, command: b }]"))
+      .subprocessServers;
+    const item = schema.properties.trailblazeSubprocessToolsets?.items as Schema;
+    expect(server).toMatchObject(defaults(item));
+  });
+});
+
+test("discovery, which knows `packs` alone, takes no other key for a slip of it", () => {
+  const others = (knownKeys["#/additionalProperties"] ?? []).filter((key) => key !== "packs");
+  expect(others.length).toBeGreaterThan(10);
+  for (const key of others) expect(findNearestNames(key, ["packs"]), key).toEqual([]);
+});
+
+describe("the guide", () => {
+  const page = readFileSync(inRepository("docs/guides/configuration.md"), "utf8");
+  const blocks = parseMarkdown(page).filter((part) => typeof part !== "string");
+  const examples = blocks.filter(({ language }) => language === "yaml").map(({ text }) => text);
+
+  test("begins with an example of every key", () => {
+    const keys = Object.keys(schema.properties).filter((key) => key !== "$schema");
+    expect(Object.keys(parse(examples[0] ?? "")).sort()).toEqual(keys.sort());
+  });
+
+  test.each(examples)("has an example that the schema and the reader accept: %s", async (text) => {
+    expect(fitsSchema(parse(text)), JSON.stringify(fitsSchema.errors)).toBe(true);
+    expect(await faultsOfYaml(text)).toEqual([]);
+  });
+
+  test("has a row for every key, with its default", () => {
+    const rows = new Map(
+      [...page.matchAll(/^\| `([\w.$]+)` \| (.*?) \|/gm)].map(([, key = "", byDefault = ""]) => [
+        key,
+        byDefault,
+      ]),
+    );
+    for (const [key, value] of Object.entries(schema.properties)) {
+      if (key === "$schema") continue;
+      const inner = ["device", "packs", "callback", "timeouts"].includes(key) ? value.properties : undefined;
+      const wanted =
+        inner === undefined
+          ? [[key, value] as const]
+          : Object.entries(inner).map(([name, one]) => [`${key}.${name}`, one] as const);
+      for (const [name, { default: byDefault }] of wanted) {
+        expect(rows.has(name), name).toBe(true);
+        if (byDefault === undefined) continue;
+        expect(rows.get(name), name).toBe(
+          `\`${typeof byDefault === "string" ? byDefault : stringify(byDefault).trim()}\``,
+        );
+      }
+    }
+  });
+});

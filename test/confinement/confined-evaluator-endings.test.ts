@@ -1,0 +1,356 @@
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+import { evaluateCode, evaluateIn, evaluatePack, processesWith, usableMethods } from "./evaluate-pack.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** The strictest and the plainest way; those between differ in nothing that matters to a file's end. */
+const extremes = usableMethods.filter((_method, index, all) => index === 0 || index === all.length - 1);
+
+const limits = { wallMs: 20_000, packMs: 60_000, heapMiB: 64 };
+const tooSlow = { ...limits, wallMs: 1500 };
+const good = "export default { good: true };";
+const isGood = { value: { good: true } };
+const outOfMemory = { reason: "it needed more than 64 MiB of memory" };
+
+/** Writes to the pipe for answers as the child program does, with a secret that is made up. */
+const forge = (line: string): string =>
+  `import { writeSync } from "node:fs"; writeSync(3, ${JSON.stringify(`\n${line}\n`)});`;
+
+const endings: readonly (readonly [what: string, code: string, result: unknown])[] = [
+  ["ends with exit code 0", "process.exit(0)", { reason: "it ended the process (exit code 0)" }],
+  ["ends with exit code 3", "process.exit(3)", { reason: "it ended the process (exit code 3)" }],
+  ["ends for real", "process.reallyExit(4)", { reason: "it ended the process (exit code 4)" }],
+  [
+    "aborts",
+    "process.abort()",
+    { reason: "it threw: abort cannot be used while a definition is read", line: 1, column: 9 },
+  ],
+  ["awaits what never comes", "await new Promise(() => {})", { reason: "its top-level await never ends" }],
+  [
+    "awaits for ever",
+    "setInterval(() => {}, 1000); await new Promise(() => {})",
+    { reason: "it took longer than 1.5 s" },
+  ],
+  ["loops for ever", "for (;;);", { reason: "it took longer than 1.5 s" }],
+  [
+    "sleeps for ever",
+    "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
+    { reason: "it took longer than 1.5 s" },
+  ],
+  ["eats heap", "const all = []; for (;;) all.push(new Array(1000).fill({}))", outOfMemory],
+  [
+    "prints megabytes",
+    `for (let i = 0; i < 50; i++) { console.log("x".repeat(1e6)); console.error("x".repeat(1e6)); } ${good}`,
+    isGood,
+  ],
+  [
+    "reads its input",
+    `import { readFileSync } from "node:fs"; export default { input: readFileSync(0, "utf8") }`,
+    { value: { input: "" } },
+  ],
+  [
+    "leaves errors behind",
+    `setTimeout(() => { throw new Error() }, 1); Promise.reject(new Error()); await new Promise((r) => setTimeout(r, 20)); ${good}`,
+    isGood,
+  ],
+  ["leaves timers behind", `setInterval(() => {}, 1); ${good}`, isGood],
+  [
+    "answers with more than 1 MiB",
+    "export default 'x'.repeat(1 << 20)",
+    { reason: "its answer is larger than 1 MiB" },
+  ],
+  [
+    "answers with just 1 MiB",
+    "export default 'x'.repeat((1 << 20) - 2)",
+    { value: "x".repeat((1 << 20) - 2) },
+  ],
+  [
+    "answers with 1 MiB that needs more bytes",
+    "export default 'ü'.repeat(1 << 19)",
+    { reason: "its answer is larger than 1 MiB" },
+  ],
+  [
+    "answers with one object a million times",
+    "let a = {}; for (let i = 0; i < 100; i++) a = [a, a]; export default a;",
+    { reason: "its answer is larger than 1 MiB" },
+  ],
+  [
+    "floods the pipe for answers",
+    `import { writeSync } from "node:fs"; const s = "x".repeat(1e5); for (;;) writeSync(3, s)`,
+    { reason: "its answer is larger than 1 MiB" },
+  ],
+  [
+    "floods it with lines",
+    `import { writeSync } from "node:fs"; const s = "x\\n".repeat(1e5); for (;;) writeSync(3, s)`,
+    { reason: "its answer is larger than 1 MiB" },
+  ],
+  [
+    "closes the pipe for answers",
+    `import { closeSync } from "node:fs"; closeSync(3); ${good}`,
+    { reason: "it left no way to answer" },
+  ],
+  [
+    "patches what JSON and objects are made of",
+    `JSON.stringify = () => '"forged"';
+     JSON.parse = Object.keys = Reflect.ownKeys = Array.isArray = () => { throw new Error("patched") };
+     String.prototype.toJSON = Number.prototype.toJSON = () => "forged";
+     const patch = { __proto__: null, configurable: true, get() { return "forged" }, set() { throw new Error("patched") } };
+     for (const name of ["get", "set", "value", "enumerable", "up", "kind", "toJSON"]) {
+       for (const { prototype } of [Object, Array]) Object.defineProperty(prototype, name, patch);
+     }
+     Array.prototype[Symbol.iterator] = function* () { yield "forged" };
+     Promise.prototype.then = function () { throw new Error("patched") };
+     try { Promise.prototype.constructor = function () { throw new Error("patched") } } catch {}
+     String.prototype.slice = String.prototype.replace = Function.prototype.call = Function.prototype.apply = () => "forged";
+     export default { list: [1, { a: "b" }], text: "t", n: 1, handler() {} };`,
+    { value: { list: [1, { a: "b" }], text: "t", n: 1, handler: { $function: "handler" } } },
+  ],
+];
+
+describe.each(extremes)("a file that is evaluated with %s", (method) => {
+  const folder = makeTemporaryFolder();
+  const found: (EvaluatedFile | undefined)[] = [];
+
+  // Each in a pack of its own, and a few at a time: most of them only wait.
+  beforeAll(async () => {
+    const todo = endings.entries();
+    const evaluateRest = async () => {
+      for (const [index, [, code, result]] of todo) {
+        writeTree(folder.path, { [`${index}/tool.mjs`]: code });
+        const own = JSON.stringify(result).includes("1.5 s") ? tooSlow : limits;
+        const options = { methods: [method], limits: own };
+        const { results } = await evaluateIn(join(folder.path, String(index)), undefined, options);
+        found[index] = results["tool.mjs"];
+      }
+    };
+    await Promise.all([evaluateRest(), evaluateRest(), evaluateRest()]);
+  }, 120_000);
+  afterAll(folder.remove);
+
+  test.each(endings.map(([what, , result], index) => ({ what, result, index })))(
+    "and $what has its reason",
+    ({ result, index }) => expect(found[index]).toEqual(result),
+  );
+
+  test.runIf(process.platform === "linux")("and eats Buffers has its reason", async () => {
+    const code = "const all = []; for (;;) all.push(Buffer.alloc(4 << 20, 1))";
+    expect(await evaluateCode(code, { methods: [method], limits })).toEqual(outOfMemory);
+  });
+
+  test("and forges answers changes none", async () => {
+    const { results } = await evaluatePack(
+      {
+        "a.mjs": `${forge('0 value {"forged":1}')} export default 1;`,
+        "b.mjs": `${forge(`${"0".repeat(32)} 1 value {"forged":1}`)} export default 2;`,
+        "c.mjs": `import { writeSync } from "node:fs"; writeSync(3, "unfinished"); export default 3;`,
+        "d.mjs": `${forge(`${"0".repeat(32)} 4 value {"forged":1}`)} export default 4;`,
+        "e.mjs": "export default 5;",
+      },
+      { methods: [method], limits },
+    );
+    expect(Object.values(results)).toEqual([1, 2, 3, 4, 5].map((value) => ({ value })));
+  });
+
+  test("and finds no secret to forge answers with", async () => {
+    const code = `
+      import v8 from "node:v8";
+      const found = new Set();
+      const isSecret = (text) => /[0-9a-f]{32} (?:ready|\\d)|"secret":"[0-9a-f]{32}/.test(text);
+      try {
+        let heap = "";
+        for await (const part of v8.getHeapSnapshot()) heap += part;
+        if (/"[0-9a-f]{32}"/.test(heap)) found.add("the heap");
+      } catch {}
+      for (let i = 0; i < 500; i++) {
+        for (let size = 64; size <= 1 << 16; size *= 2) {
+          if (isSecret(Buffer.allocUnsafe(size).latin1Slice())) found.add("fresh memory");
+        }
+        if (isSecret(Buffer.from(Buffer.from("x").buffer).latin1Slice())) found.add("the pool");
+      }
+      const bytes = Object.getPrototypeOf(Uint8Array.prototype);
+      for (const name of ["length", "byteLength", "byteOffset"]) {
+        const { get } = Object.getOwnPropertyDescriptor(bytes, name);
+        Object.defineProperty(bytes, name, {
+          get() {
+            if (isSecret(Reflect.apply(Buffer.prototype.latin1Slice, this, []))) globalThis.wasFound = true;
+            return Reflect.apply(get, this, []);
+          },
+        });
+      }
+      Error.prepareStackTrace = (_error, frames) => {
+        for (const frame of frames) if (frame.getFunction() !== undefined) found.add("a function");
+        return "";
+      };
+      (() => new Error().stack)();
+      export default { found: [...found] };`;
+    const late = "export default { found: globalThis.wasFound === true };";
+    const { results } = await evaluatePack({ "a.mjs": code, "b.mjs": late }, { methods: [method], limits });
+    expect(results).toEqual({ "a.mjs": { value: { found: [] } }, "b.mjs": { value: { found: false } } });
+  });
+
+  test("takes no other with it", async () => {
+    const { results } = await evaluatePack(
+      {
+        "a.mjs": good,
+        "b.mjs": "process.exit(3)",
+        "c.mjs": good,
+        "d.mjs": "for (;;);",
+        "e.mjs": "throw new Error('no luck')",
+        "f.mjs": good,
+      },
+      { methods: [method], limits: tooSlow },
+    );
+    expect(results).toEqual({
+      "a.mjs": isGood,
+      "b.mjs": { reason: "it ended the process (exit code 3)" },
+      "c.mjs": isGood,
+      "d.mjs": { reason: "it took longer than 1.5 s" },
+      "e.mjs": { reason: "it threw: no luck", line: 1, column: 7 },
+      "f.mjs": isGood,
+    });
+  });
+
+  test("is not blamed for what one before has left behind", async () => {
+    const { results } = await evaluatePack(
+      {
+        "a.mjs": `setTimeout(() => process.exit(3), 10); ${good}`,
+        "b.mjs": `await new Promise((resolve) => setTimeout(resolve, 50)); ${good}`,
+        "c.mjs": good,
+      },
+      { methods: [method], limits },
+    );
+    expect(results).toEqual({ "a.mjs": isGood, "b.mjs": isGood, "c.mjs": isGood });
+  });
+});
+
+describe("a pack", () => {
+  test("gets a bounded number of children", async () => {
+    const files = Object.fromEntries([..."abcdefgh"].map((name) => [`${name}.mjs`, "process.exit(3)"]));
+    const { results } = await evaluatePack(
+      { ...files, "i.mjs": good },
+      { limits: { ...limits, restarts: 2 } },
+    );
+    const ended = { reason: "it ended the process (exit code 3)" };
+    const notReached = {
+      reason: "it was not evaluated, because other files of the pack ended the process or took too long",
+    };
+    expect(Object.values(results)).toEqual([...Array(3).fill(ended), ...Array(6).fill(notReached)]);
+  });
+
+  test("gets a bounded time", async () => {
+    const files = Object.fromEntries([..."abcdefgh"].map((name) => [`${name}.mjs`, "for (;;);"]));
+    const before = performance.now();
+    const { results } = await evaluatePack(files, { limits: { wallMs: 400, packMs: 1000 } });
+    expect(performance.now() - before).toBeLessThan(3000);
+    expect(results["h.mjs"]).toEqual({
+      reason: "it was not evaluated, because other files of the pack ended the process or took too long",
+    });
+  });
+
+  test("has answers that are bounded together", async () => {
+    const files = Object.fromEntries(
+      [..."abcde"].map((name) => [`${name}.mjs`, "export default 'x'.repeat(1e6)"]),
+    );
+    const { results } = await evaluatePack(files, { limits: { ...limits, packAnswerBytes: 2_500_000 } });
+    expect(Object.values(results).map((result) => "value" in result)).toEqual([true, true, true, true, true]);
+  });
+
+  test.runIf(process.platform === "linux").each(usableMethods)(
+    "leaves no process and no folder behind with %s",
+    async (method) => {
+      const temporary = makeTree({ keep: "" });
+      vi.stubEnv("TMPDIR", temporary);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const root = makeTree({
+        "a.mjs": `process.on("SIGTERM", () => {}); setInterval(() => {}, 1); ${good}`,
+        "b.mjs": "process.on('exit', () => { for (;;); }); process.exit()",
+      });
+      await evaluateIn(root, undefined, { methods: [method], limits: { wallMs: 700 } });
+      // The guard of a killed group may take a moment more to be gone on a busy machine.
+      await vi.waitFor(() => expect(processesWith(temporary)).toEqual([]), { timeout: 5000 });
+      expect(readdirSync(temporary)).toEqual(["keep", basename(root)]);
+    },
+  );
+});
+
+/** Starts a process that evaluates the pack and may come to harm. */
+function startHost(root: string, options: object, prefix: readonly string[] = []) {
+  const files = readdirSync(root)
+    .filter((file) => file.endsWith(".mjs"))
+    .map((file) => join(root, file));
+  const request = JSON.stringify({ packageRoot: root, files, ...options });
+  const script = inRepository("test/confinement/evaluating-host.ts");
+  const node = [process.execPath, "--import", import.meta.resolve("tsx"), script, request];
+  const [command = "", ...args] = [...prefix, ...node];
+  const host = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void host.kill("SIGKILL"));
+  let output = "";
+  host.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  const ended = new Promise<{ output: string; signal: string | null }>((resolve) => {
+    host.on("close", (_code, signal) => resolve({ output, signal }));
+  });
+  return { host, ended };
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !isTrue(); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe.runIf(process.platform === "linux").each(usableMethods)(
+  "a process that evaluates with %s",
+  (method) => {
+    test("survives a pack that kills its parent", async () => {
+      const root = makeTree({
+        "a.mjs": `
+        // Only the parent: whoever broke the code under test would not thank us for a -1.
+        try { process.kill(process.ppid, "SIGKILL") } catch {}
+        try { process._kill(process.ppid, 9) } catch {}
+        try { process._debugProcess(process.ppid) } catch {}
+        ${good}`,
+      });
+      const { output, signal } = await startHost(root, { methods: [method], limits }).ended;
+      expect(signal).toBe(null);
+      expect(Object.values(JSON.parse(output).results)).toEqual([isGood]);
+    });
+
+    // Only a shell can stand by while Node is busy. On Windows, where there is none, the system does it.
+    test.skipIf(method === "bare").each([
+      ["loops", "for (;;);"],
+      ["waits", "setInterval(() => {}, 1000); await new Promise(() => {})"],
+    ])("takes a pack that %s with it when it dies", async (_what, code) => {
+      const root = makeTree({ "a.mjs": code });
+      const isRunning = () => processesWith("confined-child.mjs").some((command) => command.includes(root));
+      const { host, ended } = startHost(root, { methods: [method], limits: { wallMs: 50_000 } });
+      await until(isRunning);
+      // Time to get its request: without one it would end by itself.
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      expect(isRunning()).toBe(true);
+      host.kill("SIGKILL");
+      await ended;
+      await until(() => processesWith(root).length === 0);
+      expect(processesWith(root)).toEqual([]);
+    });
+  },
+);
+
+describe("a process that may not make namespaces", () => {
+  test.runIf(usableMethods.includes("root"))("evaluates with what is left, and says so", async () => {
+    const root = makeTree({ "a.mjs": good, "b.mjs": good });
+    const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
+    const { ended } = startHost(root, { limits }, ["unshare", "-r", "sh", "-c", forbid, "sh"]);
+    const { confinement, results } = JSON.parse((await ended).output);
+    expect(confinement).toBe("permission");
+    expect(Object.values(results)).toEqual([isGood, isGood]);
+  });
+});

@@ -1,0 +1,416 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
+import { makeTree } from "../support/packs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+import { evaluateCode, evaluateIn, evaluatePack, usableMethods } from "./evaluate-pack.ts";
+
+const stripsTypes = Boolean(Reflect.get(process.features, "typescript"));
+const limits = { wallMs: 20_000, packMs: 40_000 };
+
+describe("a definition file that is code", () => {
+  test("gives its default export as data, functions as markers", async () => {
+    const code = `
+      class Client { static connect() {} }
+      const list = [1, -0, 1.5e300, "\\ud800 \\u2028", true, null, undefined];
+      export default {
+        name: "createIssue",
+        list,
+        again: list,
+        missing: undefined,
+        [Symbol("own")]: 1,
+        bare: Object.assign(Object.create(null), { a: 1 }),
+        handler: async function createIssue() {},
+        initialize() {},
+        arrow: [() => {}][0],
+        Client,
+        bound: (function inner() {}).bind(null),
+        hostile: Object.defineProperty(() => {}, "name", { value: "a\\u001b[2J\\u202e" }),
+        computed: Object.defineProperty(() => {}, "name", { get() { throw new Error("called"); } }),
+      };`;
+    const list = [1, 0, 1.5e300, "\ud800 \u2028", true, null, null];
+    expect(await evaluateCode(code)).toEqual({
+      value: {
+        name: "createIssue",
+        list,
+        again: list,
+        bare: { a: 1 },
+        handler: { $function: "createIssue" },
+        initialize: { $function: "initialize" },
+        arrow: { $function: "anonymous" },
+        Client: { $function: "Client" },
+        bound: { $function: "bound inner" },
+        hostile: { $function: "a\\u{001b}[2J\\u{202e}" },
+        computed: { $function: "anonymous" },
+      },
+    });
+  });
+
+  test("keeps reserved keys as data", async () => {
+    const code = `export default { ["__proto__"]: { polluted: true }, constructor: 1, toJSON: 2, then: 3 };`;
+    const result = await evaluateCode(code);
+    const value = (result as { value: object }).value;
+    expect(Object.keys(value)).toEqual(["__proto__", "constructor", "toJSON", "then"]);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect("polluted" in value).toBe(false);
+  });
+
+  const refused = [
+    ["a getter", "{ options: { get x() { globalThis.called = true; return 1 } } }", "a getter at options.x"],
+    ["a getter in an array", "Object.defineProperty([0], 0, { get: () => 1 })", "a getter at [0]"],
+    ["a proxy", "{ a: [new Proxy({}, { ownKeys() { throw 1 } })] }", "a proxy at a[0]"],
+    ["a proxy of a function", "new Proxy(() => {}, {})", "the default export is a proxy"],
+    ["a cycle", "(() => { const a = { b: [] }; a.b.push({ a }); return a; })()", "a cycle at b[0].a"],
+    ["a BigInt", "{ a: 1n }", "a BigInt at a"],
+    ["a symbol", "{ a: Symbol.iterator }", "a symbol at a"],
+    ["a number that is none", "{ a: { b: NaN } }", "NaN at a.b"],
+    ["an infinite number", "-Infinity", "the default export is -Infinity"],
+    ["a Map", "{ a: new Map() }", "an object of the class Map at a"],
+    ["a Date", "{ a: new Date(0) }", "an object of the class Date at a"],
+    ["a RegExp", "{ a: /x/ }", "an object of the class RegExp at a"],
+    ["a boxed string", "{ a: new String('x') }", "an object of the class String at a"],
+    ["a Buffer", "{ a: Buffer.alloc(3) }", "an object of the class Buffer at a"],
+    ["a promise", "Promise.resolve({})", "the default export is an object of the class Promise"],
+    ["an instance", "new (class Schema {})()", "the default export is an object of the class Schema"],
+    ["an instance without a name", "new (class {})()", "the default export is an object of a class"],
+    [
+      "an object under another",
+      "Object.create({ inherited: 1 })",
+      "the default export is an object of a class",
+    ],
+    [
+      "an object under a proxy",
+      "Object.create(new Proxy({}, {}))",
+      "the default export is an object of a class",
+    ],
+    ["an array with a hole", "{ a: [1, , 3] }", "a hole at a[1]"],
+    ["a huge array of holes", "new Array(2 ** 32 - 1)", "a hole at [0]"],
+    ["a forged marker", "{ handler: { $function: 'x' } }", "the reserved key $function at handler.$function"],
+    ["nothing", "undefined", "the default export is undefined"],
+    [
+      "a hostile key",
+      "{ ['\\u001b[2J\\n' + 'k'.repeat(1e6)]: 1n }",
+      /^it is not data: a BigInt at .{1,200}$/,
+    ],
+    [
+      "201 levels",
+      "(() => { let a = []; for (let i = 0; i < 200; i++) a = [a]; return a; })()",
+      "it nests deeper than 200 levels",
+    ],
+  ] as const;
+
+  describe("is refused", () => {
+    const folder = makeTemporaryFolder();
+    let found: EvaluatedFile[] = [];
+    beforeAll(async () => {
+      const files = refused.map(
+        ([, expression], index) => [`${index}.mjs`, `export default ${expression};`] as const,
+      );
+      writeTree(folder.path, Object.fromEntries(files));
+      const { results } = await evaluateIn(
+        folder.path,
+        files.map(([file]) => file),
+        { limits },
+      );
+      found = Object.values(results);
+    });
+    afterAll(folder.remove);
+
+    test.each(refused.map(([what, , reason], index) => ({ what, reason, index })))(
+      "for $what",
+      ({ reason, index }) =>
+        expect(found[index]).toEqual({
+          reason: typeof reason === "string" ? `it is not data: ${reason}` : expect.stringMatching(reason),
+        }),
+    );
+  });
+
+  test("may nest 200 levels", async () => {
+    const code = "let a = 1; for (let i = 0; i < 200; i++) a = [a]; export default a;";
+    expect(await evaluateCode(code)).toHaveProperty("value");
+  });
+
+  test.each([
+    ["no default export", "export const a = 1;", { reason: "it has no default export" }],
+    ["an error", "\nthrow new Error('no luck');", { reason: "it threw: no luck", line: 2, column: 7 }],
+    ["a string that is thrown", "throw 'no luck';", { reason: "it threw: no luck" }],
+    [
+      "something else that is thrown",
+      "throw new Proxy(new Error('x'), {});",
+      { reason: "it threw: a value that is no error" },
+    ],
+    ["nothing that is thrown", "throw undefined;", { reason: "it threw: a value that is no error" }],
+    [
+      "an error with getters",
+      "throw Object.defineProperty(new Error('x'), 'message', { get: () => 'computed' });",
+      { reason: "it threw an error without a message", line: 1, column: 29 },
+    ],
+    [
+      "a hostile message",
+      "throw 'a\\u001b]0;title\\u0007\\u202e\\nb' + 'x'.repeat(1e6);",
+      {
+        reason: expect.stringMatching(/^it threw: a\\u\{001b\}\]0;title\\u\{0007\}\\u\{202e\} bx{150,170}…$/),
+      },
+    ],
+    [
+      "a hostile stack",
+      "Error.prepareStackTrace = () => { throw new Error('again'); }; throw new Error('x');",
+      { reason: "it threw: x" },
+    ],
+    [
+      "wrong syntax",
+      "export default {\n  a: = 1,\n};",
+      { reason: "it is not valid JavaScript: Unexpected token '='", line: 2, column: 6 },
+    ],
+    [
+      "a SyntaxError of its own",
+      "\nexport default JSON.parse('{');",
+      { reason: expect.stringMatching(/^it threw: Expected property name/), line: 2, column: 21 },
+    ],
+    [
+      "a missing dependency",
+      "import x from 'not-there'; export default x;",
+      { reason: "it threw: Cannot find package 'not-there'" },
+    ],
+    [
+      "a missing export",
+      "import { nope } from 'node:fs'; export default nope;",
+      {
+        reason: "it threw: The requested module 'node:fs' does not provide an export named 'nope'",
+        line: 1,
+        column: 10,
+      },
+    ],
+    [
+      "a function called then",
+      "export function then(resolve) { resolve({ default: 1 }); }",
+      { reason: "it is not data: it exports a function called then" },
+    ],
+  ])("has a reason for %s", async (_what, code, result) => {
+    expect(await evaluateCode(code, { limits })).toEqual(result);
+  });
+
+  test("tells where the syntax of CommonJS is wrong", async () => {
+    const result = await evaluateCode("module.exports = {\n  a: = 1,\n};", { file: "tool.cjs" });
+    expect(result).toEqual({
+      reason: "it is not valid JavaScript: Unexpected token '='",
+      line: 2,
+      column: 6,
+    });
+  });
+
+  test("may use top-level await and what Node brings", async () => {
+    const code = `
+      import { spawn } from "node:child_process";
+      import { createServer } from "node:http";
+      import { Worker } from "node:worker_threads";
+      const { setTimeout: wait } = await import("node:timers/promises");
+      await wait(5);
+      export default { a: new Function("return 7")(), types: [spawn, createServer, Worker, fetch].map((f) => typeof f) };`;
+    expect(await evaluateCode(code)).toEqual({
+      value: { a: 7, types: ["function", "function", "function", "function"] },
+    });
+  });
+
+  test("may be of either module system", async () => {
+    const { results } = await evaluatePack({
+      "a.mjs": "export default { a: import.meta.url.length > 0 };",
+      "b.cjs": "module.exports = { b: typeof require };",
+      "c.js": "export default { c: typeof require };",
+      "compiled.cjs":
+        "Object.defineProperty(exports, '__esModule', { value: true }); exports.default = { d: 1 };",
+      "bundled.cjs":
+        "Object.defineProperty(exports, '__esModule', { value: true }); Object.defineProperty(exports, 'default', { enumerable: true, get: () => ({ e: 1 }) });",
+      "named.cjs": "Object.defineProperty(exports, '__esModule', { value: true }); exports.a = 1;",
+    });
+    expect(results).toEqual({
+      "a.mjs": { value: { a: true } },
+      "b.cjs": { value: { b: "function" } },
+      "c.js": { value: { c: "undefined" } },
+      "compiled.cjs": { value: { d: 1 } },
+      "bundled.cjs": { value: { e: 1 } },
+      "named.cjs": { reason: "it has no default export" },
+    });
+  });
+
+  test("is CommonJS where the package says so", async () => {
+    const { results } = await evaluatePack({
+      "package.json": { name: "pack", version: "1.0.0", type: "commonjs" },
+      "tool.js": "module.exports = { handler: require('./lib.js') };",
+      "lib.js": "module.exports = function handler() {};",
+    });
+    expect(results["tool.js"]).toEqual({ value: { handler: { $function: "handler" } } });
+  });
+
+  test.runIf(stripsTypes)("may be TypeScript where Node strips types", async () => {
+    const root = makeTree({ "tool.ts": "const a: number = 1; export default { a } satisfies object;" });
+    const { results } = await evaluateIn(root, ["tool.ts"]);
+    expect(results).toEqual({ "tool.ts": { value: { a: 1 } } });
+  });
+
+  test.skipIf(stripsTypes)("is refused as TypeScript where Node does not strip types", async () => {
+    const root = makeTree({ "tool.ts": "export default {}" });
+    const { results } = await evaluateIn(root, ["tool.ts"]);
+    expect(results).toEqual({
+      "tool.ts": { reason: expect.stringMatching(/^it threw: Unknown file extension/) },
+    });
+  });
+});
+
+describe.each(usableMethods)("evaluated with %s", (method) => {
+  const options = { methods: [method], limits };
+
+  test("reports the confinement", async () => {
+    const { confinement } = await evaluatePack({ "a.mjs": "export default 1;" }, options);
+    expect(confinement).toBe(["shell", "bare"].includes(method) ? "permission" : "permission+netns");
+  });
+
+  test("gets nothing from the environment, and a folder of its own", async () => {
+    process.env.TRAILBLAZE_TEST_SECRET = "hunter2";
+    process.env.NODE_OPTIONS = "--allow-fs-write=* --allow-child-process";
+    onTestFinished(() => {
+      delete process.env.TRAILBLAZE_TEST_SECRET;
+      delete process.env.NODE_OPTIONS;
+    });
+    const code = `
+      import { readdirSync } from "node:fs";
+      import { homedir, tmpdir } from "node:os";
+      export default { env: Object.keys(process.env), cwd: process.cwd(), tmpdir: tmpdir(), homedir: typeof homedir(),
+        argv: process.argv.length, mayWrite: process.permission.has("fs.write"), mayStart: process.permission.has("child") };`;
+    const { results } = await evaluatePack({ "a.mjs": code }, options);
+    const { value } = results["a.mjs"] as { value: Record<string, unknown> };
+    expect(value).toEqual({
+      env: [],
+      cwd: expect.stringContaining("trailblaze-confined-"),
+      tmpdir: value.cwd,
+      homedir: "string",
+      argv: 2,
+      mayWrite: false,
+      mayStart: false,
+    });
+  });
+
+  test("imports dependencies that npm has hoisted", async () => {
+    const root = makeTree({
+      "node_modules/@acme/pack/package.json": {
+        name: "@acme/pack",
+        type: "module",
+        dependencies: { zod: "4" },
+      },
+      "node_modules/@acme/pack/tool.js": "import { z } from 'zod'; export default { z };",
+      "node_modules/@acme/pack/other.js":
+        "import own from 'own'; import lib from './lib/index.cjs'; export default { own, lib };",
+      "node_modules/@acme/pack/lib/index.cjs": "module.exports = require('zod').z;",
+      "node_modules/@acme/pack/node_modules/own/package.json": { name: "own", main: "main.js" },
+      "node_modules/@acme/pack/node_modules/own/main.js": "module.exports = 'nested';",
+      "node_modules/zod/package.json": {
+        name: "zod",
+        type: "module",
+        exports: { import: "./z.js", require: "./z.cjs" },
+      },
+      "node_modules/zod/z.js": "export const z = 'zod';",
+      "node_modules/zod/z.cjs": "exports.z = 'zod, required';",
+    });
+    const { results } = await evaluateIn(
+      join(root, "node_modules/@acme/pack"),
+      ["tool.js", "other.js"],
+      options,
+    );
+    expect(results).toEqual({
+      "tool.js": { value: { z: "zod" } },
+      "other.js": { value: { own: "nested", lib: "zod, required" } },
+    });
+  });
+
+  /** An isolated install as pnpm makes it, its store in the given folder of the project. */
+  function isolatedInstall(store: string): string {
+    const unit = (name: string) => `${store}/${name.replace("/", "+")}@1.0.0/node_modules`;
+    const root = makeTree({
+      "project/package.json": { name: "project" },
+      [`${unit("@acme/pack")}/@acme/pack/package.json`]: {
+        name: "@acme/pack",
+        type: "module",
+        dependencies: { dep: "1" },
+      },
+      [`${unit("@acme/pack")}/@acme/pack/tool.js`]: "import dep from 'dep'; export default { dep };",
+      [`${unit("dep")}/dep/package.json`]: { name: "dep", type: "module", peerDependencies: { deeper: "1" } },
+      [`${unit("dep")}/dep/index.js`]: "import deeper from 'deeper'; export default ['dep', deeper];",
+      [`${unit("deeper")}/deeper/package.json`]: { name: "deeper" },
+      [`${unit("deeper")}/deeper/index.js`]: "module.exports = 'deeper';",
+    });
+    const link = (target: string, path: string) => {
+      mkdirSync(join(root, path, ".."), { recursive: true });
+      symlinkSync(join(root, target), join(root, path));
+    };
+    link(`${unit("@acme/pack")}/@acme/pack`, "project/node_modules/@acme/pack");
+    link(`${unit("dep")}/dep`, `${unit("@acme/pack")}/dep`);
+    link(`${unit("deeper")}/deeper`, `${unit("dep")}/deeper`);
+    return join(root, "project/node_modules/@acme/pack");
+  }
+
+  test.each(["project/node_modules/.pnpm", "store", "project/.packages"])(
+    "imports dependencies from an isolated store in %s, through a linked root",
+    async (store) => {
+      const { results } = await evaluateIn(isolatedInstall(store), ["tool.js"], options);
+      expect(results).toEqual({ "tool.js": { value: { dep: ["dep", "deeper"] } } });
+    },
+  );
+
+  test("imports another member of its workspace, and nothing that it does not declare", async () => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/pack/package.json": { name: "pack", type: "module", dependencies: { lib: "*" } },
+      "packages/pack/tool.js": "import lib from 'lib'; export default { lib };",
+      "packages/pack/undeclared.js": "import other from 'other'; export default { other };",
+      "packages/lib/package.json": { name: "lib", type: "module", dependencies: { dep: "1" } },
+      "packages/lib/index.js": "import dep from 'dep'; export default ['lib', dep];",
+      "packages/lib/node_modules/dep/index.js": "module.exports = 'dep';",
+      "packages/other/package.json": { name: "other" },
+      "packages/other/index.js": "module.exports = 'other';",
+    });
+    mkdirSync(join(root, "node_modules"));
+    for (const name of ["lib", "other"]) symlinkSync(`../packages/${name}`, join(root, "node_modules", name));
+    const { results } = await evaluateIn(join(root, "packages/pack"), ["tool.js", "undeclared.js"], options);
+    expect(results).toEqual({
+      "tool.js": { value: { lib: ["lib", "dep"] } },
+      "undeclared.js": { reason: expect.stringMatching(/^it threw: /) },
+    });
+  });
+
+  test.each(["with space", "comma,comma", "hash#hash", "percent%20", "ünï ❤", "tab\ttab"])(
+    "takes a folder called %j as it is",
+    async (name) => {
+      const root = makeTree({
+        [`${name}/pack/package.json`]: { name: "pack", type: "module", dependencies: { dep: "*" } },
+        [`${name}/pack/tool.js`]: "import dep from 'dep'; export default { dep };",
+        [`${name}/node_modules/dep/index.js`]: "module.exports = 'dep';",
+      });
+      const { results } = await evaluateIn(join(root, name, "pack"), ["tool.js"], options);
+      expect(results).toEqual({ "tool.js": { value: { dep: "dep" } } });
+    },
+  );
+});
+
+describe("a pack", () => {
+  test("without code needs no confinement", async () => {
+    expect(await evaluatePack({})).toEqual({ confinement: "data", results: {} });
+  });
+
+  test("in a folder with a * in its path is refused: Node would take it for a wildcard", async () => {
+    const root = makeTree({ "a*/tool.mjs": "export default 1;" });
+    const { results } = await evaluateIn(join(root, "a*"));
+    expect(results).toEqual({ "tool.mjs": { reason: "its path contains a *" } });
+  });
+
+  test("cannot have files evaluated that lie outside it, or nowhere", async () => {
+    const root = makeTree({ "pack/package.json": {}, "outside.mjs": "export default 1;" });
+    symlinkSync("../outside.mjs", join(root, "pack/linked.mjs"));
+    const files = ["linked.mjs", "../outside.mjs", "missing.mjs"];
+    const { confinement, results } = await evaluateIn(join(root, "pack"), files);
+    const outside = { reason: "it lies outside the package once links are followed" };
+    expect(Object.values(results)).toEqual([outside, outside, { reason: "it cannot be found" }]);
+    expect(confinement).toBe("data");
+  });
+});

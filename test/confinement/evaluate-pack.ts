@@ -1,0 +1,81 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type ConfinedEvaluatorOptions,
+  createConfinedEvaluator,
+} from "../../src/confinement/confined-evaluator.ts";
+import type { Method } from "../../src/confinement/confined-process.ts";
+import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
+import { makeTree } from "../support/packs.ts";
+import type { Tree } from "../support/tree.ts";
+
+const trials: Readonly<Record<Method, readonly string[] | undefined>> = {
+  root: ["unshare", "-rnmpf", "--kill-child", "mount", "-t", "tmpfs", "none", "/tmp"],
+  namespaces: ["unshare", "-rnpf", "--kill-child", "true"],
+  network: ["unshare", "-rn", "true"],
+  shell: process.platform === "win32" ? ["false"] : ["/bin/sh", "-c", "true"],
+  bare: undefined,
+};
+
+/** The ways to start a child that this machine allows, found out without the code under test. */
+export const usableMethods = (Object.keys(trials) as Method[]).filter((method) => {
+  const [command, ...args] = trials[method] ?? [];
+  return command === undefined || spawnSync(command, args).status === 0;
+});
+
+export interface PackEvaluation {
+  confinement: string;
+  /** By path in the pack. */
+  results: Record<string, EvaluatedFile>;
+}
+
+/** Evaluates files of a folder; default: all that look like code at its top. */
+export async function evaluateIn(
+  packageRoot: string,
+  files: readonly string[] = readdirSync(packageRoot)
+    .filter((file) => /\.[cm]?js$/.test(file))
+    .sort(),
+  options?: ConfinedEvaluatorOptions,
+): Promise<PackEvaluation> {
+  const evaluator = createConfinedEvaluator(options);
+  const paths = files.map((file) => join(packageRoot, file));
+  const { confinement, results } = await evaluator.evaluate({ packageRoot, files: paths });
+  return {
+    confinement,
+    results: Object.fromEntries(
+      [...results].map(([path, result]) => [path.slice(packageRoot.length + 1), result]),
+    ),
+  };
+}
+
+const manifest = { name: "pack", version: "1.0.0", type: "module" };
+
+/** Writes a pack of the given files and evaluates all of its code. */
+export function evaluatePack(tree: Tree, options?: ConfinedEvaluatorOptions): Promise<PackEvaluation> {
+  return evaluateIn(makeTree({ "package.json": manifest, ...tree }), undefined, options);
+}
+
+/** What becomes of a single file with this content. */
+export async function evaluateCode(
+  code: string,
+  options?: ConfinedEvaluatorOptions & { file?: string },
+): Promise<EvaluatedFile | undefined> {
+  const { file = "definition.mjs", ...others } = options ?? {};
+  const { results } = await evaluatePack({ [file]: code }, others);
+  return results[file];
+}
+
+/** Command lines of running processes that contain the text. */
+export function processesWith(text: string): string[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry) && entry !== String(process.pid))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ")];
+      } catch {
+        return [];
+      }
+    })
+    .filter((command) => command.includes(text));
+}

@@ -1,0 +1,156 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type FileLock, LockHeldError, type LockOptions, lockFile } from "../../src/files/file-lock.ts";
+import { identifyOwnProcess } from "../../src/io/process-identity.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+
+/** Limits that a test does not come to. */
+const patient = { waitMs: 60_000, graceMs: 60_000, staleMs: 60_000 };
+
+function makePlace() {
+  const root = makeTree({ "mcp.json": "{}" });
+  const file = join(root, "mcp.json");
+  const holders = join(root, "state/locks");
+  const lock = async (options: LockOptions = {}): Promise<FileLock> => {
+    const taken = await lockFile(file, { holders, ...patient, ...options });
+    onTestFinished(() => taken.release());
+    return taken;
+  };
+  return { root, file, holders, folder: `${file}.lock`, lock };
+}
+
+/** Takes the lock in a process of its own, which is killed while it has it. */
+function lockAndDie(file: string, holders: string): void {
+  const script = `
+    import { lockFile } from ${JSON.stringify(inRepository("src/files/file-lock.ts"))};
+    await lockFile(${JSON.stringify(file)}, ${JSON.stringify({ holders })});
+    process.kill(process.pid, "SIGKILL");`;
+  const args = ["--import", import.meta.resolve("tsx"), "--input-type=module", "--eval", script];
+  const { signal } = spawnSync(process.execPath, args, { stdio: "inherit" });
+  expect(signal).toBe("SIGKILL");
+}
+
+describe("the lock of a file", () => {
+  test("is an empty folder to other programs, and leaves nothing behind", async () => {
+    const { folder, holders, lock } = makePlace();
+    const held = await lock();
+    expect(held.isHeld()).toBe(true);
+    expect(readdirSync(folder)).toEqual([]);
+    held.release();
+    expect(statSync(folder, { throwIfNoEntry: false })).toBeUndefined();
+    expect(readdirSync(holders)).toEqual([]);
+  });
+
+  test("of a process that was killed is taken away at once", { timeout: 60_000 }, async () => {
+    const { file, holders, lock } = makePlace();
+    lockAndDie(file, holders);
+    const held = await lock();
+    expect([held.isOwn, held.isHeld()]).toEqual([true, true]);
+    held.release();
+    expect(readdirSync(holders)).toEqual([]);
+  });
+
+  test("is taken by one of many that find it abandoned", { timeout: 60_000 }, async () => {
+    const { file, holders, lock } = makePlace();
+    lockAndDie(file, holders);
+    let inside = 0;
+    await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const held = await lock();
+        expect(++inside).toBe(1);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        expect(held.isHeld()).toBe(true);
+        inside--;
+        held.release();
+      }),
+    );
+  });
+
+  test("of a process whose number another one has by now is taken away", async () => {
+    if (process.platform !== "linux") return;
+    const { holders, lock } = makePlace();
+    await lock();
+    const [name = ""] = readdirSync(holders);
+    writeFileSync(join(holders, name), JSON.stringify({ ...identifyOwnProcess(), started: "1" }));
+    expect((await lock()).isOwn).toBe(true);
+  });
+
+  test("of a process on another machine is not judged", async () => {
+    const { holders, lock } = makePlace();
+    await lock();
+    const [name = ""] = readdirSync(holders);
+    writeFileSync(join(holders, name), JSON.stringify({ pid: 1, host: "elsewhere" }));
+    await expect(lock({ waitMs: 100 })).rejects.toThrow("another program holds the lock");
+  });
+
+  test("of a running process is respected, however long it takes, and told of", async () => {
+    const { folder, lock } = makePlace();
+    await lock();
+    const waits: string[] = [];
+    const impatient = lock({ waitMs: 500, graceMs: 0, staleMs: 0, onWait: (what) => waits.push(what) });
+    await expect(impatient).rejects.toThrow(LockHeldError);
+    expect(waits).toEqual([`process ${process.pid}, which holds the lock ${folder}`]);
+  });
+
+  test("of an unknown program is respected as long as it shows signs of life", async () => {
+    const { folder, lock } = makePlace();
+    mkdirSync(folder);
+    const refresh = setInterval(() => utimesSync(folder, new Date(), new Date()), 20);
+    try {
+      await expect(lock({ waitMs: 600, graceMs: 300 })).rejects.toThrow(LockHeldError);
+    } finally {
+      clearInterval(refresh);
+    }
+    expect(await lock({ graceMs: 50 })).toMatchObject({ isOwn: false });
+    expect(statSync(folder).isDirectory()).toBe(true);
+  });
+
+  test("is kept fresh while it is held, for programs that look at its time alone", async () => {
+    const { folder, lock } = makePlace();
+    const held = await lock();
+    const before = statSync(folder).mtimeMs;
+    await new Promise((resolve) => setTimeout(resolve, 2300));
+    expect(statSync(folder).mtimeMs).toBeGreaterThan(before + 1000);
+    expect(held.isHeld()).toBe(true);
+    await expect(lock({ waitMs: 50, graceMs: 0, staleMs: 0 })).rejects.toThrow(
+      `process ${process.pid} holds`,
+    );
+  });
+
+  test("is lost where another program took it", async () => {
+    const { folder, lock } = makePlace();
+    const held = await lock();
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder);
+    expect(held.isHeld()).toBe(false);
+    held.release();
+    expect(statSync(folder).isDirectory()).toBe(true);
+  });
+
+  test("needs no place for notes", async () => {
+    const { root, lock } = makePlace();
+    writeFileSync(join(root, "state"), "no folder");
+    const held = await lock();
+    expect(held.isHeld()).toBe(true);
+    expect(readFileSync(join(root, "state"), "utf8")).toBe("no folder");
+  });
+});
+
+test("a process that its parent has not collected is gone", async () => {
+  if (process.platform !== "linux") return;
+  const { isSameProcessRunning } = await import("../../src/io/process-identity.ts");
+  // A shell that starts a process and then becomes one that never collects it.
+  const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 20"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  const text = await new Promise<string>((resolve) =>
+    parent.stdout.once("data", (bytes) => resolve(String(bytes))),
+  );
+  const identity = { ...identifyOwnProcess(), pid: Number(text), started: undefined };
+  await expect.poll(() => isSameProcessRunning(identity), { timeout: 10_000 }).toBe(false);
+  expect(isSameProcessRunning(identifyOwnProcess())).toBe(true);
+});

@@ -1,0 +1,179 @@
+import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { maximumFileBytes } from "../../src/files/inspection-port.ts";
+import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { makeTree } from "../support/packs.ts";
+import { makeFifo, makeLink } from "../support/special-files.ts";
+
+const port = createNodeInspectionPort();
+const onPosix = test.skipIf(process.platform === "win32");
+
+const readText = (root: string, path: string) => {
+  const read = port.readFile(root, path);
+  return read.state === "read" ? Buffer.from(read.bytes).toString() : read.state;
+};
+
+describe("readFile", () => {
+  test("reads a regular file of up to the limit, and says where it really is", () => {
+    const root = makeTree({ "a/b.json": "{}", "full.json": new Uint8Array(maximumFileBytes) });
+    expect(port.readFile(root, "a/b.json")).toMatchObject({
+      state: "read",
+      realPath: join(root, "a/b.json"),
+    });
+    expect(readText(root, "a/b.json")).toBe("{}");
+    expect(port.readFile(root, "full.json").state).toBe("read");
+    expect(port.readFile(root, "a/b.json", 1)).toEqual({ state: "tooLarge", bytes: 2 });
+  });
+
+  test.each(["missing.json", "a/b.json/c.json", "missing/b.json"])("%s is absent", (path) => {
+    expect(port.readFile(makeTree({ "a/b.json": "{}" }), path)).toEqual({ state: "absent" });
+  });
+
+  onPosix("a sparse file of gigabytes is refused by its size", () => {
+    const root = makeTree({ "big.json": "" });
+    truncateSync(join(root, "big.json"), 8 * 2 ** 30);
+    expect(port.readFile(root, "big.json")).toEqual({ state: "tooLarge", bytes: 8 * 2 ** 30 });
+  });
+
+  onPosix("what is no regular file is not waited for", () => {
+    const root = makeTree({ "folder/x": "" });
+    makeFifo(join(root, "pipe.json"));
+    expect(port.readFile(root, "pipe.json")).toMatchObject({ state: "unusable" });
+    expect(port.readFile(root, "folder")).toMatchObject({ state: "unusable" });
+    makeLink("/dev/zero", join(root, "device.json"));
+    expect(port.readFile(root, "device.json").state).not.toBe("read");
+  });
+
+  onPosix("links inside the package are followed, links out of it and in circles are not", () => {
+    const outside = makeTree({ "secret.json": "secret" });
+    const root = makeTree({ "real/a.json": "{}" });
+    makeLink("real/a.json", join(root, "link.json"));
+    makeLink("real", join(root, "linked"));
+    makeLink(join(outside, "secret.json"), join(root, "out.json"));
+    makeLink(outside, join(root, "outer"));
+    makeLink("circle.json", join(root, "circle.json"));
+    makeLink("nowhere.json", join(root, "dangling.json"));
+    expect(readText(root, "link.json")).toBe("{}");
+    expect(readText(root, "linked/a.json")).toBe("{}");
+    expect(port.readFile(root, "out.json")).toEqual({ state: "outside" });
+    expect(port.readFile(root, "outer/secret.json")).toEqual({ state: "outside" });
+    expect(port.readFile(root, "../secret.json").state).not.toBe("read");
+    expect(port.readFile(root, "circle.json")).toMatchObject({ state: "unusable" });
+    expect(port.readFile(root, "dangling.json")).toEqual({ state: "absent" });
+  });
+
+  onPosix("a file of the kernel, which tells no size, is not believed", () => {
+    const root = makeTree({ x: "" });
+    makeLink("/proc/self/environ", join(root, "environ.json"));
+    expect(port.readFile(root, "environ.json").state).not.toBe("read");
+  });
+});
+
+/** Runs code in a thread, over and over, until the test ends. */
+async function runBeside(code: string, data: unknown): Promise<void> {
+  const source = `
+    const { parentPort, workerData: data } = require("node:worker_threads");
+    const fs = require("node:fs");
+    parentPort.postMessage("started");
+    for (let round = 0; ; round++) { ${code} }`;
+  const worker = new Worker(source, { eval: true, workerData: data });
+  onTestFinished(async () => {
+    await worker.terminate();
+  });
+  await new Promise((resolve) => worker.once("message", resolve));
+}
+
+/** Reads again and again for a second, and counts what came of it. */
+function readRepeatedly(root: string, path: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const end = performance.now() + 1000; performance.now() < end; ) {
+    const text = readText(root, path);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return counts;
+}
+
+describe("while another program changes the package", () => {
+  onPosix("a file that is swapped for a link never gives what the link leads to", async () => {
+    const outside = makeTree({ "secret.json": "secret" });
+    const root = makeTree({ "spare/good.json": "good", "target.json": "good" });
+    const target = join(root, "target.json");
+    const temporary = join(root, "spare/next.json");
+    await runBeside(
+      `if (round % 2) fs.linkSync(data.good, data.temporary); else fs.symlinkSync(data.secret, data.temporary);
+       fs.renameSync(data.temporary, data.target);`,
+      { good: join(root, "spare/good.json"), secret: join(outside, "secret.json"), target, temporary },
+    );
+    const counts = readRepeatedly(root, "target.json");
+    expect(counts.get("secret")).toBeUndefined();
+    expect(counts.get("good")).toBeGreaterThan(0);
+    expect(counts.get("outside")).toBeGreaterThan(0);
+  });
+
+  onPosix("nor does a folder on the way that is swapped for a link", async () => {
+    const outside = makeTree({ "a.json": "secret" });
+    const root = makeTree({ "spare/a.json": "good" });
+    mkdirSync(join(root, "links"));
+    symlinkSync(outside, join(root, "links/out"));
+    symlinkSync(join(root, "spare"), join(root, "links/in"));
+    symlinkSync(outside, join(root, "way"));
+    await runBeside(
+      `fs.symlinkSync(round % 2 ? data.inside : data.outside, data.temporary);
+       fs.renameSync(data.temporary, data.way);`,
+      { inside: join(root, "spare"), outside, temporary: join(root, "links/next"), way: join(root, "way") },
+    );
+    const counts = readRepeatedly(root, "way/a.json");
+    expect(counts.get("secret")).toBeUndefined();
+    expect(counts.get("good")).toBeGreaterThan(0);
+  });
+
+  onPosix("files that come, go and change size are read whole or not at all", async () => {
+    const root = makeTree({ x: "" });
+    const file = join(root, "a.json");
+    await runBeside(
+      `fs.writeFileSync(data.file, round % 2 ? "short" : "a text that is longer"); fs.rmSync(data.file);`,
+      { file },
+    );
+    const counts = readRepeatedly(root, "a.json");
+    const allowed = ["absent", "unusable", "", "short", "a text that is longer"];
+    expect([...counts.keys()].filter((text) => !allowed.includes(text))).toEqual([]);
+    expect(counts.size).toBeGreaterThan(1);
+  });
+});
+
+describe("describePath and leavesPackage", () => {
+  onPosix("follow links", () => {
+    const outside = makeTree({ "a.json": "" });
+    const root = makeTree({ "folder/a.json": "" });
+    makeFifo(join(root, "pipe"));
+    makeLink(outside, join(root, "out"));
+    makeLink("folder", join(root, "in"));
+    const describeAll = (...paths: string[]) => paths.map((path) => port.describePath(root, path));
+    expect(describeAll("folder", "in", ".", "folder/a.json", "in/a.json")).toEqual([
+      "folder",
+      "folder",
+      "folder",
+      "file",
+      "file",
+    ]);
+    expect(describeAll("pipe", "none", "out", "out/a.json", "..", "../none", "/", root)).toEqual([
+      "other",
+      "absent",
+      ...Array<string>(6).fill("outside"),
+    ]);
+    expect(["out", "out/a.json", "..", "../none", "/"].every((path) => port.leavesPackage(root, path))).toBe(
+      true,
+    );
+    expect([".", "in", "none", "folder/a.json"].some((path) => port.leavesPackage(root, path))).toBe(false);
+  });
+
+  test("a hard link is a file of the package", () => {
+    const root = makeTree({ "a.json": "{}" });
+    linkSync(join(root, "a.json"), join(root, "b.json"));
+    rmSync(join(root, "a.json"));
+    writeFileSync(join(root, "a.json"), "other");
+    expect(readText(root, "b.json")).toBe("{}");
+  });
+});

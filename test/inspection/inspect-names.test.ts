@@ -1,0 +1,95 @@
+// What `inspect` says of names that lead nowhere.
+import { describe, expect, test } from "vitest";
+import { inspectItemWith, inspectPackWith, inspectSubject } from "../../src/inspection/inspect.ts";
+import { createInspectionMeans } from "../../src/inspection/inspection-means.ts";
+import type { Kind } from "../../src/kinds.ts";
+import { TrailblazeError } from "../../src/problems/index.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { greetTool, prompt } from "../validate/validate-tree.ts";
+
+const tree = {
+  "package.json": { name: "app", version: "1.0.0", dependencies: { "@rosa/tea": "1", plain: "1" } },
+  "node_modules/plain/package.json": { name: "plain", version: "1.0.0" },
+  "node_modules/torn/package.json": '{ "name": "torn", "trailblaze":',
+  "node_modules/@rosa/tea/package.json": packManifest("@rosa/tea", {
+    trailblaze: { tools: ["getSteepTime"], prompts: ["brew"] },
+  }),
+  "node_modules/@rosa/tea/trailblaze/tools/getSteepTime.json": greetTool("./x.js", {
+    name: "tea_getSteepTime",
+  }),
+  "node_modules/@rosa/tea/trailblaze/prompts/brew.json": prompt("brew"),
+};
+
+async function explain(subject: string, kind?: Kind) {
+  const cwd = makeTree(tree);
+  try {
+    await inspectSubject(createInspectionMeans(), subject, { cwd, kind });
+  } catch (error) {
+    if (error instanceof TrailblazeError) return error.problem;
+  }
+  throw new Error("it led somewhere");
+}
+
+describe("a name by which models know a tool", () => {
+  test.each([undefined, "tool"] as const)("leads to its item, kind %s", async (kind) => {
+    const problem = await explain("tea_getSteepTime", kind);
+    expect(problem).toMatchObject({ code: "ToolNotFound", hint: "Did you mean rosa/tea/getSteepTime?" });
+    expect(problem.message).toContain('the name by which models know "rosa/tea/getSteepTime"');
+  });
+
+  test("is not looked for among other kinds, nor where a package has the name", async () => {
+    expect(await explain("tea_getSteepTime", "prompt")).toMatchObject({ code: "PromptNotFound" });
+    expect(await explain("plain")).toMatchObject({ code: "ExtensionNotFound" });
+    expect(await explain("tea_other")).toMatchObject({ code: "PackNotInstalled" });
+  });
+});
+
+test("without a kind, there is no item; with one, none of that kind", async () => {
+  expect((await explain("rosa/tea/nothing")).message).toBe('There is no item "rosa/tea/nothing".');
+  expect((await explain("rosa/tea/nothing", "tool")).message).toBe('There is no tool "rosa/tea/nothing".');
+});
+
+test("of another kind, the option that asks for it is named", async () => {
+  expect((await explain("rosa/tea/brew", "tool")).hint).toContain("--kind prompt");
+});
+
+test.each(["torn", "torn/greet"])(
+  "a package.json that cannot be read is told, not the lack of a field: %s",
+  async (name) => {
+    const problem = await explain(name);
+    expect(problem).toMatchObject({ code: "MalformedPackageJson", severity: "error" });
+    expect(problem.message).toContain("not valid JSON");
+  },
+);
+
+describe("a library call", () => {
+  const means = createInspectionMeans();
+
+  test("for an item with the name of a pack, or for a pack with that of an item, says what is named", async () => {
+    const cwd = makeTree(tree);
+    await expect(inspectItemWith(means, "rosa/tea", { cwd })).rejects.toMatchObject({
+      code: "InvalidQualifiedName",
+      message: '"rosa/tea" is not a qualified name: it names a pack, but no item of it.',
+    });
+    await expect(inspectPackWith(means, "rosa/tea/brew", { cwd })).rejects.toMatchObject({
+      code: "InvalidArguments",
+      message: '"rosa/tea/brew" is an item, not a pack.',
+    });
+  });
+
+  test("with something else than a text is refused, not broken", async () => {
+    const cwd = makeTree(tree);
+    for (const subject of [undefined, 5, { name: "plain" }] as unknown as string[]) {
+      await expect(inspectPackWith(means, subject, { cwd })).rejects.toMatchObject({
+        code: "InvalidArguments",
+      });
+      await expect(inspectItemWith(means, subject, { cwd })).rejects.toMatchObject({
+        code: "InvalidArguments",
+      });
+    }
+    const url = new URL("file:///tmp") as unknown as string;
+    await expect(inspectPackWith(means, "plain", { cwd: url })).rejects.toMatchObject({
+      code: "InvalidArguments",
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { keywords } from "../../src/extension-schema/generated/schema-keywords.js";
+import { findSchemaFaults } from "../../src/json-schema/schema-faults.ts";
+import { referenceKeywords } from "../../src/json-schema/schema-survey.ts";
+
+const options = { strict: false, validateFormats: false, logger: false } as const;
+const drafts = [
+  ["draft2020", "https://json-schema.org/draft/2020-12/schema", new Ajv2020(options)],
+  ["draft07", "http://json-schema.org/draft-07/schema#", new Ajv(options)],
+] as const;
+
+/** References, addresses and patterns have rules of their own. */
+const leftOut: ReadonlySet<string> = new Set([
+  ...referenceKeywords,
+  "pattern",
+  "patternProperties",
+  "$schema",
+  "$id",
+]);
+
+const scalar = fc.oneof(
+  fc.constantFrom("string", "object", "array", "text", "", "a b"),
+  fc.constantFrom(true, false, null, 0, 1, -1, 1.5),
+);
+
+const name = fc.constantFrom("a", "b");
+
+describe.each(drafts)("%s", (draft, uri, ajv) => {
+  const names = Object.keys(keywords[draft]).filter((name) => !leftOut.has(name));
+  const { schema } = fc.letrec<{ schema: unknown; value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      scalar,
+      fc.uniqueArray(scalar, { maxLength: 3 }),
+      tie("schema"),
+      fc.array(tie("schema"), { maxLength: 2 }),
+      fc.dictionary(name, tie("schema"), { noNullPrototype: true }),
+      fc.dictionary(name, fc.array(scalar, { maxLength: 2 }), { noNullPrototype: true }),
+    ),
+    schema: fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 3, noNullPrototype: true }),
+  }));
+
+  test("agrees with ajv on what is a schema", { timeout: 30_000 }, () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(schema, (value) => {
+        const written = { ...(value as object), $schema: uri };
+        // That an empty `enum` is refused in 2020-12 as well is ajv's own rule, which it has no schema for.
+        const isValid =
+          ajv.validateSchema(written) === true && !JSON.stringify(written).includes('"enum":[]');
+        if (isValid) accepted++;
+        expect(findSchemaFaults(written).length === 0, JSON.stringify(written)).toBe(isValid);
+      }),
+      { numRuns: 800, seed: 7 },
+    );
+    // Or it would be agreement on nothing.
+    expect(accepted).toBeGreaterThan(80);
+  });
+});

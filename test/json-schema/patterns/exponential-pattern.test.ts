@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { isExponential } from "../../../src/json-schema/patterns/exponential-pattern.ts";
+
+describe("exponential", () => {
+  test.each([
+    // A repetition inside a repetition.
+    "^([A-Z]+)+$",
+    "(a*)*$",
+    "(x+x+)+y",
+    "^(\\w+\\s?)*$",
+    "^(a+|b+|c+)*c$",
+    "^(?:[\\w-]+\\s*:\\s*[^;]+;?\\s*)*$",
+    "^(a{2,}){3,}$",
+    "^(?:a+?)+?$",
+    // Alternatives that take the same text.
+    "^(a|a)*$",
+    "^(a|aa)+$",
+    "^(?:[a-z]|[a-m])*$",
+    "^(?:\\p{L}|\\p{Script=Greek})+$",
+    "^(?:[а-я]|[и-т])+$",
+    "^(?:😀|\\u{1F600})+$",
+    "^(?:\\u0041|\\x41)+$",
+    "^(?:(?:a*|b*)x)*$",
+    "^(?:\\d|\\w)+!",
+    // Counted, but so often that it makes no difference.
+    "^(?:.*a){20}$",
+    "(a+){10}y",
+    "^((a{1,10}){1,10}){1,10}$",
+    "^(?:a?){30}a{30}$",
+    "(?:.{0,99}.{0,99}.{0,99})*",
+    // Somewhere inside.
+    "(?=(a+)+b)a",
+    "(?<!(a+)+)b",
+    "^(?<key>(?:a+)+)\\k<key>$",
+    "^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+$",
+  ])("%s", (pattern) => {
+    expect(isExponential(pattern)).toBe(true);
+  });
+});
+
+describe("not exponential", () => {
+  test.each([
+    "^[A-Z]+-[0-9]+$",
+    "^[a-z]+(-[a-z]+)*$",
+    "^([a-z]+-)*[a-z]+$",
+    "^(/[a-z0-9_-]+)+$",
+    "^/(?:[^/]+/)*[^/]*$",
+    "^(foo|bar)+$",
+    "^(?:mon|tue|wed)(?:,(?:mon|tue|wed))*$",
+    "^(?:[0-9]{1,3}\\.){3}[0-9]{1,3}$",
+    "^(?:[A-Fa-f0-9]{1,4}:){7}[A-Fa-f0-9]{1,4}$",
+    "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    "^(?:[a-f0-9]{64},)*[a-f0-9]{64}$",
+    "^((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+)[a-z]{2,}$",
+    '^("[^"]*"|[^,"]*)(,("[^"]*"|[^,"]*))*$',
+    "^(?:(?:\\s*)?x)*$",
+    "^(?:a|[b-z])*$",
+    "^(?:\\p{Lu}\\p{Ll}*)+$",
+    "^(?:[\\](]+\\))*$",
+    "^v?(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\\+([0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$",
+    // Slow on long texts, but not exponential.
+    "a*a*b",
+    "^.*\\s+$",
+    "^(.*),(.*),(.*)$",
+    "",
+    // No regular expressions at all.
+    "(a+)+[",
+    "(a+)+\\",
+  ])("%s", (pattern) => {
+    expect(isExponential(pattern)).toBe(false);
+  });
+});
+
+describe("hostile patterns are answered soon", () => {
+  test.each([
+    ["many alternatives", `(${"a|".repeat(5000)}b)*`],
+    ["deep groups", `${"(".repeat(5000)}a${")".repeat(5000)}*`],
+    ["deep repetitions", `${"(?:".repeat(300)}a${")*".repeat(300)}`],
+    ["counted repetitions in each other", `${"(?:".repeat(8)}a${"){1,9}".repeat(8)}`],
+    ["large counts", "(?:(?:[\\s\\S]{0,900}x){0,5000}y){0,50}"],
+    ["a megabyte", `(${"[a-z]?".repeat(170_000)})+`],
+    [
+      "many classes",
+      `(?:${Array.from({ length: 900 }, (_, index) => `\\u{${(0x4e00 + index).toString(16)}}`).join("|")})*`,
+    ],
+  ])("%s", (_what, pattern) => {
+    const start = performance.now();
+    isExponential(pattern);
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,258 @@
+import { describe, expect, test } from "vitest";
+import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
+
+type Schema = Record<string, unknown>;
+
+const check = (schema: Schema, value: unknown, isOverdue?: () => boolean) => {
+  const checked = createSchemaValidator().check(schema, value, isOverdue);
+  return checked.ok ? "ok" : (checked.schemaFault ?? checked.message);
+};
+
+const list = <T>(length: number, make: (index: number) => T) =>
+  Array.from({ length }, (_, index) => make(index));
+const properties = (count: number, schema: unknown = { type: "string" }) =>
+  Object.fromEntries(list(count, (index) => [`p${index}`, schema]));
+
+/** Definitions each of which is made of references to the next one; `a` must be what the first says. */
+function chain(
+  levels: number,
+  make: (next: Schema) => Schema,
+  last: Schema = { type: "string", minLength: 5 },
+): Schema {
+  const $defs = Object.fromEntries(
+    list(levels + 1, (level) => [
+      `d${level}`,
+      level === levels ? last : make({ $ref: `#/$defs/d${level + 1}` }),
+    ]),
+  );
+  return { properties: { a: { $ref: "#/$defs/d0" } }, $defs };
+}
+
+const limit = /^the check was stopped: it takes more than [\d,]+ steps$/;
+
+/** Whether a check goes on until it is stopped, after two million steps. */
+function isStopped(schema: Schema, value: unknown): boolean {
+  let looks = 0;
+  return check(schema, value, () => ++looks > 8).endsWith("the time limit of the call");
+}
+
+describe("a check of exponential work is stopped", () => {
+  const anything = {};
+  const nothing = { not: {} };
+  const twice = (keyword: string) => (next: Schema) => ({
+    allOf: [{ [keyword]: next }, { [keyword]: next }],
+  });
+
+  test.each<[string, (next: Schema) => Schema, Schema, unknown]>([
+    ["anyOf", (next) => ({ anyOf: [next, next] }), nothing, "x"],
+    ["oneOf", (next) => ({ oneOf: [next, next] }), nothing, "x"],
+    ["allOf", (next) => ({ allOf: [next, next] }), { const: "x" }, "x"],
+    ["if and else", (next) => ({ if: next, else: next }), nothing, "x"],
+    ["not", (next) => ({ allOf: [{ not: { not: next } }, { not: { not: next } }] }), { const: "x" }, "x"],
+    [
+      "dependentSchemas",
+      (next) => ({ dependentSchemas: { x: next, y: next } }),
+      { type: "object" },
+      { x: 1, y: 1 },
+    ],
+    [
+      "properties beside patternProperties",
+      (next) => ({ properties: { x: next }, patternProperties: { x: next } }),
+      anything,
+      nest("x", 40),
+    ],
+    ["additionalProperties", twice("additionalProperties"), anything, nest("x", 40)],
+    ["unevaluatedProperties", twice("unevaluatedProperties"), anything, nest("x", 40)],
+    ["items", twice("items"), anything, nestList(40)],
+    ["prefixItems", (next) => twice("prefixItems")([next] as never), anything, nestList(40)],
+    ["contains", twice("contains"), { type: "array" }, nestList(40)],
+    ["unevaluatedItems", twice("unevaluatedItems"), anything, nestList(40)],
+  ])("%s", (_, make, last, value) => {
+    expect(isStopped(chain(30, make, last), { a: value })).toBe(true);
+  });
+
+  test("and says how many steps it took", () => {
+    const schema = chain(30, (next) => ({ anyOf: [next, next] }));
+    expect(check(schema, { a: "x" })).toMatch(limit);
+  });
+
+  test("with $dynamicRef, and in draft-07", () => {
+    const dynamic = {
+      $dynamicAnchor: "node",
+      anyOf: [1, 2].map((index) => ({
+        type: "object",
+        required: ["n"],
+        properties: { n: { $dynamicRef: "#node" }, i: { const: index } },
+      })),
+    };
+    expect(isStopped(dynamic, nest("n", 40))).toBe(true);
+    const old = chain(30, (next) => ({ anyOf: [next, next] }));
+    expect(isStopped({ $schema: "http://json-schema.org/draft-07/schema#", ...old }, { a: "x" })).toBe(true);
+  });
+
+  test("and keeps little in memory", () => {
+    const schema = chain(30, (next) => ({ anyOf: [next, next] }));
+    const before = process.memoryUsage().heapUsed;
+    check(schema, { a: "x" });
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 << 20);
+  });
+
+  test("as are defaults that multiply", () => {
+    const filler = { default: { list: list(1000, (index) => index) } };
+    const schema = { properties: { l: { items: { properties: properties(50, filler) } } } };
+    expect(check(schema, { l: list(100_000, () => ({})) })).toMatch(limit);
+  });
+
+  test("as is the comparison of large values", () => {
+    const large = list(10_000, (index) => index);
+    const schema = { properties: { a: { items: { enum: list(100, (index) => [...large, index]) } } } };
+    expect(isStopped(schema, { a: list(200, () => [...large, 99]) })).toBe(true);
+  });
+});
+
+function nest(key: string, levels: number): unknown {
+  return levels === 0 ? {} : { [key]: nest(key, levels - 1) };
+}
+
+function nestList(levels: number): unknown {
+  return levels === 0 ? [] : [nestList(levels - 1)];
+}
+
+describe("a check ends with the time of its call", () => {
+  const overdue = "the check was stopped: it takes longer than the time limit of the call";
+
+  test("where it takes many steps", () => {
+    let looks = 0;
+    const schema = chain(30, (next) => ({ anyOf: [next, next] }));
+    expect(check(schema, { a: "x" }, () => ++looks > 3)).toBe(overdue);
+    expect(looks).toBe(4);
+  });
+
+  test("where patterns do", () => {
+    const schema = { properties: { a: { items: { pattern: "^(?!x)a*a*a*b$" } } } };
+    const texts = list(2000, () => `${"a".repeat(150)}b`);
+    expect(check(schema, { a: texts }, () => true)).toBe(overdue);
+  });
+
+  test("and not before", () => {
+    expect(check({ required: ["a"] }, { a: 1 }, () => true)).toBe("ok");
+  });
+});
+
+describe("honest values are checked, however large", () => {
+  const item = {
+    type: "object",
+    properties: {
+      id: { type: "integer", minimum: 0 },
+      name: { type: "string", minLength: 1, pattern: "^[a-z0-9 ]+$" },
+      tags: { type: "array", items: { enum: ["a", "b"] }, uniqueItems: true },
+      at: {
+        anyOf: [{ type: "null" }, { type: "object", properties: { x: { type: "number" } }, required: ["x"] }],
+      },
+    },
+    required: ["id", "name"],
+    additionalProperties: false,
+  };
+
+  test("100,000 objects", () => {
+    const items = list(100_000, (id) => ({ id, name: `item ${id}`, tags: ["a", "b"], at: { x: id } }));
+    expect(check({ properties: { l: { type: "array", items: item } } }, { l: items })).toBe("ok");
+    const wrong = [...items, { id: -1, name: "x" }];
+    expect(check({ properties: { l: { items: item } } }, { l: wrong })).toBe("/l/100000/id must be >= 0");
+  });
+
+  test("20,000 objects against 100 alternatives", () => {
+    const oneOf = list(100, (kind) => ({ properties: { kind: { const: kind } }, required: ["kind"] }));
+    const items = list(20_000, (index) => ({ kind: index % 100 }));
+    expect(check({ properties: { l: { items: { oneOf } } } }, { l: items })).toBe("ok");
+  });
+
+  test("a text of 4 MiB, and 2,000 small failures", () => {
+    expect(
+      check({ properties: { a: { maxLength: 10_000_000, minLength: 1 } } }, { a: "é".repeat(2 << 20) }),
+    ).toBe("ok");
+    const items = list(1900, () => 1);
+    expect(check({ properties: { l: { items: { type: "string" } } } }, { l: items })).toContain(
+      "and 990 more",
+    );
+  });
+});
+
+describe("large schemas can be used", () => {
+  test.each<[string, Schema, unknown, unknown]>([
+    ["20,000 properties", { properties: properties(20_000) }, { p19999: "x" }, { p19999: 1 }],
+    ["20,000 required properties", { required: Object.keys(properties(20_000)) }, properties(20_000), {}],
+    [
+      "20,000 values of an enum",
+      { properties: { a: { enum: list(20_000, (index) => `v${index}`) } } },
+      { a: "v19999" },
+      { a: "v" },
+    ],
+    ...["anyOf", "oneOf"].map((keyword): [string, Schema, unknown, unknown] => [
+      `20,000 schemas in ${keyword}`,
+      { properties: { a: { [keyword]: list(20_000, (index) => ({ const: index })) } } },
+      { a: 19_999 },
+      { a: -1 },
+    ]),
+    [
+      "20,000 schemas in allOf",
+      { allOf: list(20_000, (index) => ({ required: [`p${index}`] })) },
+      properties(20_000),
+      {},
+    ],
+    [
+      "20,000 items with a schema each",
+      { properties: { a: { prefixItems: list(20_000, () => ({ type: "null" })) } } },
+      { a: list(20_000, () => null) },
+      { a: [1] },
+    ],
+    [
+      "2,000 references to a large schema",
+      { properties: properties(2000, { $ref: "#/$defs/a" }), $defs: { a: { properties: properties(500) } } },
+      { p1: { p1: "x" } },
+      { p1: { p1: 1 } },
+    ],
+    ["20,000 references to references", chain(20_000, (next) => next), { a: "xxxxx" }, { a: 1 }],
+    [
+      "20,000 references behind each other",
+      chain(20_000, (next) => ({ properties: { a: next } })),
+      { a: { a: {} } },
+      undefined,
+    ],
+    ["1,000 schemas for one value", chain(999, (next) => ({ allOf: [next] })), { a: "xxxxx" }, { a: 1 }],
+    [
+      "1,000 alternatives inside each other",
+      chain(999, (next) => ({ anyOf: [next] })),
+      { a: "xxxxx" },
+      { a: 1 },
+    ],
+  ])("%s", (_, schema, fitting, breaking) => {
+    expect(check(schema, fitting)).toBe("ok");
+    if (breaking !== undefined) expect(check(schema, breaking)).toMatch(/ (?:must|is) /);
+  });
+
+  test("up to 1,000 schemas that apply each other to one value; a chain that is longer is a fault of the schema", () => {
+    for (const levels of [1000, 20_000]) {
+      expect(
+        check(
+          chain(levels, (next) => ({ allOf: [next] })),
+          { a: "x" },
+        ),
+      ).toBe(
+        `/$defs/d0/allOf/0/$ref begins a chain of ${levels + 1} schemas for the same value; the limit is 1000`,
+      );
+    }
+  });
+
+  test("values that nest too deep for them are refused", () => {
+    const tree = { properties: { n: { $ref: "#" } }, additionalProperties: false };
+    expect(check(tree, nest("n", 800))).toBe("ok");
+    const deep = JSON.parse(`${'{"n":'.repeat(50_000)}{}${"}".repeat(50_000)}`) as Record<string, unknown>;
+    const checked = createSchemaValidator().checkOwned(tree, deep);
+    expect(checked).toMatchObject({ ok: false, stopped: "the values and schemas nest too deep" });
+  });
+
+  test("a schema that calls itself asynchronous is checked like any other", () => {
+    expect(check({ $async: true, required: ["a"] }, {})).toBe("/a is required");
+  });
+});

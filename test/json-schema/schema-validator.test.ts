@@ -1,0 +1,313 @@
+import { describe, expect, test } from "vitest";
+import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
+
+const issue = {
+  type: "object",
+  properties: {
+    summary: { type: "string" },
+    labels: { type: "array", items: { type: "string" } },
+    size: { type: "integer", default: 3 },
+    nested: { type: "object", properties: { deep: { default: "d" } }, required: ["needed"] },
+  },
+  required: ["summary"],
+  additionalProperties: false,
+};
+
+const check = (schema: Record<string, unknown> | undefined, value: unknown) =>
+  createSchemaValidator().check(schema, value);
+
+const messageOf = async (schema: Record<string, unknown>, value: unknown) => {
+  const checked = await check(schema, value);
+  return checked.ok ? "ok" : (checked.schemaFault ?? checked.message);
+};
+
+describe("arguments", () => {
+  test("that fit are copied, with defaults filled in, and the caller's object stays as it was", async () => {
+    const given = { summary: "x", nested: { needed: 1 } };
+    const checked = await check(issue, given);
+    expect(checked).toEqual({ ok: true, value: { summary: "x", size: 3, nested: { needed: 1, deep: "d" } } });
+    expect(given).toEqual({ summary: "x", nested: { needed: 1 } });
+    const again = await check({ type: "object" }, given);
+    expect(again.ok && again.value !== given && again.value).toEqual(given);
+  });
+
+  test("that do not fit are told with their paths, all of them", async () => {
+    const checked = await check(issue, { labels: [1], extra: 1, nested: {}, "a/b": 2 });
+    expect(checked).toEqual({
+      ok: false,
+      message:
+        "/summary is required; /extra is not allowed; /a~1b is not allowed; /labels/0 must be string; /nested/needed is required",
+      missing: ["summary"],
+    });
+  });
+
+  test.each([
+    [{ enum: ["a", "b"] }, '/v must be one of "a" or "b"'],
+    [{ const: 1 }, "/v must be 1"],
+    [{ type: "string", pattern: "^x$" }, '/v must match the pattern "^x$"'],
+    [{ type: "number", minimum: 5 }, "/v must be >= 5"],
+  ])("%j is said as %s", async (schema, message) => {
+    const value = "pattern" in schema ? "y" : 2;
+    expect(await messageOf({ properties: { v: schema } }, { v: value })).toBe(message);
+  });
+
+  test("with many violations are told in part", async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `p${index}`);
+    const message = await messageOf({ required: names }, {});
+    expect(message).toContain("/p9 is required; and 15 more");
+    expect(message).not.toContain("/p10 ");
+  });
+
+  test("without a schema may be any object, and only an object", async () => {
+    expect(await check(undefined, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
+    expect(await check({}, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
+    for (const value of [[], "x", null, 1]) {
+      expect(await check({}, value)).toMatchObject({ ok: false, message: "must be object" });
+    }
+    expect(await check({}, { run: () => 1 })).toMatchObject({ ok: false, message: "must be JSON" });
+  });
+
+  test("have only the properties that are their own", async () => {
+    expect(await messageOf({ required: ["constructor", "toString"] }, {})).toBe(
+      "/constructor is required; /toString is required",
+    );
+    const schema = JSON.parse('{ "properties": { "__proto__": { "default": { "polluted": true } } } }');
+    const checked = await check(schema, {});
+    expect(checked.ok && "polluted" in checked.value).toBe(false);
+  });
+
+  test("reach the message without control characters", async () => {
+    const message = await messageOf({ additionalProperties: false }, { "\u001b[31mred": 1 });
+    expect(message).toBe("/\\u{001b}[31mred is not allowed");
+  });
+});
+
+describe("schemas", () => {
+  const tuple = { items: [{ type: "string" }], additionalItems: false };
+  test.each([
+    ["http://json-schema.org/draft-07/schema#", "/l must NOT have more than 1 items"],
+    ["http://json-schema.org/draft-06/schema", "/l must NOT have more than 1 items"],
+    ["http://json-schema.org/draft-04/schema#", "/l must NOT have more than 1 items"],
+    [undefined, "/properties/l/items must be a schema: a map, or true or false, but is a list"],
+  ])("of draft %s are read as such", async ($schema, message) => {
+    const schema = { ...($schema === undefined ? {} : { $schema }), properties: { l: tuple } };
+    expect(await messageOf(schema, { l: ["a", "b"] })).toBe(message);
+    const modern = { ...schema, properties: { l: { prefixItems: [{ type: "string" }], items: false } } };
+    expect(await messageOf(modern, { l: ["a", "b"] })).toBe(
+      $schema === undefined
+        ? "/l must NOT have more than 1 items"
+        : "/l/0 is not allowed; /l/1 is not allowed",
+    );
+  });
+
+  test("may refer to their own parts, by their own address too, and to none beyond", async () => {
+    const own = {
+      $id: "https://example.com/own",
+      properties: { a: { $ref: "#/$defs/text" }, b: { $ref: "https://example.com/own#/$defs/text" } },
+      $defs: { text: { type: "string" } },
+    };
+    const validator = createSchemaValidator();
+    for (const schema of [own, structuredClone(own)]) {
+      expect(await validator.check(schema, { a: 1, b: 2 })).toMatchObject({
+        message: "/a must be string; /b must be string",
+      });
+    }
+    expect(await messageOf({ $ref: "https://example.com/other" }, {})).toContain("leads out of the schema");
+  });
+
+  test.each([
+    ["#", {}],
+    ["#", { $schema: "http://json-schema.org/draft-07/schema#" }],
+    ["#", { $id: "#" }],
+    ["#", { $id: "https://example.com/tree" }],
+    ["https://example.com/tree", { $id: "https://example.com/tree" }],
+    ["Tree", { $id: "Tree" }],
+    ["#/$defs/tree", { $defs: { tree: { $ref: "#" } } }],
+  ])("that hold themselves by %s besides %j", async ($ref, rest) => {
+    const tree = {
+      type: "object",
+      properties: { text: { type: "string" }, inner: { $ref } },
+      additionalProperties: false,
+    };
+    const validator = createSchemaValidator();
+    // The same twice, as the tools of two packs may have it.
+    for (const schema of [
+      { ...rest, ...tree },
+      { ...rest, ...tree },
+    ]) {
+      expect(await validator.check(schema, { inner: { inner: { text: "x" } } })).toMatchObject({ ok: true });
+      expect(await validator.check(schema, { inner: { inner: { text: 1, other: 1 } } })).toMatchObject({
+        message: "/inner/inner/other is not allowed; /inner/inner/text must be string",
+      });
+    }
+  });
+
+  test("know nothing of the parts of others", async () => {
+    const validator = createSchemaValidator();
+    const first = { $defs: { a: { $id: "part", type: "string" } }, properties: { v: { $ref: "part" } } };
+    const second = { $defs: { b: { $id: "part", type: "number" } }, properties: { v: { $ref: "part" } } };
+    const third = { $id: "part", properties: { v: { $ref: "#" } }, type: "object" };
+    expect(await validator.check(first, { v: 1 })).toMatchObject({ message: "/v must be string" });
+    expect(await validator.check(second, { v: "x" })).toMatchObject({ message: "/v must be number" });
+    expect(await validator.check(third, { v: "x" })).toMatchObject({ message: "/v must be object" });
+  });
+
+  test.each([
+    [{ type: "objekt" }, "/type must be one of"],
+    [{ $schema: "https://example.com/mine" }, "/$schema must name JSON Schema 2020-12 or draft-07"],
+    [{ properties: { a: { pattern: "(" } } }, "/properties/a/pattern is not a regular expression"],
+    [{ properties: { a: { pattern: "^(a+)+$" } } }, "can backtrack for ever"],
+    [{ patternProperties: { "^(a|a)*$": {} } }, "can backtrack for ever"],
+    [{ $ref: "#/x-own/s", "x-own": { s: { properties: { a: { pattern: "(a*)*b" } } } } }, "can backtrack"],
+    [{ allOf: [{ $ref: "#" }] }, "leads back to itself"],
+  ])("that cannot be used are said to be so: %j", async (schema, fault) => {
+    const checked = await check(schema, { a: `${"a".repeat(50)}!` });
+    expect(checked).toMatchObject({ ok: false, message: "the schema cannot be used" });
+    expect(checked.ok ? "" : checked.schemaFault).toContain(fault);
+  });
+
+  test("with a repeated group that is harmless are used", async () => {
+    const schema = { properties: { a: { pattern: "^([a-z]+-)*[a-z]+$" } } };
+    expect(await messageOf(schema, { a: "ab-cd" })).toBe("ok");
+    expect(await messageOf(schema, { a: "ab--cd" })).toContain("must match the pattern");
+  });
+
+  test("may name formats that nobody knows", async () => {
+    expect(
+      await messageOf(
+        { properties: { a: { format: "moon-phase" }, b: { format: "email" } } },
+        { a: 1, b: "x" },
+      ),
+    ).toBe("ok");
+  });
+
+  test("are compiled once", async () => {
+    const validator = createSchemaValidator();
+    let reads = 0;
+    const schema = {
+      get properties() {
+        reads++;
+        return { a: { type: "string" } };
+      },
+    };
+    await validator.check(schema, { a: "x" });
+    const before = reads;
+    expect(await validator.check(schema, { a: 1 })).toMatchObject({ message: "/a must be string" });
+    expect(reads).toBe(before);
+  });
+});
+
+describe("takes bounded time", () => {
+  const inTime = async (schema: Record<string, unknown>, value: unknown) => {
+    const start = performance.now();
+    const message = await messageOf({ properties: { v: schema } }, { v: value });
+    expect(performance.now() - start).toBeLessThan(10_000);
+    return message;
+  };
+  const long = "a".repeat(150_000);
+
+  test.each([
+    ["a+b", `${long}b`],
+    ["^a*a*a*a*b$", `${long}b`],
+    ["(a*)(a*)(a*)=", `${long}=`],
+    ["^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$", `${long}@${long}.aa`],
+  ])("for the pattern %s", async (pattern, fitting) => {
+    expect(await inTime({ pattern }, long)).toBe(`/v must match the pattern "${pattern}"`);
+    expect(await inTime({ pattern }, fitting)).toBe("ok");
+    expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [fitting]: 1 })).toMatch(
+      /must be null$/,
+    );
+    expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [long]: 1 })).toBe("ok");
+  });
+
+  test("for patterns that only backtracking can match: a text that is too long is refused, and matches nothing", async () => {
+    const pattern = "^(?!x)a*a*a*a*b$";
+    const words = "a text is too long to be matched";
+    expect(await inTime({ pattern }, "aaab")).toBe("ok");
+    expect(await inTime({ pattern }, "aaac")).toContain("must match the pattern");
+    expect(await inTime({ pattern }, long)).toContain(words);
+    expect(await inTime({ not: { pattern } }, long)).toContain(words);
+    const password = "^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d)(?=.*[^\\w]).{8,}$";
+    expect(await inTime({ pattern: password }, "aB3!".repeat(250))).toBe("ok");
+    expect(await inTime({ pattern: password }, "aB3".repeat(300))).toContain("must match the pattern");
+  });
+
+  test("for long texts that simple patterns fit", async () => {
+    expect(await inTime({ pattern: "^[A-Za-z0-9+/=]*$" }, "aB+/".repeat(1_000_000))).toBe("ok");
+    expect(await inTime({ pattern: "^.{0,10000}$" }, "x".repeat(9999))).toBe("ok");
+  });
+
+  test("for many texts", async () => {
+    const texts = Array.from({ length: 100_000 }, (_, index) => `some.name.${index}@host.example`);
+    expect(await inTime({ items: { pattern: "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$" } }, texts)).toBe("ok");
+    const hard = Array.from({ length: 20_000 }, () => "a".repeat(2000));
+    expect(await inTime({ items: { pattern: "^(a*a*a*b)?" } }, hard)).toMatch(/^ok$|too large to be checked/);
+  });
+
+  test("for unique items", async () => {
+    const items = Array.from({ length: 20_000 }, (_, index) => ({ index, more: ["x"] }));
+    expect(await inTime({ uniqueItems: true }, items)).toBe("ok");
+    expect(await inTime({ uniqueItems: true }, [...items, { more: ["x"], index: 7 }])).toBe(
+      "/v must NOT have duplicate items (items ## 7 and 20000 are identical)",
+    );
+  });
+
+  test("for many that do not fit, of which the first is told", async () => {
+    const many = Array.from({ length: 1_000_000 }, () => 1);
+    expect(await inTime({ items: { type: "string" } }, many)).toBe("/v/0 must be string");
+    expect(await inTime({ contains: { type: "string" } }, many)).toBe(
+      "/v must contain at least 1 valid item(s)",
+    );
+    expect(await inTime({ contains: { type: "string" } }, [...many, "x"])).toBe("ok");
+    expect(await inTime({ items: { type: "string" } }, many.slice(0, 12))).toContain(
+      "/v/9 must be string; and 2 more",
+    );
+  });
+});
+
+describe("unique items", () => {
+  test.each<[unknown[], boolean]>([
+    [[1, 1.0], false],
+    [[0, -0], false],
+    [[1, "1", true, null, "null", "true", [1], { 1: 1 }, "[1]"], true],
+    [
+      [
+        { a: 1, b: [2] },
+        { b: [2], a: 1 },
+      ],
+      false,
+    ],
+    [[{ a: 1 }, { a: "1" }, { a: 1, b: undefined }, {}], true],
+    [[["a,b"], ["a", "b"], ['a","b'], ['"a","b"']], true],
+    [[{ 'a":1': 1 }, { a: 1 }], true],
+    [
+      [
+        [1, 2],
+        [2, 1],
+      ],
+      true,
+    ],
+    [[], true],
+    [["a"], true],
+    [["a", "b", "a"], false],
+  ])("%j: %j", async (items, areUnique) => {
+    for (const $schema of [undefined, "http://json-schema.org/draft-07/schema#"]) {
+      const message = await messageOf(
+        { ...($schema === undefined ? {} : { $schema }), properties: { v: { uniqueItems: true } } },
+        { v: items },
+      );
+      expect(message === "ok").toBe(areUnique);
+    }
+    expect(await messageOf({ properties: { v: { uniqueItems: false } } }, { v: items })).toBe("ok");
+  });
+
+  test("are compared as they came, before defaults", async () => {
+    const schema = { uniqueItems: true, items: { properties: { a: { default: 1 } } } };
+    const value = { v: [{}, { a: 1 }] };
+    expect(await check({ properties: { v: schema } }, value)).toEqual({
+      ok: true,
+      value: { v: [{ a: 1 }, { a: 1 }] },
+    });
+    expect(value).toEqual({ v: [{}, { a: 1 }] });
+  });
+});

@@ -1,0 +1,269 @@
+import { constants } from "node:buffer";
+import { describe, expect, test } from "vitest";
+import { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
+import { call, limit, startFixture } from "./start-fixture.ts";
+
+const textOf = (result: { content: { type: string }[] }) =>
+  (result.content[0] as unknown as { text: string }).text;
+
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error as ServerCallError,
+  );
+
+describe("a server that behaves", () => {
+  test("is known by its name and its tools, and answers calls with arguments and metadata", async () => {
+    const server = await startFixture().ready;
+    expect(server.serverInfo).toEqual({ name: "fixture", version: "1.2.3" });
+    expect(server.tools.map(({ name }) => name)).toContain("echo");
+    const result = await server.callTool(call("echo", { a: 1 }, { trailblaze: { x: 1 } }), limit);
+    expect(result).toEqual({
+      content: [{ type: "text", text: '{"a":1}' }],
+      _meta: { got: { trailblaze: { x: 1 } } },
+    });
+  });
+
+  test("sees our name and version, and no capability that we lack", async () => {
+    const server = await startFixture().ready;
+    const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
+    expect(received[0].params).toMatchObject({
+      capabilities: {},
+      clientInfo: { name: "trailblaze", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+    });
+    expect(received.at(-1).params._meta).toEqual({});
+  });
+
+  test("answers many calls at once, and large ones", async () => {
+    const server = await startFixture().ready;
+    const many = Array.from({ length: 100 }, (_, i) => server.callTool(call("echo", { i }), limit));
+    expect((await Promise.all(many)).map(textOf)).toEqual(many.map((_, i) => `{"i":${i}}`));
+    for (const bytes of [1e6, 5e6]) {
+      expect(textOf(await server.callTool(call("text", { bytes }), limit))).toHaveLength(bytes);
+    }
+    const long = "y".repeat(3e6);
+    expect(textOf(await server.callTool(call("echo", { long }), limit))).toBe(JSON.stringify({ long }));
+  });
+});
+
+describe("progress", () => {
+  test("comes in order when asked for, up to the last before the answer", async () => {
+    const server = await startFixture().ready;
+    const seen: unknown[] = [];
+    await server.callTool(call("progress", { steps: 3 }), {
+      ...limit,
+      onProgress: (step) => seen.push(step),
+    });
+    expect(seen).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
+  });
+
+  test("does not lengthen the time for a call", async () => {
+    const server = await startFixture().ready;
+    let steps = 0;
+    const onProgress = () => steps++;
+    const error = await outcome(server.callTool(call("drip"), { timeoutMs: 400, onProgress }));
+    expect(error).toMatchObject({ reason: "timeout" });
+    expect(steps).toBeGreaterThan(1);
+  });
+
+  test("is not asked for otherwise", async () => {
+    const server = await startFixture().ready;
+    await server.callTool(call("progress", { steps: 3 }, { progressToken: 7 }), limit);
+    const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
+    expect(received.at(-2).params._meta).toEqual({});
+  });
+
+  test("of a listener that throws harms nothing", async () => {
+    const server = await startFixture().ready;
+    const onProgress = () => {
+      throw new Error("the host's own");
+    };
+    const result = await server.callTool(call("progress", { steps: 1 }), { ...limit, onProgress });
+    expect(result).toEqual({ content: [] });
+  });
+});
+
+describe("a call that is given up", () => {
+  const cancellations = async (server: Awaited<ReturnType<typeof startFixture>["ready"]>) => {
+    const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
+    return received.filter(({ method }: { method: string }) => method === "notifications/cancelled");
+  };
+
+  test("rejects with the reason of its signal, and the server is told once", async () => {
+    const server = await startFixture().ready;
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const pending = server.callTool(call("hang"), { ...limit, signal: controller.signal });
+    controller.abort(reason);
+    expect(await outcome(pending)).toBe(reason);
+    controller.abort();
+    expect(await cancellations(server)).toHaveLength(1);
+  });
+
+  test("rejects for its time, and the server is told once", async () => {
+    const server = await startFixture().ready;
+    const error = await outcome(server.callTool(call("hang"), { timeoutMs: 50 }));
+    expect(error).toBeInstanceOf(ServerCallError);
+    expect(error).toMatchObject({ reason: "timeout", message: expect.stringContaining("50 ms") });
+    expect(await cancellations(server)).toHaveLength(1);
+  });
+
+  test("is not given up by a signal that comes after the answer", async () => {
+    const server = await startFixture().ready;
+    const controller = new AbortController();
+    await server.callTool(call("echo"), { ...limit, signal: controller.signal });
+    controller.abort();
+    expect(await cancellations(server)).toEqual([]);
+  });
+
+  test("may be one of many with the same signal", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const server = await startFixture().ready;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const pending = Array.from({ length: 20 }, () =>
+      outcome(server.callTool(call("hang"), { ...limit, signal })),
+    );
+    await server.callTool(call("echo"), { ...limit, signal });
+    controller.abort();
+    for (const error of await Promise.all(pending)) expect(error).toBe(signal.reason);
+    expect(await cancellations(server)).toHaveLength(20);
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
+  test("was never sent where its signal has come before", async () => {
+    const server = await startFixture().ready;
+    const signal = AbortSignal.abort(new Error("before"));
+    expect(await outcome(server.callTool(call("hang"), { ...limit, signal }))).toMatchObject({
+      message: "before",
+    });
+    expect(await cancellations(server)).toEqual([]);
+  });
+});
+
+test("arguments longer than a string can be are a fault of that call alone, which names the limit", async () => {
+  const server = await startFixture().ready;
+  const toJSON = () => {
+    // What `JSON.stringify` throws, without the half a gigabyte that it takes.
+    throw new RangeError("Invalid string length");
+  };
+  const error = await outcome(server.callTool(call("echo", { long: { toJSON } }), limit));
+  expect(error?.message).toBe(
+    `The server fixture: the call cannot be written as JSON: it would have more than ${constants.MAX_STRING_LENGTH} characters`,
+  );
+  expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
+});
+
+test("arguments that are no JSON are a fault of that call alone", async () => {
+  const server = await startFixture().ready;
+  expect(await outcome(server.callTool(call("echo", { big: 1n }), limit))).toMatchObject({
+    reason: "protocol",
+  });
+  expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
+});
+
+describe("answers that are none", () => {
+  test("an error of the server is a protocol error with its words, without secrets and control characters", async () => {
+    const server = await startFixture({}, { launch: { secrets: () => ["hunter2"] } }).ready;
+    const error = await outcome(server.callTool(call("no\u001bne hunter2"), limit));
+    expect(error).toMatchObject({ reason: "protocol" });
+    expect(error?.message).toContain("-32602: no tool no\\u{001b}ne [redacted]");
+  });
+
+  const noResult = "its answer must have an object as `result` or as `error`";
+  const badError = "the error in its answer must have an integer `code` and a string `message`";
+  const badResult = "it answered `tools/call` with an invalid result: ";
+  const badContent = `${badResult}\`content\` must be an array of objects with a string \`type\``;
+  test.each([
+    ["neither result nor error", '{"jsonrpc":"2.0","id":ID}', noResult],
+    ["a result that is text", '{"jsonrpc":"2.0","id":ID,"result":"done"}', noResult],
+    ["a result that is a list", '{"jsonrpc":"2.0","id":ID,"result":[]}', noResult],
+    ["a result that is null", '{"jsonrpc":"2.0","id":ID,"result":null}', noResult],
+    ["an error that is null", '{"jsonrpc":"2.0","id":ID,"error":null}', noResult],
+    ["an error without code", '{"jsonrpc":"2.0","id":ID,"error":{"message":"x"}}', badError],
+    ["an error without message", '{"jsonrpc":"2.0","id":ID,"error":{"code":1}}', badError],
+    ["an error whose code is text", '{"jsonrpc":"2.0","id":ID,"error":{"code":"1","message":"x"}}', badError],
+    ["an error that is text", '{"jsonrpc":"2.0","id":ID,"error":"x"}', noResult],
+    ["no version", '{"id":ID,"result":{"content":[]}}', '`jsonrpc` of its answer must be "2.0"'],
+    ["content that is text", '{"jsonrpc":"2.0","id":ID,"result":{"content":"x"}}', badContent],
+    ["blocks without type", '{"jsonrpc":"2.0","id":ID,"result":{"content":[{}]}}', badContent],
+    [
+      "isError that is text",
+      '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"isError":"no"}}',
+      `${badResult}\`isError\` must be a boolean`,
+    ],
+    [
+      "structuredContent that is a list",
+      '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":[]}}',
+      `${badResult}\`structuredContent\` must be an object`,
+    ],
+    [
+      "_meta that is a number",
+      '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"_meta":5}}',
+      `${badResult}\`_meta\` must be an object`,
+    ],
+  ])("%s is a protocol error of that call alone, in words", async (_, line, words) => {
+    const server = await startFixture().ready;
+    const other = outcome(server.callTool(call("hang"), { timeoutMs: 60_000 }));
+    const error = await outcome(server.callTool(call("raw", { line: `${line}\n` }), limit));
+    expect(error).toBeInstanceOf(ServerCallError);
+    expect(error).toMatchObject({ reason: "protocol", message: `The server fixture: ${words}` });
+    expect(textOf(await server.callTool(call("echo", {}), limit))).toBe("{}");
+    await server.close();
+    expect(await other).toMatchObject({ reason: "closed" });
+  });
+
+  test.each([
+    ["unknown", '{"jsonrpc":"2.0","id":99999,"result":{}}'],
+    ["of no request", '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}'],
+    ["with an id of another kind", '{"jsonrpc":"2.0","id":{"a":1},"result":{}}'],
+    ["with an empty id", '{"jsonrpc":"2.0","id":"","result":{}}'],
+    ["of nothing", '{"jsonrpc":"2.0"}'],
+    [
+      "a request for what we cannot do",
+      '{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}',
+    ],
+    [
+      "progress of nothing",
+      '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}',
+    ],
+    ["progress without anything", '{"jsonrpc":"2.0","method":"notifications/progress"}'],
+    [
+      "a prototype",
+      '{"jsonrpc":"2.0","method":"notifications/message","__proto__":{"x":1},"params":{"__proto__":{"level":"y"}}}',
+    ],
+    ["an empty line", ""],
+  ])("what is %s is ignored", async (_, line) => {
+    const { ready, reports } = startFixture();
+    const server = await ready;
+    const good = '{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}';
+    expect(await server.callTool(call("raw", { line: `${line}\n${good}\n` }), limit)).toEqual({
+      content: [],
+    });
+    expect(reports.noise).toEqual([]);
+    expect(({} as Record<string, unknown>).level).toBeUndefined();
+  });
+
+  test("a second answer to the same call, or one after it was given up, is ignored", async () => {
+    const server = await startFixture().ready;
+    const answer = (text: string) =>
+      `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"${text}"}]}}\n`;
+    const result = await server.callTool(call("raw", { line: answer("first") + answer("second") }), limit);
+    expect(textOf(result)).toBe("first");
+    expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
+  });
+
+  test("CRLF, ids given back as text, batches, a byte order mark and broken UTF-8 are put up with", async () => {
+    const server = await startFixture({ lineEnd: "\r\n" }).ready;
+    const send = (line: string) => server.callTool(call("raw", { line }), limit);
+    const body = '"result":{"content":[{"type":"text","text":"ok"}]}';
+    expect(textOf(await send(`{"jsonrpc":"2.0","id":"ID",${body}}\r\n`))).toBe("ok");
+    expect(textOf(await send(`[{"jsonrpc":"2.0","id":ID,${body}}]\n`))).toBe("ok");
+    expect(textOf(await send(`\xef\xbb\xbf{"jsonrpc":"2.0","id":ID,${body}}\n`))).toBe("ok");
+    const broken = body.replace("ok", "o\xffk");
+    expect(textOf(await send(`{"jsonrpc":"2.0","id":ID,${broken}}\n`))).toBe("o\uFFFDk");
+  });
+});

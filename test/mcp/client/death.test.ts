@@ -1,0 +1,216 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
+import { isRunning } from "../../support/processes.ts";
+import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
+import { call, expectGone, limit, soon, startFixture } from "./start-fixture.ts";
+
+const folders: { remove(): void }[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) folder.remove();
+});
+const makeLogFile = () => {
+  const folder = makeTemporaryFolder();
+  folders.push(folder);
+  return join(folder.path, "server.log");
+};
+
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error as ServerCallError,
+  );
+
+const numberIn = (result: { content: { type: string }[] }) =>
+  Number((result.content[0] as unknown as { text: string }).text);
+
+/** A server that has started another process of its group, which holds its stdout. */
+async function startWithGrandchild(options: object, args: Record<string, unknown>) {
+  const server = await startFixture(options).ready;
+  const grandchild = numberIn(await server.callTool(call("grandchild", args), limit));
+  return { server, grandchild };
+}
+
+describe("a server that dies", () => {
+  test("rejects every call in flight, with exit code and last words, and every later one", async () => {
+    const server = await startFixture().ready;
+    const calls = Array.from({ length: 100 }, () => outcome(server.callTool(call("hang"), limit)));
+    const last = outcome(server.callTool(call("crash", { code: 42, stderr: "out of cheese\n" }), limit));
+    const death = { exitCode: 42, signal: null, stderrTail: "out of cheese\n" };
+    for (const error of await Promise.all([...calls, last]))
+      expect(error).toMatchObject({ reason: "died", death });
+    expect(await server.death).toEqual(death);
+    expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "died", death });
+  });
+
+  test("of a signal says which", async () => {
+    const server = await startFixture().ready;
+    const error = await outcome(server.callTool(call("crash", { signal: "SIGKILL" }), limit));
+    expect(error).toMatchObject({ reason: "died", death: { exitCode: null, signal: "SIGKILL" } });
+  });
+
+  test("is noticed although another process holds its stdout, which is ended as well", async () => {
+    const { server, grandchild } = await startWithGrandchild({}, { exit: 0 });
+    expect(await server.death).toMatchObject({ exitCode: 0 });
+    await expectGone(grandchild);
+  });
+
+  test("takes a stubborn process of its group with it", async () => {
+    const { server, grandchild } = await startWithGrandchild({}, { exit: 1, stubborn: true });
+    expect(await server.death).toMatchObject({ exitCode: 1 });
+    await expectGone(grandchild);
+  });
+
+  test("has its last answer read before that", async () => {
+    const server = await startFixture().ready;
+    const { content } = await server.callTool(call("grandchild", { exit: 0 }), limit);
+    expect(content).toHaveLength(1);
+  });
+
+  test("has at most 4 KiB of whole characters quoted, and no secret, even in pieces", async () => {
+    const secret = "söcret-token";
+    const server = await startFixture({}, { launch: { secrets: () => [secret] } }).ready;
+    const stderr = `${"€".repeat(3000)}${secret}`;
+    await outcome(server.callTool(call("crash", { stderr }), limit));
+    const { stderrTail } = await server.death;
+    expect(Buffer.byteLength(stderrTail)).toBeLessThanOrEqual(4096);
+    expect(stderrTail).toMatch(/^€+\[redacted\]$/);
+  });
+});
+
+test("what becomes secret while a server runs is taken out of its last words and its log", async () => {
+  const secrets: string[] = [];
+  const logFile = makeLogFile();
+  const launch = { logFile, secrets: () => [...secrets] };
+  const server = await startFixture({ stderr: "early hunter2\n" }, { launch }).ready;
+  await expect.poll(() => existsSync(logFile) && readFileSync(logFile, "utf8")).toBe("early hunter2\n");
+  secrets.push("hunter2");
+  await outcome(server.callTool(call("crash", { stderr: "late hunter2\n" }), limit));
+  expect((await server.death).stderrTail).toBe("early [redacted]\nlate [redacted]\n");
+  await server.close();
+  expect(readFileSync(logFile, "utf8")).toBe("early hunter2\nlate [redacted]\n");
+});
+
+describe("a server that can only be ended", () => {
+  test("because it writes without end of line dies for its calls", async () => {
+    const server = await startFixture({}, { limits: { frameBytes: 1 << 20 } }).ready;
+    const error = await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
+    expect(error).toMatchObject({ reason: "died" });
+    const reason = "it sent a message of more than 1 MiB";
+    expect(error?.message).toContain(`it was ended because ${reason}.`);
+    expect(await server.death).toMatchObject({ reason });
+    await expectGone(server.pid);
+  });
+
+  test("does not take more memory for that than its limit", async () => {
+    const server = await startFixture({}, { limits: { frameBytes: 8 << 20 } }).ready;
+    const before = process.memoryUsage().rss;
+    await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 << 20);
+  });
+
+  test("because it has closed its output dies for its calls", async () => {
+    const server = await startFixture({ ignoreEnd: true }).ready;
+    const error = await outcome(server.callTool(call("closeOutput"), limit));
+    expect(error).toMatchObject({ reason: "died", message: expect.stringContaining("closed its output") });
+    await expectGone(server.pid);
+  });
+
+  test("because it has closed its input fails its calls", async () => {
+    const server = await startFixture({ ignoreEnd: true }).ready;
+    await outcome(server.callTool(call("closeInput"), { timeoutMs: 200 }));
+    // The first may still go into the pipe.
+    await outcome(server.callTool(call("echo"), { timeoutMs: 200 }));
+    const error = await outcome(server.callTool(call("echo"), limit));
+    expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining("closed its input") });
+  });
+
+  test("because it does not read what it is sent leaves nothing hanging and nothing heaped up", async () => {
+    const server = await startFixture({ deaf: true, ignoreEnd: true }, { limits: { waitingBytes: 4 << 20 } })
+      .ready;
+    const large = "x".repeat(1 << 20);
+    const calls = Array.from({ length: 12 }, () =>
+      outcome(server.callTool(call("echo", { large }), { timeoutMs: 1500 })),
+    );
+    const errors = await Promise.all(calls);
+    expect(new Set(errors.map((error) => error?.reason))).toEqual(new Set(["timeout", "protocol"]));
+    expect(errors.find((error) => error?.reason === "protocol")?.message).toBe(
+      "The server fixture: it does not read its input, and no more than 4 MiB may wait for it",
+    );
+  });
+});
+
+describe("closing", () => {
+  test("is polite, rejects calls in flight as closed, and is no death", async () => {
+    const server = await startFixture().ready;
+    const pending = outcome(server.callTool(call("hang"), limit));
+    await Promise.all([server.close(), server.close()]);
+    expect(await pending).toMatchObject({ reason: "closed" });
+    expect(isRunning(server.pid)).toBe(false);
+    const never = Symbol("never");
+    expect(await Promise.race([server.death, Promise.resolve(never)])).toBe(never);
+    expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "closed" });
+  });
+
+  test("ends what ignores that its input ends", async () => {
+    const server = await startFixture({ ignoreEnd: true }, { durations: { inputMs: 100, termMs: 60_000 } })
+      .ready;
+    await server.close();
+    expect(isRunning(server.pid)).toBe(false);
+  });
+
+  test("ends what ignores that and SIGTERM, with all of its group", async () => {
+    const options = { ignoreEnd: true, ignoreTerm: true };
+    const server = await startFixture(options, { durations: { inputMs: 100, termMs: 100 } }).ready;
+    const grandchild = numberIn(await server.callTool(call("grandchild", { stubborn: true }), limit));
+    await server.close();
+    expect(isRunning(server.pid)).toBe(false);
+    await expectGone(grandchild, 2000);
+  });
+
+  test("ends the rest of the group where the server itself goes politely", async () => {
+    const { server, grandchild } = await startWithGrandchild({}, {});
+    const start = performance.now();
+    await server.close();
+    await expectGone(grandchild, 2000);
+    expect(performance.now() - start).toBeLessThan(soon.inputMs);
+  });
+
+  test("of a server that has died does nothing more", async () => {
+    const server = await startFixture().ready;
+    await outcome(server.callTool(call("crash"), limit));
+    await server.close();
+  });
+});
+
+describe("the log", () => {
+  test("has all of stderr, secrets replaced, for this user alone; megabytes hold nobody up", async () => {
+    const logFile = makeLogFile();
+    const launch = { logFile, secrets: () => ["hunter2"] };
+    const server = await startFixture({ stderr: "token hunter2\n" }, { launch }).ready;
+    await server.callTool(call("stderr", { bytes: 5 << 20 }), limit);
+    await server.close();
+    const text = readFileSync(logFile, "utf8");
+    expect(text.slice(0, 17)).toBe("token [redacted]\n");
+    expect(text.length).toBe(17 + (5 << 20));
+    expect(statSync(logFile).mode & 0o777).toBe(0o600);
+  });
+
+  test("is bounded, with a note", async () => {
+    const logFile = makeLogFile();
+    const server = await startFixture({}, { launch: { logFile }, limits: { logBytes: 100_000 } }).ready;
+    await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);
+    await server.close();
+    const text = readFileSync(logFile, "utf8");
+    expect(text.length).toBeLessThan(100_100);
+    expect(text).toMatch(/nothing is kept after 100000 bytes\]\n$/);
+  });
+
+  test("that cannot be written stops nothing", async () => {
+    const logFile = join(makeLogFile(), "no", "such", "folder");
+    const server = await startFixture({ stderr: "x\n" }, { launch: { logFile } }).ready;
+    await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);
+    await server.close();
+  });
+});

@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { nestsDeeper } from "../../../src/mcp/client/json-depth.ts";
+import { createLineReader } from "../../../src/mcp/client/line-reader.ts";
+import { createTail } from "../../../src/mcp/client/stderr-tail.ts";
+
+describe("lines", () => {
+  const read = (limit: number, chunks: readonly string[]) => {
+    const lines: string[] = [];
+    const reader = createLineReader(limit, (line) => lines.push(line.toString()));
+    const results = chunks.map((chunk) => reader.push(Buffer.from(chunk)));
+    return { lines, isWithin: results.at(-1) };
+  };
+
+  test("are the same however they arrive", () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a\n\r]{0,6}$/)), (chunks) => {
+        const whole = chunks.join("").split("\n").slice(0, -1);
+        expect(read(1000, chunks).lines).toEqual(whole.map((line) => line.replace(/\r$/, "")));
+      }),
+    );
+  });
+
+  test("have a greatest length, with and without an end", () => {
+    expect(read(4, ["abcd\nef", "gh"])).toEqual({ lines: ["abcd"], isWithin: true });
+    expect(read(4, ["abcd\nef", "ghi"])).toEqual({ lines: ["abcd"], isWithin: false });
+    expect(read(4, ["abcde\nx\n", "y\n"])).toEqual({ lines: [], isWithin: false });
+  });
+});
+
+describe("depth", () => {
+  const deeper = (text: string, limit: number) => nestsDeeper(Buffer.from(text), limit);
+
+  test("is that of arrays and objects, not of brackets in strings", () => {
+    expect(deeper('[[{"a":[1]}]]', 4)).toBe(false);
+    expect(deeper('[[{"a":[1]}]]', 3)).toBe(true);
+    expect(deeper(JSON.stringify(["[[[[", '"[[[[', "\\", "[[[[\\"]), 1)).toBe(false);
+    expect(deeper(JSON.stringify(["]]", ["]]", ["]]", []]]]), 3)).toBe(true);
+  });
+
+  test("is right for whatever JSON holds", () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === "object" && value !== null
+        ? 1 + Math.max(0, ...Object.values(value).map((member) => depthOf(member)))
+        : 0;
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const text = `    ${JSON.stringify(value)}    `;
+        const depth = depthOf(JSON.parse(text));
+        expect(deeper(text, depth)).toBe(false);
+        if (depth > 0) expect(deeper(text, depth - 1)).toBe(true);
+      }),
+    );
+  });
+
+  test("needs no end of a string", () => {
+    expect(deeper('["abc', 2)).toBe(false);
+  });
+});
+
+describe("the end of stderr", () => {
+  test("is at most so many bytes, and of whole characters", () => {
+    const tail = createTail(10);
+    for (const piece of ["äöü", "€€€€", "😀"]) tail.push(piece);
+    expect(tail.read()).toBe("€€😀");
+    tail.push("12345678");
+    expect(tail.read()).toBe("12345678");
+    tail.push("9");
+    expect(tail.read()).toBe("123456789");
+  });
+
+  test("is edited before it is cut", () => {
+    const tail = createTail(10);
+    for (const piece of ["0123", "secret", "5678"]) tail.push(piece);
+    expect(tail.read((text) => text.replace("secret", "***"))).toBe("123***5678");
+  });
+
+  test("does not begin with half a pair of surrogates", () => {
+    const tail = createTail(3);
+    tail.push("😀ab");
+    expect(tail.read()).toBe("ab");
+  });
+});

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { isRunning } from "../../support/processes.ts";
+import { inRepository } from "../../support/repository.ts";
+import { fixture } from "./start-fixture.ts";
+
+/** All processes below one, as Linux knows them. */
+function descendantsOf(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
+    return children.map(Number).flatMap((child) => [child, ...descendantsOf(child)]);
+  } catch {
+    // It has just ended.
+    return [];
+  }
+}
+
+async function startHost(servers: readonly object[], ...more: string[]) {
+  const script = inRepository("test/mcp/client/fixtures/host.ts");
+  const args = ["--import", import.meta.resolve("tsx"), script, fixture, JSON.stringify(servers), ...more];
+  const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void host.kill("SIGKILL"));
+  const [output] = await once(host.stdout, "data");
+  expect(String(output)).toBe("ready\n");
+  return host;
+}
+
+/** The processes below the host, which end with the test whatever comes of it. */
+function processesBelow(host: ChildProcess): number[] {
+  if (host.pid === undefined) throw new Error("The host was not started");
+  const pids = descendantsOf(host.pid);
+  onTestFinished(() => {
+    for (const pid of pids) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+  });
+  return pids;
+}
+
+const isWatcher = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/bin/sh");
+const survivors = (pids: readonly number[]) => pids.filter(isRunning).length;
+const stubborn = { ignoreEnd: true, ignoreTerm: true };
+
+test.skipIf(process.platform !== "linux")(
+  "servers and what they started are gone soon after their host was killed, and so is the watcher",
+  async () => {
+    const host = await startHost([{}, { ignoreEnd: true }]);
+    // For each server one, its child, and the watcher.
+    const pids = processesBelow(host);
+    expect(pids).toHaveLength(5);
+    const servers = pids.filter((pid) => !isWatcher(pid));
+    expect(servers).toHaveLength(4);
+    host.kill("SIGKILL");
+    await expect.poll(() => survivors(servers), { timeout: 5000 }).toBe(0);
+    await expect.poll(() => survivors(pids), { timeout: 10_000 }).toBe(0);
+  },
+  60_000,
+);
+
+test.skipIf(process.platform !== "linux")(
+  "the stubborn ones, too",
+  async () => {
+    const host = await startHost([stubborn, stubborn]);
+    const pids = processesBelow(host);
+    expect(pids).toHaveLength(5);
+    host.kill("SIGKILL");
+    await expect.poll(() => survivors(pids), { timeout: 10_000 }).toBe(0);
+  },
+  60_000,
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a watcher that was killed is replaced",
+  async () => {
+    const host = await startHost([stubborn]);
+    const before = processesBelow(host);
+    const watcher = before.find(isWatcher);
+    expect(watcher).toBeGreaterThan(1);
+    if (watcher !== undefined) process.kill(watcher, "SIGKILL");
+    const current = () => processesBelow(host);
+    await expect.poll(() => current().filter((pid) => !before.includes(pid)).length).toBe(1);
+    const pids = current();
+    host.kill("SIGKILL");
+    await expect.poll(() => survivors(pids), { timeout: 10_000 }).toBe(0);
+  },
+  60_000,
+);

@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createRedactor, createStreamRedactor } from "../../../src/mcp/client/redact.ts";
+
+const inPieces = (secrets: readonly string[], pieces: readonly string[]) => {
+  const stream = createRedactor(secrets).createStream();
+  return pieces.map((piece) => stream.push(piece)).join("") + stream.end();
+};
+
+describe("secrets in text", () => {
+  test("are replaced, also as JSON and in addresses, the longest first", () => {
+    const { redact } = createRedactor(["abcd", "abcde", 'q"/é', ""]);
+    expect(redact("x abcde abcd")).toBe("x [redacted] [redacted]");
+    expect(redact('q"/é q\\"/é q%22%2F%C3%A9')).toBe("[redacted] [redacted] [redacted]");
+    expect(createRedactor([""]).redact("all of it")).toBe("all of it");
+  });
+
+  test("are not shown in part where a text was cut", () => {
+    expect(createRedactor(["hunter2"]).redactCut("x hunter2 hunt")).toBe("x [redacted] [redacted]");
+  });
+
+  test("are no patterns", () => {
+    expect(createRedactor(["a.cd", "(xyz", "\\d\\d"]).redact("abcd a.cd (xyz 55 \\d\\d")).toBe(
+      "abcd [redacted] [redacted] 55 [redacted]",
+    );
+  });
+
+  test("are found however they are cut, and a cut-off one is not shown", () => {
+    const secret = "hunter2-hunter2-hunter3";
+    for (let at = 0; at <= secret.length; at++) {
+      expect(inPieces([secret], [`a${secret.slice(0, at)}`, `${secret.slice(at)}b`])).toBe("a[redacted]b");
+    }
+    expect(inPieces([secret], ["a hunter2-hun"])).toBe("a [redacted]");
+    expect(inPieces([secret], ["a hunter2-hun", "gry"])).toBe("a hunter2-hungry");
+  });
+
+  test("that begin like one another lose no end", () => {
+    expect(inPieces(["abcd", "abcdef"], ["xabcd", "ef"])).toBe("x[redacted]");
+    expect(inPieces(["abcd", "abcdef"], ["xabcd", "exx"])).toBe("x[redacted]exx");
+    expect(inPieces(["xabc", "abcd"], ["xabc", "d"])).toBe("[redacted]d");
+  });
+
+  test("nothing is held back that cannot become one", () => {
+    const stream = createRedactor(["token"]).createStream();
+    expect(stream.push("no t to tok")).toBe("no t to ");
+    expect(stream.push("x")).toBe("tokx");
+  });
+
+  test("shorter than 4 characters count only as the whole text", () => {
+    const redactor = createRedactor(["on", 'a"b']);
+    expect(redactor.redact("on")).toBe("[redacted]");
+    expect(redactor.redact('only on a"b a\\"b')).toBe('only on a"b a\\"b');
+    expect(inPieces(["on"], ["on"])).toBe("on");
+  });
+
+  test("may be longer than a pattern can be, and many", () => {
+    const long = "a(".repeat(5_000_000);
+    const { redact } = createRedactor([long, ...Array.from({ length: 500 }, (_, index) => `token${index}x`)]);
+    expect(redact(`x${long}y token499x`)).toBe("x[redacted]y [redacted]");
+  });
+
+  test("are those of the moment", () => {
+    const secrets = ["first"];
+    const redactor = createRedactor(() => [...secrets]);
+    const stream = redactor.createStream();
+    expect(stream.push("first second sec")).toBe("[redacted] second sec");
+    secrets.push("second");
+    expect(redactor.redact("first second")).toBe("[redacted] [redacted]");
+    expect(stream.push(" second sec")).toBe(" [redacted] ");
+    secrets.length = 0;
+    expect(stream.push("ond")).toBe("second");
+  });
+
+  test("are taken out of data: texts, keys, and what reads like one", () => {
+    const { redactValue } = createRedactor(["12345", "true", "7", 'q"uote']);
+    const data = {
+      "is 12345": [12345, 123456, true, false, 7, 77, null],
+      nested: { "7": '{"a":"q\\"uote"}' },
+    };
+    expect(redactValue(data)).toEqual({
+      "is [redacted]": ["[redacted]", 123456, "[redacted]", false, "[redacted]", 77, null],
+      nested: { "[redacted]": '{"a":"[redacted]"}' },
+    });
+    expect(createRedactor([]).redactValue(data)).toBe(data);
+    const proto = JSON.parse('{"__proto__":{"x":"12345"}}');
+    expect(JSON.stringify(redactValue(proto))).toBe('{"__proto__":{"x":"[redacted]"}}');
+  });
+
+  test("are taken out of data that holds itself, or nests without end", () => {
+    const { redactValue } = createRedactor(["hunter2"]);
+    const round: Record<string, unknown> = { text: "hunter2" };
+    round.self = [round, round];
+    const copy = redactValue(round) as { text: string; self: unknown[] };
+    expect(copy.text).toBe("[redacted]");
+    expect(copy.self).toEqual([copy, copy]);
+    let deep: unknown = "hunter2";
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+    expect(JSON.stringify(redactValue(deep))).not.toContain("hunter2");
+  });
+
+  test("are found in bytes however these are cut", () => {
+    const bytes = Buffer.from("a söcret-€ z");
+    for (let at = 0; at <= bytes.length; at++) {
+      const stream = createStreamRedactor(createRedactor(["söcret-€"]));
+      const said = stream.push(bytes.subarray(0, at)) + stream.push(bytes.subarray(at)) + stream.end();
+      expect(said).toBe("a [redacted] z");
+    }
+  });
+
+  test("in pieces come out as in the whole", () => {
+    const letters = fc.stringMatching(/^[ab]{4,7}$/);
+    fc.assert(
+      fc.property(
+        fc.array(letters, { minLength: 1, maxLength: 3 }),
+        fc.array(letters, { maxLength: 8 }),
+        (secrets, pieces) => {
+          // The stop keeps the end of the text from being taken for a secret cut off.
+          const all = [...pieces, "."];
+          expect(inPieces(secrets, all)).toBe(createRedactor(secrets).redact(all.join("")));
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import { PassThrough } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { readToEnd } from "../../../src/mcp/client/server-output.ts";
+import { createProcessPort } from "../../../src/processes/server-process.ts";
+
+function startNode(code: string) {
+  const launch = { command: process.execPath, args: ["-e", code], cwd: process.cwd(), env: {} };
+  const child = createProcessPort({ leftoverMs: 10_000 }).start(launch);
+  onTestFinished(() => child.end({ inputMs: 0, termMs: 0 }));
+  return child;
+}
+
+/** Holds its output, and SIGTERM does not end it soon. */
+const holder = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
+
+test("all that a process wrote is read although another holds its output, and no longer is waited", async () => {
+  const child = startNode(`
+    const { spawn } = require("node:child_process");
+    const { writeSync } = require("node:fs");
+    spawn(process.execPath, ["-e", ${JSON.stringify(holder)}], { stdio: ["ignore", "inherit", "inherit"] });
+    setTimeout(() => {
+      writeSync(1, "x".repeat(60_000));
+      process.exit(0);
+    }, 300);
+  `);
+  let bytes = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  await child.exited;
+  const start = performance.now();
+  // However late the timers are.
+  while (performance.now() - start < 200);
+  await readToEnd([child.stdout, child.stderr.resume()]);
+  expect(bytes).toBe(60_000);
+  expect(performance.now() - start).toBeLessThan(5000);
+});
+
+test("a stream that never falls silent is left after a while", async () => {
+  const stream = new PassThrough().on("data", () => {});
+  const timer = setInterval(() => stream.write("x"), 10);
+  await readToEnd([stream]);
+  clearInterval(timer);
+  expect(stream.destroyed).toBe(true);
+});
+
+test("what is closed already is not waited for", async () => {
+  const stream = new PassThrough();
+  stream.destroy();
+  await new Promise((resolve) => stream.on("close", resolve));
+  await readToEnd([stream]);
+});

@@ -1,0 +1,89 @@
+import { afterEach, expect } from "vitest";
+import type { ServerEvents, ServerLaunch } from "../../../src/mcp/client/connected-server.ts";
+import {
+  type ServerLimits,
+  type ServerMeans,
+  type StartingServer,
+  startServer,
+} from "../../../src/mcp/client/start-server.ts";
+import { createProcessPort } from "../../../src/processes/server-process.ts";
+import { isRunning } from "../../support/processes.ts";
+import { inRepository } from "../../support/repository.ts";
+
+export const fixture = inRepository("test/mcp/client/fixtures/server.mjs");
+
+/** Long enough for a loaded machine, short enough for a test. */
+export const soon = { inputMs: 2000, termMs: 400 };
+
+export interface Reports {
+  noise: string[];
+  invalid: [string, string][];
+  log: unknown[];
+  listChanges: number;
+}
+
+const started: StartingServer[] = [];
+const pids: number[] = [];
+
+/** Fails unless the process is gone within the time. */
+export async function expectGone(pid: number, withinMs = 10_000): Promise<void> {
+  await expect.poll(() => isRunning(pid), { timeout: withinMs, interval: 20 }).toBe(false);
+}
+
+export interface FixtureOptions {
+  launch?: Partial<ServerLaunch>;
+  limits?: Partial<ServerLimits>;
+  durations?: ServerMeans["durations"];
+}
+
+/** Starts the fixture with its own options (see there); what it leaves behind fails the test. */
+export function startFixture(
+  options: object = {},
+  given: FixtureOptions = {},
+): StartingServer & { reports: Reports } {
+  const launch: ServerLaunch = {
+    label: "fixture",
+    command: process.execPath,
+    args: [fixture, JSON.stringify(options)],
+    cwd: inRepository("."),
+    env: {},
+    logFile: undefined,
+    secrets: () => [],
+    timeouts: { handshakeMs: 20_000, listMs: 20_000 },
+    ...given.launch,
+  };
+  const reports: Reports = { noise: [], invalid: [], log: [], listChanges: 0 };
+  const events: ServerEvents = {
+    onStdoutNoise: (line) => reports.noise.push(line),
+    onToolListChanged: () => reports.listChanges++,
+    onInvalidTool: (name, reason) => reports.invalid.push([name, reason]),
+    onLog: (entry) => reports.log.push(entry),
+  };
+  const processes = createProcessPort({ leftoverMs: 400 });
+  const port: ServerMeans["processes"] = {
+    ...processes,
+    start(wanted) {
+      const child = processes.start(wanted);
+      if (child.pid !== undefined) pids.push(child.pid);
+      return child;
+    },
+  };
+  const means: ServerMeans = { processes: port, durations: { ...soon, ...given.durations } };
+  if (given.limits !== undefined) means.limits = given.limits;
+  const server = startServer(launch, events, means);
+  started.push(server);
+  return { ...server, reports };
+}
+
+/** The processes that tests of this file have started, by now. */
+export const startedPids = (): readonly number[] => pids;
+
+export const call = (name: string, args: Record<string, unknown> = {}, _meta: Record<string, unknown> = {}) =>
+  ({ name, arguments: args, _meta }) as const;
+
+export const limit = { timeoutMs: 20_000 };
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.close()));
+  for (const pid of pids.splice(0)) await expectGone(pid, 3000);
+});

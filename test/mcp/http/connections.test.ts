@@ -1,0 +1,261 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ServeHttpOptions } from "../../../src/mcp/http/http-options.ts";
+import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
+import { createTestServers } from "../../serve/test-servers.ts";
+import { formatRequest, openConnection, statusesIn, statusOf } from "./raw-connection.ts";
+import {
+  beginSession,
+  calling,
+  connectClient,
+  initializing,
+  messagesOf,
+  post,
+  serve,
+  textOf,
+} from "./served.ts";
+
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((address) => address?.address === "::1");
+
+async function failureOf(options: Partial<ServeHttpOptions>): Promise<unknown> {
+  try {
+    const served = await serveHttp(createTestServers().create, { label: "acme/pack/server", ...options });
+    onTestFinished(() => served.close());
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe("where it listens", () => {
+  test("is 127.0.0.1 and a free port, unless told otherwise", async () => {
+    const { url, port } = await serve();
+    expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
+    const other = Object.values(networkInterfaces())
+      .flat()
+      .find((address) => address?.family === "IPv4" && !address.internal);
+    if (other === undefined) return;
+    const connection = openConnection(port, other.address);
+    await expect(connection).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test.skipIf(!hasIpv6)("may be IPv6, which is in brackets in the URL", async () => {
+    for (const host of ["::1", "[::1]"]) {
+      const served = await serve({ host });
+      expect(served.url).toBe(`http://[::1]:${served.port}/mcp`);
+      expect((await post(served, initializing())).status).toBe(200);
+    }
+  });
+
+  test("must not be in use already, nor be elsewhere", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void taken.close());
+    await once(taken, "listening");
+    const { port } = taken.address() as { port: number };
+    expect(await failureOf({ port })).toMatchObject({
+      code: "ServerStartFailed",
+      message: `The server "acme/pack/server" does not start: 127.0.0.1:${port} is in use already.`,
+    });
+    const elsewhere = { host: "192.0.2.1", noAuth: true };
+    expect(await failureOf(elsewhere)).toMatchObject({
+      code: "ServerStartFailed",
+      message: expect.stringContaining("192.0.2.1 is no address of this machine"),
+    });
+    expect(await failureOf({ host: "no-such-host.invalid", noAuth: true })).toMatchObject({
+      code: "ServerStartFailed",
+    });
+  });
+
+  test("is open to others only with a token, or when told so", async () => {
+    for (const host of ["0.0.0.0", "::", "", "192.0.2.1", "tools.example", "127.0.0.1.evil.example"]) {
+      expect(await failureOf({ host }), host).toMatchObject({ code: "InvalidArguments" });
+    }
+    expect(await failureOf({ host: "0.0.0.0", token: "t" })).toBeUndefined();
+    expect(await failureOf({ host: "0.0.0.0", noAuth: true })).toBeUndefined();
+    for (const host of ["127.0.0.1", "localhost", "127.0.0.3"]) {
+      expect(await failureOf({ host }), host).toBeUndefined();
+    }
+    for (const token of ["", "a b", "a\n", "ü"]) {
+      expect(await failureOf({ token }), token).toMatchObject({ code: "InvalidArguments" });
+    }
+  });
+});
+
+describe("a connection", () => {
+  test("that is slow is given up, and served while it is not", async () => {
+    const served = await serve({ connections: { headersTimeoutMs: 150, bodyTimeoutMs: 150 } });
+    const { port } = served;
+    const silent = await openConnection(port);
+    const slowHead = await openConnection(port);
+    slowHead.socket.write("POST /mcp HTTP/1.1\r\nHost: ");
+    const slowBody = await openConnection(port);
+    slowBody.socket.write(formatRequest(port, "", { "Content-Length": "4000" }));
+    const trickle = setInterval(() => slowBody.socket.write(" "), 20);
+    expect(statusOf(await slowBody.closed)).toBe(408);
+    clearInterval(trickle);
+    expect(statusesIn(await slowHead.closed)).toEqual([408]);
+    expect(statusesIn(await silent.closed)).toEqual([408]);
+    expect((await post(served, initializing())).status).toBe(200);
+  });
+
+  test("on which nothing moves is dropped", async () => {
+    const served = await serve({ connections: { idleTimeoutMs: 200 } });
+    const { port } = served;
+    const session = await beginSession(served);
+    const connection = await openConnection(port);
+    connection.socket.write(formatRequest(port, calling("slow"), session));
+    expect(statusesIn(await connection.closed)).toEqual([200]);
+    await expect.poll(() => served.slowCalls[0]?.signal.aborted).toBe(true);
+  });
+
+  test("with what is not HTTP is refused", async () => {
+    const { port } = await serve();
+    for (const [sent, status] of [
+      ["hello\r\n\r\n", 400],
+      [`GET /mcp HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
+    ] as const) {
+      const connection = await openConnection(port);
+      connection.socket.write(sent);
+      expect(statusesIn(await connection.closed)).toEqual([status]);
+    }
+  });
+
+  test("may carry several requests at once, answered in order", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const connection = await openConnection(served.port);
+    const requests = [1, 2, 3].map((id) => formatRequest(served.port, calling("echo", id, { id }), session));
+    connection.socket.write(requests.join(""));
+    await expect.poll(() => statusesIn(connection.received())).toEqual([200, 200, 200]);
+    expect(served.echoed).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
+  });
+
+  test("that asks first gets leave for what is allowed only", async () => {
+    const { port } = await serve();
+    const asking = (headers: object) =>
+      formatRequest(port, "", { Expect: "100-continue", "Content-Length": "500", ...headers });
+    const allowed = await openConnection(port);
+    allowed.socket.write(asking({}));
+    await expect.poll(() => statusesIn(allowed.received())).toEqual([100]);
+    const refused = await openConnection(port);
+    refused.socket.write(asking({ "Content-Length": "5000000" }));
+    await expect.poll(() => statusesIn(refused.received())).toEqual([413]);
+  });
+
+  test("that sends nothing makes room for others where there are too many", async () => {
+    const served = await serve({ connections: { max: 20, maxRequests: 10 } });
+    const session = await beginSession(served);
+    const slow = post(served, calling("slow"), session);
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    const silent = await Promise.all(Array.from({ length: 100 }, () => openConnection(served.port)));
+    expect((await post(served, calling("echo", 3), session)).status).toBe(200);
+    await expect.poll(() => silent.filter(({ socket }) => !socket.closed).length).toBeLessThanOrEqual(20);
+    expect((await post(served, calling("echo", 4), session)).status).toBe(200);
+    served.slowCalls[0]?.finish();
+    expect((await messagesOf(await slow)).length).toBe(1);
+  });
+
+  test("is refused in words where too many requests are under way", async () => {
+    const served = await serve({ connections: { max: 20, maxRequests: 3 } });
+    const session = await beginSession(served);
+    const slow = [1, 2, 3].map((id) => post(served, calling("slow", id), session));
+    await expect.poll(() => served.slowCalls.length).toBe(3);
+    const refused = await post(served, calling("echo", 4), session);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"]);
+    expect(await refused.text()).toContain("too many requests under way");
+    for (const call of served.slowCalls) call.finish();
+    for (const answer of slow) await messagesOf(await answer);
+    expect((await post(served, calling("echo", 5), session)).status).toBe(200);
+  });
+
+  test("whose client does not read holds nobody up", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const deaf = await openConnection(served.port);
+    deaf.socket.pause();
+    deaf.socket.write(formatRequest(served.port, calling("large", 1, { length: 20_000_000 }), session));
+    const { client } = await connectClient(served);
+    expect(textOf(await client.callTool({ name: "echo" }))).toBe("{}");
+    const answer = await post(served, calling("large", 2, { length: 5_000_000 }), session);
+    expect((await answer.text()).length).toBeGreaterThan(5_000_000);
+  });
+});
+
+describe("closing", () => {
+  test("answers what is open, ends streams and connections, and frees the port", async () => {
+    const served = await serve({ graceMs: 60_000 });
+    const session = await beginSession(served);
+    const slow = post(served, calling("slow", 4), session);
+    const stream = await fetch(served.url, { headers: { ...session, accept: "text/event-stream" } });
+    const idle = await openConnection(served.port);
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    await served.close();
+    expect(await messagesOf(await slow)).toEqual([
+      expect.objectContaining({ id: 4, error: expect.anything() }),
+    ]);
+    expect(await stream.text()).toBe("");
+    await idle.closed;
+    expect(served.slowCalls[0]?.signal.aborted).toBe(true);
+    expect(served.closed).toEqual(served.made);
+    await expect(post(served, initializing())).rejects.toThrow();
+    const again = await serve({ port: served.port });
+    expect((await post(again, initializing())).status).toBe(200);
+    await served.close();
+    expect((await post(again, initializing())).status).toBe(200);
+  });
+
+  test("cuts off after the grace what does not end", async () => {
+    const served = await serve({ graceMs: 100 });
+    const session = await beginSession(served);
+    const deaf = await openConnection(served.port);
+    deaf.socket.pause();
+    deaf.socket.write(formatRequest(served.port, calling("large", 1, { length: 50_000_000 }), session));
+    const slowBody = await openConnection(served.port);
+    slowBody.socket.write(formatRequest(served.port, "", { "Content-Length": "4000" }));
+    await delay(200);
+    await served.close();
+    expect(statusesIn(await slowBody.closed)).toEqual([]);
+  });
+
+  test("is over although a server does not close", async () => {
+    const { create } = createTestServers();
+    const stubborn: typeof create = (connection) => ({
+      ...create(connection),
+      close: () => new Promise(() => {}),
+    });
+    const served = await serveHttp(stubborn, { label: "stubborn", graceMs: 100 });
+    const session = await beginSession(served);
+    const slow = post(served, calling("slow"), session).then((answer) => answer.text());
+    slow.catch(() => {});
+    await delay(100);
+    await served.close();
+    await expect(slow).rejects.toThrow();
+  });
+
+  test("leaves no timer and no socket behind", async () => {
+    const count = (wanted: string) =>
+      process.getActiveResourcesInfo().filter((name) => name === wanted).length;
+    const resources = () => ({ sockets: count("TCPServerWrap"), timers: count("Timeout") });
+    const before = resources();
+    const servers = createTestServers();
+    const served = await serveHttp(servers.create, { label: "acme/pack/server" });
+    const { client } = await connectClient(served);
+    await client.callTool({ name: "echo" });
+    const stream = await fetch(served.url, {
+      headers: { ...(await beginSession(served)), accept: "text/event-stream" },
+    });
+    expect(resources().sockets).toBe(before.sockets + 1);
+    await client.close();
+    await served.close();
+    await stream.text();
+    // The test runner's own timers may have ended meanwhile.
+    const added = () => Object.values(resources()).map((now, at) => now - (Object.values(before)[at] ?? 0));
+    await expect.poll(() => Math.max(...added())).toBeLessThanOrEqual(0);
+    expect(servers.closed).toEqual(servers.made);
+  });
+});

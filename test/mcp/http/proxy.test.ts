@@ -1,0 +1,85 @@
+import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
+import { createProxyServer, type ProxyLimits } from "../../../src/mcp/proxy-server.ts";
+import { createProcessPort } from "../../../src/processes/server-process.ts";
+import { inRepository } from "../../support/repository.ts";
+import { beginSession, calling, messagesOf, post } from "./served.ts";
+
+const fixture = inRepository("test/mcp/client/fixtures/server.mjs");
+
+/** Serves the fixture of servers, with its options, a process a session. */
+async function serveFixture(options: object = {}, limits?: ProxyLimits) {
+  const stderr: string[] = [];
+  const launch = {
+    command: process.execPath,
+    args: [fixture, JSON.stringify(options)],
+    cwd: inRepository("."),
+    env: {},
+  };
+  const processes = createProcessPort({ leftoverMs: 400 });
+  const onStderr = (chunk: Buffer) => stderr.push(chunk.toString());
+  const create = () => createProxyServer("acme/pack/server", launch, processes, onStderr, limits);
+  const served = await serveHttp(create, { label: "acme/pack/server", graceMs: 500 });
+  onTestFinished(() => served.close());
+  return { ...served, stderr };
+}
+
+const small = { messageBytes: 1 << 20, waitingBytes: 2 << 20 };
+
+test("a server that sends too large a message is ended, and every call under way says why", async () => {
+  const served = await serveFixture({}, small);
+  const session = await beginSession(served);
+  const other = await beginSession(served);
+  const hanging = post(served, calling("hang", 2), session);
+  const large = post(served, calling("text", 3, { bytes: 2 << 20 }), session);
+  const message = "The server was ended because it sent a message of more than 1 MiB.";
+  for (const [id, answer] of [[2, hanging] as const, [3, large] as const]) {
+    expect(await messagesOf(await answer)).toEqual([
+      { jsonrpc: "2.0", id, error: { code: -32603, message } },
+    ]);
+  }
+  expect(served.stderr.join("")).toContain(
+    "The server acme/pack/server was ended because it sent a message of more than 1 MiB.\n",
+  );
+  await expect.poll(async () => (await post(served, calling("echo"), session)).status).toBe(404);
+  expect(await messagesOf(await post(served, calling("echo"), other))).toMatchObject([{ result: {} }]);
+});
+
+test("a server whose message nests too deep is ended as well", async () => {
+  const served = await serveFixture();
+  const session = await beginSession(served);
+  const line = `{"jsonrpc":"2.0","id":ID,"result":{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}}\n`;
+  expect(await messagesOf(await post(served, calling("raw", 2, { line }), session))).toMatchObject([
+    {
+      error: { message: "The server was ended because it sent a message that nests deeper than 512 levels." },
+    },
+  ]);
+});
+
+test("what a server does not read does not heap up", async () => {
+  const served = await serveFixture({ deaf: true, ignoreEnd: true }, small);
+  const session = await beginSession(served);
+  await messagesOf(await post(served, { jsonrpc: "2.0", id: 2, method: "tools/list" }, session));
+  const stop = new AbortController();
+  const text = "x".repeat(1 << 20);
+  const calls = [3, 4, 5, 6, 7].map((id) =>
+    post(served, calling("echo", id, { text }), session, { signal: stop.signal })
+      .then(messagesOf)
+      .catch(() => []),
+  );
+  const fault = "The server does not read its input, and no more than 2 MiB may wait for it.";
+  expect(
+    await Promise.any(calls.map((call) => call.then((messages) => messages[0] ?? Promise.reject()))),
+  ).toMatchObject({
+    error: { code: -32603, message: fault },
+  });
+  stop.abort();
+  await Promise.all(calls);
+});
+
+test("messages up to the limit pass", async () => {
+  const served = await serveFixture();
+  const session = await beginSession(served);
+  const [message] = await messagesOf(await post(served, calling("text", 2, { bytes: 20 << 20 }), session));
+  expect(JSON.stringify(message).length).toBeGreaterThan(20 << 20);
+});

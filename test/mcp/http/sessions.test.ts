@@ -1,0 +1,313 @@
+import { networkInterfaces } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { clientOf } from "../../../src/mcp/http/client-address.ts";
+import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
+import { createTestServers } from "../../serve/test-servers.ts";
+import {
+  beginSession,
+  calling,
+  connectClient,
+  initializing,
+  messagesOf,
+  post,
+  serve,
+  textOf,
+} from "./served.ts";
+
+const listening = (served: { url: string }, session: object, signal?: AbortSignal) =>
+  fetch(served.url, {
+    headers: { ...session, accept: "text/event-stream" },
+    ...(signal === undefined ? {} : { signal }),
+  });
+
+describe("a session's id", () => {
+  test("is a new UUID each, the one that handlers see, and nothing else finds the session", async () => {
+    const served = await serve();
+    const one = await beginSession(served);
+    const other = await beginSession(served);
+    expect(served.made).toEqual([one["mcp-session-id"], other["mcp-session-id"]]);
+    expect(one["mcp-session-id"]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(one).not.toEqual(other);
+    const [message] = await messagesOf(await post(served, calling("session"), one));
+    expect(JSON.stringify(message)).toContain(one["mcp-session-id"]);
+    const wrong = ["x", one["mcp-session-id"].toUpperCase(), `${one["mcp-session-id"]}, x`, "__proto__"];
+    for (const id of wrong) {
+      const answer = await post(served, calling("echo"), { "mcp-session-id": id });
+      expect([answer.status, ((await answer.json()) as { error: object }).error], id).toEqual([
+        404,
+        expect.objectContaining({ code: -32001 }),
+      ]);
+    }
+  });
+
+  test("must be given with everything but initialize", async () => {
+    const served = await serve();
+    expect((await post(served, calling("echo"))).status).toBe(400);
+    expect((await listening(served, {})).status).toBe(400);
+    expect((await fetch(served.url, { method: "DELETE" })).status).toBe(400);
+    expect(served.made).toEqual([]);
+    const session = await beginSession(served);
+    expect((await post(served, calling("echo"), session)).status).toBe(200);
+    expect((await post(served, initializing(), session)).status).toBe(400);
+    const version = { ...session, "mcp-protocol-version": "1999-01-01" };
+    expect((await post(served, calling("echo"), version)).status).toBe(400);
+  });
+});
+
+test("an initialize whose params are wrong begins no session, and says what is wrong", async () => {
+  const served = await serve();
+  for (const params of [undefined, {}, { ...initializing().params, clientInfo: { name: "x" } }]) {
+    const answer = await post(served, { ...initializing(7), params });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { jsonrpc: "2.0", id: 7, error: { code: -32602, message: expect.stringMatching(/^params/) } },
+    ]);
+  }
+  expect(served.made).toEqual([]);
+});
+
+describe("a session ends", () => {
+  test("with DELETE, which answers what is open", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const other = await beginSession(served);
+    const slow = post(served, calling("slow", 7), session);
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    const ended = await fetch(served.url, { method: "DELETE", headers: session });
+    expect(ended.status).toBe(200);
+    expect(await messagesOf(await slow)).toEqual([
+      expect.objectContaining({ id: 7, error: expect.anything() }),
+    ]);
+    expect(served.slowCalls[0]?.signal.aborted).toBe(true);
+    expect(served.closed).toEqual([session["mcp-session-id"]]);
+    expect((await post(served, calling("echo"), session)).status).toBe(404);
+    expect((await fetch(served.url, { method: "DELETE", headers: session })).status).toBe(404);
+    expect((await post(served, calling("echo"), other)).status).toBe(200);
+  });
+
+  test("when nothing came for its time to live; each request begins it anew", async () => {
+    const served = await serve({ sessionTtlMs: 1000 });
+    const idle = await beginSession(served);
+    const used = await beginSession(served);
+    const begun = Date.now();
+    while (Date.now() - begun < 2500) {
+      expect((await post(served, calling("echo"), used)).status).toBe(200);
+      await delay(50);
+    }
+    expect(served.closed).toEqual([idle["mcp-session-id"]]);
+    expect((await post(served, calling("echo"), idle)).status).toBe(404);
+    await expect.poll(() => served.closed.length, { timeout: 10_000 }).toBe(2);
+  });
+
+  test("not while a call is under way or a stream is open", async () => {
+    const served = await serve({ sessionTtlMs: 100 });
+    const calls = await beginSession(served);
+    const slow = post(served, calling("slow"), calls);
+    const listens = await beginSession(served);
+    const stop = new AbortController();
+    expect((await listening(served, listens, stop.signal)).status).toBe(200);
+    // Something else that ends is no end of these.
+    for (const session of [calls, listens]) await messagesOf(await post(served, calling("echo", 3), session));
+    await delay(500);
+    expect(served.closed).toEqual([]);
+    served.slowCalls[0]?.finish();
+    expect(await messagesOf(await slow)).toHaveLength(1);
+    stop.abort();
+    await expect.poll(() => served.closed.length, { timeout: 10_000 }).toBe(2);
+  });
+});
+
+describe("the number of sessions", () => {
+  test("is limited, and one that ends makes room", async () => {
+    const served = await serve({ maxSessions: 2 });
+    const session = await beginSession(served);
+    await beginSession(served);
+    const refused = await post(served, initializing());
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+    expect(served.made).toHaveLength(2);
+    expect((await post(served, calling("echo"), session)).status).toBe(200);
+    await fetch(served.url, { method: "DELETE", headers: session });
+    expect((await post(served, initializing())).status).toBe(200);
+  });
+
+  test("holds for those that come at once, and take long to begin", async () => {
+    const { create } = createTestServers();
+    const slowly: typeof create = (connection) => {
+      const server = create(connection);
+      return { ...server, connect: (transport) => delay(200).then(() => server.connect(transport)) };
+    };
+    const served = await serveHttp(slowly, { label: "slow to begin", maxSessions: 3 });
+    onTestFinished(() => served.close());
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(served, initializing())));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(7);
+  });
+});
+
+describe("a client that goes", () => {
+  test("has its call cancelled; its session and others' calls go on", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const { client } = await connectClient(served);
+    const stop = new AbortController();
+    const gone = post(served, calling("slow", 5), session, { signal: stop.signal });
+    const other = client.callTool({ name: "slow" });
+    await expect.poll(() => served.slowCalls.length).toBe(2);
+    stop.abort();
+    await gone.then((answer) => answer.text()).catch(() => {});
+    const [theirs, others] = [...served.slowCalls].sort((one) =>
+      one.sessionId === session["mcp-session-id"] ? -1 : 1,
+    );
+    await expect.poll(() => theirs?.signal.aborted).toBe(true);
+    expect(others?.signal.aborted).toBe(false);
+    others?.finish();
+    expect(textOf(await other)).toBe('"slow"');
+    // The id is free again.
+    expect(await messagesOf(await post(served, calling("echo", 5), session))).toEqual([
+      expect.objectContaining({ id: 5 }),
+    ]);
+  });
+
+  test("ends its server where there are no sessions", async () => {
+    const served = await serve({ stateless: true });
+    const stop = new AbortController();
+    const gone = post(served, calling("slow"), {}, { signal: stop.signal });
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    stop.abort();
+    await gone.then((answer) => answer.text()).catch(() => {});
+    await expect.poll(() => served.slowCalls[0]?.signal.aborted).toBe(true);
+    await expect.poll(() => served.closed).toEqual(served.made);
+  });
+
+  test("may be heard again: its stream is free when it comes back", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const stop = new AbortController();
+    expect((await listening(served, session, stop.signal)).status).toBe(200);
+    expect((await listening(served, session)).status).toBe(409);
+    stop.abort();
+    const again = new AbortController();
+    await expect.poll(async () => (await listening(served, session, again.signal)).status).toBe(200);
+    again.abort();
+  });
+});
+
+describe("the stream of an answer", () => {
+  test("ends when its call was cancelled, and others go on", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const cancelling = (requestId: unknown) =>
+      post(served, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } }, session);
+    const one = post(served, calling("slow", "one"), session);
+    const two = post(served, calling("slow", "two"), session);
+    await expect.poll(() => served.slowCalls.length).toBe(2);
+    expect((await cancelling("one")).status).toBe(202);
+    expect(await messagesOf(await one)).toEqual([]);
+    expect(served.slowCalls.filter(({ signal }) => signal.aborted)).toHaveLength(1);
+    for (const call of served.slowCalls) call.finish();
+    expect(await messagesOf(await two)).toEqual([expect.objectContaining({ id: "two" })]);
+  });
+
+  test("is one for an id: a second request with it waits for its turn to be right", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const slow = post(served, calling("slow", 3), session);
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    expect((await post(served, calling("echo", 3), session)).status).toBe(400);
+    served.slowCalls[0]?.finish();
+    expect(await messagesOf(await slow)).toEqual([expect.objectContaining({ id: 3 })]);
+    expect((await post(served, calling("echo", 3), session)).status).toBe(200);
+  });
+});
+
+describe("where there are as many sessions as may be, and no token,", () => {
+  const soon = { connections: { replaceableAfterMs: 150 } };
+  const settle = () => delay(250);
+  const statusOfNext = async (served: { url: string }) => (await post(served, initializing())).status;
+
+  test("the oldest that was never used makes room for a new one once it is idle", async () => {
+    const served = await serve({ maxSessions: 3, ...soon });
+    const used = await beginSession(served);
+    await messagesOf(await post(served, calling("echo"), used));
+    const first = await beginSession(served);
+    const opened = { jsonrpc: "2.0", method: "notifications/initialized" };
+    expect((await post(served, opened, first)).status).toBe(202);
+    const second = await beginSession(served);
+    expect(await statusOfNext(served)).toBe(503);
+    await settle();
+    expect(await statusOfNext(served)).toBe(200);
+    expect(served.closed).toEqual([first["mcp-session-id"]]);
+    expect((await post(served, calling("echo"), first)).status).toBe(404);
+    expect(await statusOfNext(served)).toBe(200);
+    expect(served.closed).toEqual([first["mcp-session-id"], second["mcp-session-id"]]);
+    expect(await statusOfNext(served)).toBe(503);
+    expect((await post(served, calling("echo"), used)).status).toBe(200);
+  });
+
+  test("one that is used, or has a stream open, keeps its place", async () => {
+    const served = await serve({ maxSessions: 2, ...soon });
+    const listens = await beginSession(served);
+    const stop = new AbortController();
+    expect((await listening(served, listens, stop.signal)).status).toBe(200);
+    const used = await beginSession(served);
+    await messagesOf(await post(served, calling("echo"), used));
+    await settle();
+    expect(await statusOfNext(served)).toBe(503);
+    stop.abort();
+    await settle();
+    expect(await statusOfNext(served)).toBe(503);
+    expect(served.closed).toEqual([]);
+  });
+
+  test("and with a token, none makes room", async () => {
+    const served = await serve({ maxSessions: 1, token: "t", ...soon });
+    const headers = { authorization: "Bearer t" };
+    await beginSession(served, headers);
+    await settle();
+    expect((await post(served, initializing(), headers)).status).toBe(503);
+  });
+
+  const own = Object.values(networkInterfaces())
+    .flat()
+    .find((address) => address?.family === "IPv4" && !address.internal)?.address;
+  test.skipIf(own === undefined)("an address with most of them makes room for another address", async () => {
+    const served = await serve({ host: "0.0.0.0", noAuth: true, maxSessions: 4, ...soon });
+    const [greedy, other] = [`http://127.0.0.1:${served.port}/mcp`, `http://${own}:${served.port}/mcp`].map(
+      (url) => ({ url }),
+    );
+    if (greedy === undefined || other === undefined) return;
+    const theirs = [];
+    for (let index = 0; index < 4; index++) {
+      const session = await beginSession(greedy);
+      await messagesOf(await post(greedy, calling("echo"), session));
+      theirs.push(session["mcp-session-id"]);
+    }
+    await settle();
+    expect(await statusOfNext(greedy)).toBe(503);
+    const honest = await beginSession(other);
+    await messagesOf(await post(other, calling("echo"), honest));
+    expect(served.closed).toEqual(theirs.slice(0, 1));
+    await beginSession(other);
+    expect(served.closed).toEqual(theirs.slice(0, 2));
+    // Each has half of them now.
+    expect(await statusOfNext(other)).toBe(503);
+    expect(await statusOfNext(greedy)).toBe(503);
+  });
+});
+
+test.each([
+  ["127.0.0.1", "loopback"],
+  ["127.8.8.8", "loopback"],
+  ["::1", "loopback"],
+  ["::ffff:127.0.0.1", "loopback"],
+  ["192.0.2.7", "192.0.2.7"],
+  ["::ffff:192.0.2.7", "192.0.2.7"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+  ["2001:db8::1", "2001:db8:0:0"],
+  ["2001:db8:1:2::", "2001:db8:1:2"],
+  ["fe80::1%eth0", "fe80:0:0:0"],
+  ["", ""],
+])("the client at %s is %s", (address, client) => {
+  expect(clientOf(address)).toBe(client);
+});

@@ -1,0 +1,157 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { expect, onTestFinished, test } from "vitest";
+import { inRepository } from "../../support/repository.ts";
+import { calling, initializing } from "../http/served.ts";
+
+const args = (options: object, ...more: string[]) => [
+  "--import",
+  import.meta.resolve("tsx"),
+  inRepository("test/mcp/stdio/stdio-host.ts"),
+  JSON.stringify(options),
+  ...more,
+];
+
+/** Starts the host; its process is gone when the test ends. */
+function start(options: object = {}, ...more: string[]) {
+  const child = spawn(process.execPath, args(options, ...more), { stdio: "pipe" });
+  const exited = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  child.stdin.on("error", () => {});
+  return {
+    child,
+    exited,
+    say: (...messages: unknown[]) =>
+      child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join("")),
+    messages: (): { id?: unknown }[] =>
+      stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)])),
+    stderr: () => stderr,
+  };
+}
+
+test("the SDK's client calls it while its handlers print, and hears the protocol only", async () => {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const transport = new StdioClientTransport({ command: process.execPath, args: args({}), stderr: "pipe" });
+  const errors: Error[] = [];
+  client.onerror = (error) => errors.push(error);
+  let stderr = "";
+  transport.stderr?.on("data", (data) => {
+    stderr += String(data);
+  });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("echo");
+  for (let call = 0; call < 3; call++) {
+    const { content } = await client.callTool({ name: "echo", arguments: { call } });
+    expect(content).toEqual([{ type: "text", text: `{"call":${call}}` }]);
+  }
+  expect(errors).toEqual([]);
+  const printed = [
+    "by console.log: echo was called",
+    "console.table",
+    "by write: echo",
+    "by bytes",
+    "called back",
+    "by end",
+  ];
+  for (const text of printed) expect(stderr).toContain(text);
+  expect(stderr).toContain("by console.log: at start");
+  await client.close();
+});
+
+test("the end of the input ends the process cleanly, after the answers that are owed", async () => {
+  const host = start();
+  host.say(initializing(1), calling("echo", 2, { a: 1 }), calling("large", 3, { length: 3_000_000 }));
+  host.child.stdin.end();
+  expect(await host.exited).toEqual([0, null]);
+  expect(host.messages().map(({ id }) => id)).toEqual([1, 2, 3]);
+  expect(host.stderr()).toContain('end: {"end":"input","closed":1,"aborted":[]}');
+});
+
+test("the end of the input cuts off what does not end, after the grace", async () => {
+  const host = start({ graceMs: 100 });
+  host.say(initializing(1), calling("slow", 2), calling("echo", 3));
+  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(2);
+  host.child.stdin.end();
+  expect(await host.exited).toEqual([0, null]);
+  expect(host.messages().map(({ id }) => id)).toEqual([1, 3]);
+  expect(host.stderr()).toContain('end: {"end":"input","closed":1,"aborted":[true]}');
+});
+
+test("a reader that goes ends the process cleanly", async () => {
+  const host = start();
+  host.say(initializing(1));
+  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(1);
+  host.child.stdout.destroy();
+  host.say(calling("large", 2, { length: 1_000_000 }));
+  await expect.poll(host.stderr, { timeout: 20_000 }).toContain('"end":"output"');
+  host.child.stdin.end();
+  expect(await host.exited).toEqual([0, null]);
+  expect(host.stderr()).not.toContain("EPIPE");
+});
+
+test("a reader that takes nothing blocks nothing: the process goes on, and ends", async () => {
+  const host = start({ graceMs: 300 }, "exit");
+  host.say(initializing(1));
+  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(1);
+  host.child.stdout.pause();
+  host.say(calling("large", 2, { length: 20_000_000 }), calling("echo", 3));
+  await expect.poll(host.stderr, { timeout: 20_000 }).toContain("by console.log: echo was called");
+  host.child.stdin.end();
+  expect(await host.exited).toEqual([0, null]);
+});
+
+test("handlers that read, pause or destroy stdin take nothing from the protocol and end nothing", async () => {
+  const host = start();
+  host.say(initializing(1), calling("echo", 2, { a: 1 }));
+  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(2);
+  for (let id = 3; id < 6; id++) {
+    host.say(calling("echo", id, { destroy: id }));
+    await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(id);
+  }
+  expect(host.stderr()).toContain("stdin ended");
+  expect(host.stderr()).not.toContain("stolen");
+  expect(host.stderr()).not.toContain("by a handler");
+  host.child.stdin.end();
+  expect(await host.exited).toEqual([0, null]);
+});
+
+test("what is written round the stream is not caught, as documented", async () => {
+  const script = `
+    import { writeSync } from "node:fs";
+    import { reserveStdout } from ${JSON.stringify(inRepository("src/mcp/stdio/reserve-stdout.ts"))};
+    reserveStdout(process.stdout, process.stderr);
+    console.log("caught");
+    writeSync(1, "round");
+  `;
+  const child = spawn(process.execPath, [
+    "--import",
+    import.meta.resolve("tsx"),
+    "--input-type=module",
+    "--eval",
+    script,
+  ]);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (text) => {
+    stdout += String(text);
+  });
+  child.stderr.on("data", (text) => {
+    stderr += String(text);
+  });
+  await once(child, "close");
+  expect([stdout, stderr]).toEqual(["round", "caught\n"]);
+});

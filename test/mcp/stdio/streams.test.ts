@@ -1,0 +1,310 @@
+import { PassThrough, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ServeStdioOptions, serveStdio } from "../../../src/mcp/stdio/serve-stdio.ts";
+import { createTestServers } from "../../serve/test-servers.ts";
+import { calling, initializing } from "../http/served.ts";
+
+interface Message {
+  id?: unknown;
+  error?: { code: number; message: string };
+  result?: unknown;
+}
+
+async function serve(options: Partial<ServeStdioOptions> = {}) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const servers = createTestServers();
+  const ends: string[] = [];
+  let text = "";
+  output.setEncoding("utf8").on("data", (more: string) => {
+    text += more;
+  });
+  const served = await serveStdio(servers.create, {
+    input,
+    output,
+    graceMs: 200,
+    onEnd: (end) => ends.push(end),
+    ...options,
+  });
+  onTestFinished(() => served.close());
+  const messages = (): Message[] =>
+    text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  return {
+    ...servers,
+    ...served,
+    input,
+    output,
+    ends,
+    messages,
+    say: (...lines: unknown[]) => {
+      for (const line of lines) input.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
+    },
+    untilMessages: (count: number) => expect.poll(() => messages().length).toBe(count),
+  };
+}
+
+const begin = [initializing(1), { jsonrpc: "2.0", method: "notifications/initialized" }];
+
+describe("a line", () => {
+  test("may come in parts that cut characters in two, end in CRLF, or be blank", async () => {
+    const served = await serve();
+    served.say(...begin, "", "   ", "\t\r");
+    for (const byte of Buffer.from(`${JSON.stringify(calling("echo", 2, { text: "grüß 😀" }))}\r\n`)) {
+      served.input.write(Buffer.from([byte]));
+    }
+    await served.untilMessages(2);
+    expect(served.echoed).toEqual([{ text: "grüß 😀" }]);
+  });
+
+  test("that is malformed is answered, and the next one is read", async () => {
+    const served = await serve();
+    served.say(...begin);
+    await served.untilMessages(1);
+    const malformed: [string | Buffer, number, unknown][] = [
+      ["{", -32700, null],
+      ["hello", -32700, null],
+      [Buffer.from([0x22, 0xff, 0x22]), -32700, null],
+      ["null", -32600, null],
+      ["[]", -32600, null],
+      [JSON.stringify([calling("echo", 3)]), -32600, null],
+      ['{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, 4],
+      ['{"jsonrpc":"2.0","id":"x","method":"ping","params":[]}', -32600, "x"],
+      ['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, null],
+      [`${"[".repeat(100_000)}${"]".repeat(100_000)}`, -32600, null],
+    ];
+    for (const [index, [line, code, id]] of malformed.entries()) {
+      served.input.write(line);
+      served.input.write("\n");
+      await served.untilMessages(index + 2);
+      const answer = served.messages().at(-1);
+      expect([answer?.error?.code, answer?.id], String(line).slice(0, 80)).toEqual([code, id]);
+    }
+    served.say(calling("echo", 5, { still: "here" }));
+    await expect.poll(() => served.messages().at(-1)?.id).toBe(5);
+    expect(served.echoed).toEqual([{ still: "here" }]);
+    expect(served.ends).toEqual([]);
+  });
+
+  test("that is an answer to nothing is not answered, broken or not", async () => {
+    const served = await serve();
+    served.say(...begin, { jsonrpc: "2.0", id: 9, result: {} }, { id: 9, error: "x" }, calling("echo", 2));
+    await expect.poll(() => served.messages().at(-1)?.id).toBe(2);
+    expect(served.messages().map(({ id }) => id)).toEqual([1, 2]);
+  });
+
+  test("may be as long as allowed; a longer one is answered and passed over, wherever it is cut", async () => {
+    const ping = (id: number) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
+    const served = await serve({ maxLineBytes: 1000 });
+    served.say(...begin, ping(2).padEnd(1000));
+    await served.untilMessages(2);
+    served.input.write(" ".repeat(600));
+    await delay(20);
+    expect(served.messages()).toHaveLength(2);
+    served.input.write(" ".repeat(600));
+    await served.untilMessages(3);
+    expect(served.messages().at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
+    for (let part = 0; part < 20; part++) served.input.write("x".repeat(700));
+    served.input.write(`${ping(3)}\n${ping(4)}\n${"y".repeat(2000)}\n${"z".repeat(1001)}\r\n${ping(5)}\n`);
+    await served.untilMessages(7);
+    // What is passed over is answered at once, and may so overtake answers.
+    const ids = served.messages().map(({ id }) => id);
+    expect(ids.filter((id) => id !== null)).toEqual([1, 2, 4, 5]);
+    expect(ids).toHaveLength(7);
+    expect(served.ends).toEqual([]);
+    served.input.end("w".repeat(3000));
+    await expect.poll(() => served.ends).toEqual(["input"]);
+    expect(served.messages().at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
+  });
+
+  test("that nests too deep is answered with its own id", async () => {
+    const served = await serve();
+    served.say(...begin);
+    await served.untilMessages(1);
+    const deep = `${"[".repeat(1000)}${"]".repeat(1000)}`;
+    const request = '"jsonrpc":"2.0","method":"ping"';
+    const lines: [string, unknown][] = [
+      [`{${request},"id":7,"params":${deep}}`, 7],
+      [`{"params":{"id":1,"x":${deep}},${request} , "id" : "a\\"b"}`, 'a"b'],
+      [`{"params":["id",{"method":1},${deep}],"id":3,${request},"\\u0069d":4}`, 4],
+      [`{"result":${deep},"id":8,"jsonrpc":"2.0"}`, null],
+      [`{${request},"params":{"id":9,"x":${deep}}}`, null],
+      [`{${request},"id":[9],"params":${deep}}`, null],
+      [`{${request},"id":nine,"params":${deep}}`, null],
+      [`{${request},"id":9,"params":${deep}`, null],
+    ];
+    for (const [index, [line, id]] of lines.entries()) {
+      served.say(line);
+      await served.untilMessages(index + 2);
+      const answer = served.messages().at(-1);
+      expect([answer?.error?.code, answer?.id], line.slice(0, 60)).toEqual([-32600, id]);
+    }
+  });
+});
+
+describe("it ends", () => {
+  test("once, whatever comes together; what is open is aborted", async () => {
+    const served = await serve();
+    served.say(...begin, calling("slow", 2));
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    await Promise.all([served.close(), served.close()]);
+    served.input.end();
+    served.output.destroy();
+    await delay(50);
+    expect(served.ends).toEqual(["closed"]);
+    expect(served.slowCalls[0]?.signal.aborted).toBe(true);
+    expect(served.closed).toHaveLength(1);
+  });
+
+  test("after the input, as soon as what is owed is answered", async () => {
+    const served = await serve({ graceMs: 60_000 });
+    served.say(...begin, calling("slow", 2), calling("slow", 3));
+    await expect.poll(() => served.slowCalls.length).toBe(2);
+    served.say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } });
+    await expect.poll(() => served.slowCalls[1]?.signal.aborted).toBe(true);
+    served.input.end();
+    await delay(50);
+    expect(served.ends).toEqual([]);
+    served.slowCalls[0]?.finish();
+    await expect.poll(() => served.ends).toEqual(["input"]);
+    expect(served.messages().map(({ id }) => id)).toEqual([1, 2]);
+  });
+
+  test("after the input with a line that has no end, which is no message", async () => {
+    const served = await serve();
+    served.say(...begin);
+    served.input.end(JSON.stringify(calling("echo", 2)));
+    await expect.poll(() => served.ends).toEqual(["input"]);
+    expect(served.messages().map(({ id }) => id)).toEqual([1]);
+  });
+
+  test("when the input breaks, or had ended before", async () => {
+    const served = await serve();
+    served.input.destroy(new Error("EIO"));
+    await expect.poll(() => served.ends).toEqual(["input"]);
+    const input = new PassThrough();
+    input.end().resume();
+    await delay(10);
+    const ended = await serve({ input });
+    await expect.poll(() => ended.ends).toEqual(["input"]);
+  });
+
+  test("when the output breaks, at once and with what is open aborted", async () => {
+    const served = await serve({ graceMs: 60_000 });
+    served.say(...begin, calling("slow", 2));
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    served.output.destroy(new Error("EPIPE"));
+    await expect.poll(() => served.ends).toEqual(["output"]);
+    expect(served.slowCalls[0]?.signal.aborted).toBe(true);
+  });
+
+  test("when the output breaks in the middle of an answer", async () => {
+    const output = new Writable({ write: () => {} });
+    const served = await serve({ output, graceMs: 60_000 });
+    served.say(...begin);
+    await expect.poll(() => output.writableLength).toBeGreaterThan(0);
+    output.destroy();
+    await expect.poll(() => served.ends).toEqual(["output"]);
+  });
+
+  test("after all that it wrote has gone out", async () => {
+    const written: string[] = [];
+    const output = new Writable({
+      write: (chunk, _encoding, done) => {
+        setTimeout(() => {
+          written.push(String(chunk));
+          done();
+        }, 200);
+      },
+    });
+    const served = await serve({ output, graceMs: 60_000 });
+    served.say(...begin);
+    await expect.poll(() => output.writableLength).toBeGreaterThan(0);
+    await served.close();
+    expect(written).toHaveLength(1);
+    expect(served.ends).toEqual(["closed"]);
+  });
+
+  test("although its server does not close", async () => {
+    const { create } = createTestServers();
+    const ends: string[] = [];
+    const input = new PassThrough();
+    await serveStdio((connection) => ({ ...create(connection), close: () => new Promise(() => {}) }), {
+      input,
+      output: new PassThrough(),
+      graceMs: 50,
+      onEnd: (end) => ends.push(end),
+    });
+    input.end();
+    await expect.poll(() => ends).toEqual(["input"]);
+  });
+});
+
+test("what the client does not take is not read for without end: input waits, and goes on where it was", async () => {
+  const writes: (() => void)[] = [];
+  let text = "";
+  const output = new Writable({
+    highWaterMark: 1000,
+    write: (chunk, _encoding, done) => {
+      text += String(chunk);
+      writes.push(done);
+    },
+  });
+  const served = await serve({ output, maxLineBytes: 4000 });
+  served.say(...begin);
+  await expect.poll(() => writes.length).toBe(1);
+  writes.shift()?.();
+  served.say(calling("large", 2, { length: 5000 }));
+  await expect.poll(() => output.writableNeedDrain).toBe(true);
+  for (let id = 3; id < 200; id++) served.say(calling("large", id, { length: 500 }));
+  await delay(100);
+  expect(served.input.isPaused()).toBe(true);
+  await expect
+    .poll(
+      () => {
+        writes.shift()?.();
+        return text.split("\n").length;
+      },
+      { interval: 1, timeout: 20_000 },
+    )
+    .toBe(200);
+  await expect
+    .poll(() => {
+      writes.shift()?.();
+      return served.input.isPaused();
+    })
+    .toBe(false);
+});
+
+test("the end of the input counts while the client takes nothing, and what it said before is done", async () => {
+  const output = new Writable({ highWaterMark: 1, write: () => {} });
+  const served = await serve({ output });
+  served.say(...begin);
+  await expect.poll(() => output.writableNeedDrain).toBe(true);
+  served.say(calling("echo", 2, { held: true }));
+  await delay(20);
+  expect(served.echoed).toEqual([]);
+  served.input.end();
+  await expect.poll(() => served.ends).toEqual(["input"]);
+  expect(served.echoed).toEqual([{ held: true }]);
+});
+
+test("what a call tells on the way comes before its answer", async () => {
+  const served = await serve();
+  served.say(...begin);
+  await served.untilMessages(1);
+  served.say(calling("progress", 2));
+  await served.untilMessages(5);
+  expect(served.messages().map(({ id }) => id)).toEqual([1, undefined, undefined, undefined, 2]);
+});
+
+test("the session's id is one UUID", async () => {
+  const served = await serve();
+  served.say(...begin);
+  await served.untilMessages(1);
+  served.say(calling("session", 2), calling("session", 3));
+  await served.untilMessages(3);
+  expect(served.made).toHaveLength(1);
+  expect(served.made[0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  for (const message of served.messages().slice(1)) expect(JSON.stringify(message)).toContain(served.made[0]);
+});

@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readNpmConfiguration } from "../../src/npm/npm-configuration.ts";
+import { toFetchOptions } from "../../src/npm/npm-fetch-options.ts";
+import { runUsersNpm } from "../support/package-managers.ts";
+import { makeTree } from "../support/packs.ts";
+import { runToSuccess } from "../support/run-process.ts";
+
+test("files and environment count in npm's order", async () => {
+  const folder = makeTree({
+    "project/.npmrc": "registry=http://project/\n@a:registry=http://a-project/\n",
+    "project/package.json": { name: "x" },
+    "home/.npmrc":
+      "registry=http://user/\n@a:registry=http://a-user/\nproxy=http://user-proxy/\nnoproxy=user\n",
+    globalrc: "proxy=http://global/\nhttps-proxy=http://global-https/\n",
+  });
+  const env = {
+    PATH: process.env.PATH,
+    HOME: join(folder, "home"),
+    npm_config_globalconfig: join(folder, "globalrc"),
+    NPM_CONFIG_NOPROXY: "environment",
+  };
+  const projectDirectory = join(folder, "project");
+  const configuration = readNpmConfiguration({ projectDirectory, env, home: env.HOME });
+  const keys = ["registry", "@a:registry", "proxy", "noproxy", "https-proxy"];
+  const own = keys.map((key) => configuration.get(key));
+  expect(own).toEqual([
+    "http://project/",
+    "http://a-project/",
+    "http://user-proxy/",
+    "environment",
+    "http://global-https/",
+  ]);
+  // npm itself says the same.
+  const text = await runToSuccess("npm", ["config", "get", ...keys], {
+    cwd: projectDirectory,
+    env,
+    timeoutMs: 60_000,
+  });
+  expect(text.trim().split("\n").sort()).toEqual(keys.map((key, index) => `${key}=${own[index]}`).sort());
+});
+
+test("variables are expanded as npm does", () => {
+  const home = makeTree({
+    ".npmrc": [
+      "//h/:_authToken=${TOKEN}",
+      "//i/:_authToken=${MISSING}",
+      "//j/:_authToken=x${MISSING?}y",
+      "//${HOST}/:_auth=abc",
+      "//k/:_authToken=\\${TOKEN}",
+    ].join("\n"),
+  });
+  const configuration = readNpmConfiguration({
+    projectDirectory: undefined,
+    env: { TOKEN: "t", HOST: "somewhere", npm_config_globalconfig: join(home, "none") },
+    home,
+  });
+  expect(Object.fromEntries(configuration)).toMatchObject({
+    "//h/:_authToken": "t",
+    "//i/:_authToken": "${MISSING}",
+    "//j/:_authToken": "xy",
+    "//somewhere/:_auth": "abc",
+    "//k/:_authToken": "${TOKEN}",
+  });
+});
+
+test("without a home, with folders for files and with nonsense nothing breaks", () => {
+  const folder = makeTree({ ".npmrc/x": "", globalrc: "[x\n=\n\u0000[[" });
+  const configuration = readNpmConfiguration({
+    projectDirectory: folder,
+    env: { npm_config_globalconfig: join(folder, "globalrc"), npm_config_registry: "" },
+    home: undefined,
+  });
+  expect(configuration.get("registry")).toBeUndefined();
+  expect(toFetchOptions(configuration).registry).toBeUndefined();
+});
+
+test("options are those of npm-registry-fetch, what is no address left out", () => {
+  const folder = makeTree({
+    "ca.pem": "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----\n".repeat(2),
+  });
+  const options = toFetchOptions(
+    new Map<string, string | string[]>([
+      ["registry", "ftp://nowhere/"],
+      ["@a:registry", "http://a/"],
+      ["@b:registry", "b"],
+      ["//a/:_authToken", "t"],
+      ["__proto__", "x"],
+      ["strict-ssl", "false"],
+      ["cafile", join(folder, "ca.pem")],
+      ["https-proxy", "http://p/"],
+      ["proxy", "null"],
+      ["noproxy", "c"],
+      ["maxsockets", "3"],
+      ["cert", "a\\nb"],
+    ]),
+  );
+  expect({ ...options }).toEqual({
+    "@a:registry": "http://a/",
+    "//a/:_authToken": "t",
+    strictSSL: false,
+    ca: Array(2).fill("-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----"),
+    httpsProxy: "http://p/",
+    noProxy: "c",
+    maxSockets: 3,
+    cert: "a\nb",
+  });
+  expect(toFetchOptions(new Map()).strictSSL).toBe(true);
+});
+
+test("the user's registry on this machine is npm's own answer", async () => {
+  const cwd = makeTree({});
+  const { stdout } = await runUsersNpm(["config", "get", "registry"], cwd);
+  const configured = toFetchOptions(
+    readNpmConfiguration({ projectDirectory: cwd, env: process.env }),
+  ).registry;
+  if (configured !== undefined) expect(new URL(String(configured)).href).toBe(new URL(stdout.trim()).href);
+});

@@ -1,0 +1,207 @@
+import { describe, expect, test } from "vitest";
+import { installMissing, removePacks } from "../../src/npm/add-packs.ts";
+import { parseReferredPack, parseSpecs, whyNotFromRegistry } from "../../src/npm/packages/parse-specs.ts";
+import { makeTree } from "../support/packs.ts";
+
+test.each([
+  ["jira", { name: "jira", wanted: "latest", type: "tag", text: "jira" }],
+  ["@acme/jira", { name: "@acme/jira", wanted: "latest", type: "tag", text: "@acme/jira" }],
+  ["@acme/jira@next", { name: "@acme/jira", wanted: "next", type: "tag", text: "@acme/jira@next" }],
+  ["jira@1.2.3", { name: "jira", wanted: "1.2.3", type: "version", text: "jira@1.2.3" }],
+  ["jira@^1.2", { name: "jira", wanted: "^1.2", type: "range", text: "jira@^1.2" }],
+  ["jira@>=1", { name: "jira", wanted: ">=1", type: "range", text: "jira@>=1" }],
+  ["jira@1||2", { name: "jira", wanted: "1||2", type: "range", text: "jira@1||2" }],
+  ["jira@2.0.0-beta.1", { name: "jira", wanted: "2.0.0-beta.1", type: "version", text: "jira@2.0.0-beta.1" }],
+  ["jira@*", { name: "jira", wanted: "latest", type: "tag", text: "jira" }],
+])("%s is a package of a registry", (spec, parsed) => {
+  expect(parseSpecs([spec])).toEqual([parsed]);
+});
+
+/** White space in the middle of a spec, or at an end: of ASCII, and the rest of Unicode's. */
+const withWhiteSpace = [..." \t\n\r\v\f\u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"].flatMap(
+  (space) => [`${space}jira`, `jira${space}`, `@acme/jira@${space}1`, `jira@1.0.0${space}lodash`],
+);
+
+const withOptions = [
+  "-",
+  "--",
+  "-g",
+  "--global",
+  "--registry=http://example.org/",
+  "@acme/jira --registry=http://example.org/",
+  "@acme/jira@1.0.0 --registry=http://example.org/",
+  "@acme/jira\t-g",
+  "jira@-g",
+  "jira@--global",
+  "@acme/jira@--registry=http://example.org/",
+  "@-acme/jira",
+  "@scope/-x",
+  "@scope/--global",
+];
+
+const ofOtherPlaces = [
+  "github:acme/jira",
+  "git+https://git.example/acme/jira.git",
+  "git+ssh://git@git.example/acme/jira.git",
+  "git@git.example:acme/jira.git",
+  "https://example.org/jira.tgz",
+  "http://example.org/jira.tgz",
+  "jira@https://example.org/jira.tgz",
+  "jira@github:acme/jira",
+  "./jira",
+  "../jira",
+  "/srv/jira",
+  "~/jira",
+  "C:\\jira",
+  "jira.tgz",
+  "file:../jira",
+  "jira@file:../jira",
+  "link:../jira",
+  "portal:../jira",
+  "patch:jira@1.0.0#x.patch",
+  "workspace:*",
+  "jira@workspace:*",
+  "catalog:",
+  "jira@catalog:",
+  "jsr:@acme/jira",
+  "npm:jira@1.0.0",
+  "jira@npm:other@1.0.0",
+  "acme/jira",
+  "@acme",
+  "@acme/",
+  "@/jira",
+  ".",
+  "..",
+];
+
+const noNames = [
+  "",
+  ">=1 <3",
+  "jira@>=1 <3",
+  "jira@1 - 2",
+  "jira,lodash",
+  "jira; rm -rf ~",
+  "jira;id",
+  "jira&calc",
+  "jira|cat",
+  "jira>out",
+  "$(id)",
+  "jira@`id`",
+  "jira@$(id)",
+  "jira@%PATH%",
+  "'jira'",
+  "jira\nother",
+  "jira\0",
+  "jira\0@1",
+  "jira\u001b[2J",
+  "jira\u202e",
+  "jir\u0430",
+  "jira@\uff11",
+  "node_modules",
+  "favicon.ico",
+  "@acme/jira@1.0.0@2.0.0",
+  "x".repeat(600),
+];
+
+const refused = [...withWhiteSpace, ...withOptions, ...ofOtherPlaces, ...noNames];
+
+test.each(refused)("%j is refused", (spec) => {
+  expect(() => parseSpecs([spec])).toThrow(expect.objectContaining({ code: "UnsupportedSpec" }));
+  expect(() => parseSpecs(["jira", spec])).toThrow(expect.objectContaining({ code: "UnsupportedSpec" }));
+});
+
+/** What a project could have as a dependency, so that it is one to remove. */
+const couldBeDeclared = new Set(["acme/jira", "~/jira", "jira.tgz", "node_modules", "favicon.ico"]);
+
+test.each(
+  [...withWhiteSpace, ...withOptions, ...noNames, ...ofOtherPlaces].filter(
+    (one) => !couldBeDeclared.has(one),
+  ),
+)("%j is no name of what is removed, and no pack that a reference asks for", async (spec) => {
+  const cwd = makeTree({ "package.json": { name: "app" } });
+  const started: string[] = [];
+  const onCommand = (command: string) => started.push(command);
+  await expect(removePacks([spec], { cwd, onCommand })).rejects.toMatchObject({ code: "UnsupportedSpec" });
+  const { problems } = await installMissing([{ name: spec, ranges: [] }], { cwd, onCommand });
+  expect(problems).toMatchObject([{ code: "UnsupportedSpec" }]);
+  expect(started).toEqual([]);
+});
+
+test("a message says what of a spec is refused", () => {
+  const reasonOf = (spec: string) => {
+    try {
+      parseSpecs([spec]);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return undefined;
+  };
+  expect(reasonOf("@acme/jira --registry=http://example.org/")).toBe(
+    '"@acme/jira --registry=http://example.org/" cannot be added: it contains white space.',
+  );
+  expect(reasonOf("-g")).toBe('"-g" cannot be added: a package manager would read part of it as an option.');
+});
+
+describe("what references ask for", () => {
+  test.each<[ranges: (string | undefined)[], declared: unknown, text: string]>([
+    [[], undefined, "@acme/jira"],
+    [[undefined, "^1.1"], undefined, "@acme/jira@^1.1"],
+    [["^1.1", ">=1.2.5"], undefined, "@acme/jira@>=1.1.0 <2.0.0-0 >=1.2.5"],
+    [["^1.1"], "^1.0.0", "@acme/jira@^1.1"],
+    [["*"], "^1.0.0", "@acme/jira@^1.0.0"],
+    [[undefined], "~1.4", "@acme/jira@~1.4"],
+    [["^1.1"], "latest", "@acme/jira@^1.1"],
+    [["1 - 2"], undefined, "@acme/jira@1 - 2"],
+    [["1.2.3"], "", "@acme/jira@1.2.3"],
+  ])("in the ranges %j, declared as %j, is %s", (ranges, declared, text) => {
+    expect(parseReferredPack("@acme/jira", ranges, declared).text).toBe(text);
+  });
+
+  test.each(["file:../jira", "github:acme/jira", "npm:other@1", "workspace:*", "https://example.org/x.tgz"])(
+    "is left to the project, which declares %s",
+    (declared) => {
+      expect(() => parseReferredPack("@acme/jira", ["^1"], declared)).toThrow(
+        expect.objectContaining({ code: "PackNotInstalled" }),
+      );
+    },
+  );
+
+  test("is refused where no version is in all ranges", () => {
+    for (const [ranges, declared] of [
+      [["^1", "^2"], undefined],
+      [["^1"], "^2.0.0"],
+    ] as const) {
+      expect(() => parseReferredPack("@acme/jira", ranges, declared)).toThrow(
+        expect.objectContaining({ code: "PackVersionMismatch" }),
+      );
+    }
+  });
+});
+
+test("what is no text is refused, and a name that is there twice", () => {
+  expect(() => parseSpecs([7 as unknown as string])).toThrow(
+    expect.objectContaining({ code: "UnsupportedSpec" }),
+  );
+  expect(() => parseSpecs(["jira@1", "jira@2"])).toThrow(
+    expect.objectContaining({ code: "InvalidArguments" }),
+  );
+});
+
+test("the qualified form of a scoped pack is explained", () => {
+  expect(() => parseSpecs(["acme/jira"])).toThrow('is "@acme/jira" meant?');
+  expect(() => parseSpecs(["../jira"])).toThrow(/it is a folder\.$/);
+});
+
+test.each([
+  ["^1.0.0", undefined],
+  ["latest", undefined],
+  ["npm:other@1", undefined],
+  ["github:acme/jira", "it is a git repository"],
+  ["acme/jira", "it is a git repository"],
+  ["git+ssh://git@git.example/x.git", "it is a git repository"],
+  ["https://example.org/x.tgz", "it is a URL"],
+  ["file:../x", "it is a folder"],
+  [7, undefined],
+])("a dependency on %j: %s", (wanted, reason) => {
+  expect(whyNotFromRegistry("x", wanted)).toBe(reason);
+});

@@ -1,0 +1,104 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { identifyOwnProcess } from "../../src/io/process-identity.ts";
+import { saveFiles } from "../../src/npm/project-files.ts";
+import { lockProject } from "../../src/npm/project-lock.ts";
+import { makeTree } from "../support/packs.ts";
+
+const lock = (folder: string, project = "/project", waitMs = 300) =>
+  lockProject(folder, project, { waitMs, signal: undefined });
+
+describe("the lock of a project", () => {
+  test("lets one in at a time, and each project for itself", async () => {
+    const folder = makeTree({});
+    const release = await lock(folder);
+    expect(await lock(folder)).toBeUndefined();
+    expect(await lock(folder, "/other")).toBeTypeOf("function");
+    const next = lock(folder, "/project", 20_000);
+    release?.();
+    expect(await next).toBeTypeOf("function");
+  });
+
+  test("of a process that is gone counts no more", async () => {
+    const folder = makeTree({});
+    await lock(folder);
+    const [file = ""] = readdirSync(folder);
+    const { pid } = spawnSync(process.execPath, ["--eval", ""]);
+    writeFileSync(join(folder, file), JSON.stringify({ ...identifyOwnProcess(), pid }));
+    expect(await lock(folder)).toBeTypeOf("function");
+    expect(readdirSync(folder)).toEqual([file]);
+  });
+
+  test("that does not say whose it is is held for a while", async () => {
+    const folder = makeTree({});
+    await lock(folder);
+    const [name = ""] = readdirSync(folder);
+    writeFileSync(join(folder, name), "");
+    expect(await lock(folder)).toBeUndefined();
+    utimesSync(join(folder, name), 1, 1);
+    expect(await lock(folder)).toBeTypeOf("function");
+  });
+
+  test("says who has it to who waits", async () => {
+    const folder = makeTree({});
+    await lock(folder);
+    const waits: string[] = [];
+    const options = { waitMs: 600, signal: undefined, onWait: (what: string) => waits.push(what) };
+    expect(await lockProject(folder, "/project", options)).toBeUndefined();
+    expect(waits).toEqual([`process ${process.pid}, which is changing the packages of this project`]);
+  });
+
+  test("is waited for no longer than the caller's signal", async () => {
+    const folder = makeTree({});
+    await lock(folder);
+    const signal = AbortSignal.abort();
+    expect(await lockProject(folder, "/project", { waitMs: 600_000, signal })).toBeUndefined();
+  });
+});
+
+describe("saved files", () => {
+  test("come back byte for byte, with their mode, and new ones go", () => {
+    const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0d, 0x0a, 0xff]);
+    const folder = makeTree({ "package.json": bytes, "same.json": "{}" });
+    const path = (name: string) => join(folder, name);
+    chmodSync(path("package.json"), 0o662);
+    const { ino } = statSync(path("same.json"));
+    const saved = saveFiles([path("package.json"), path("yarn.lock"), path("same.json")]);
+    writeFileSync(path("package.json"), "{}");
+    writeFileSync(path("yarn.lock"), "new");
+    expect(saved.restore()).toBe(true);
+    saved.discard();
+    expect(readFileSync(path("package.json")).equals(bytes)).toBe(true);
+    expect(statSync(path("package.json")).mode & 0o777).toBe(0o662);
+    expect(statSync(path("same.json")).ino).toBe(ino);
+    expect(readdirSync(folder).sort()).toEqual(["package.json", "same.json"]);
+  });
+
+  test("that were links stay links", () => {
+    const folder = makeTree({ "real.json": "before" });
+    symlinkSync("real.json", join(folder, "package.json"));
+    const saved = saveFiles([join(folder, "package.json")]);
+    writeFileSync(join(folder, "package.json"), "after");
+    saved.restore();
+    saved.discard();
+    expect(readdirSync(folder).sort()).toEqual(["package.json", "real.json"]);
+    expect(lstatSync(join(folder, "package.json")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, "real.json"), "utf8")).toBe("before");
+  });
+
+  test("are refused where they cannot be read", () => {
+    const folder = makeTree({ "package.json/x": "" });
+    expect(() => saveFiles([join(folder, "package.json")])).toThrow();
+  });
+});

@@ -1,0 +1,446 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { searchPacks } from "../../src/remote.ts";
+import { makeTree } from "../support/packs.ts";
+import { remoteManifest, type StandInOptions, startStandIn } from "./stand-in-registry.ts";
+import { useHome } from "./user-home.ts";
+
+const limits = { timeoutMs: 15_000, maximumWaitMs: 3000, deadlineMs: 60_000 };
+const namesOf = ({ packs }: { packs: readonly { name: string }[] }) => packs.map(({ name }) => name);
+
+/** A registry that a home of the test's own is configured for, and a folder without a project. */
+async function setUp(options: StandInOptions, npmrc: readonly string[] = []) {
+  const registry = await startStandIn(options);
+  const home = useHome([`registry=${registry.url}`, ...npmrc]);
+  return { registry, home, cwd: makeTree({}) };
+}
+
+const packs = [
+  remoteManifest("zebra-tools", { description: "Stripes for jira." }),
+  remoteManifest("@acme/jira", {
+    trailblaze: {
+      servers: [{ name: "desk", description: "A desk", tools: ["createIssue"] }],
+      tools: [["createIssue", "Create an issue"], { name: "getIssue", parameters: ["issueKey"], "x-own": 1 }],
+      toolsets: ["triage"],
+      prompts: ["issueText"],
+    },
+  }),
+  remoteManifest("no-field", { trailblaze: undefined }),
+  remoteManifest("no-keyword-jira", { keywords: ["mcp"] }),
+];
+
+describe("a search", () => {
+  test("finds packages with keyword and field, and shows what they declare", async () => {
+    const { registry, cwd } = await setUp({ manifests: packs });
+    const found = await searchPacks("", { cwd });
+    expect(namesOf(found)).toEqual(["@acme/jira", "zebra-tools"]);
+    expect(found).toMatchObject({ total: 2, source: "network", problems: [] });
+    expect(found.packs[0]).toEqual({
+      name: "@acme/jira",
+      qualifiedName: "acme/jira",
+      version: "1.2.3",
+      description: "The pack @acme/jira.",
+      servers: [
+        { name: "desk", qualifiedName: "acme/jira/desk", description: "A desk", tools: ["createIssue"] },
+      ],
+      tools: [
+        { name: "createIssue", qualifiedName: "acme/jira/createIssue", description: "Create an issue" },
+        {
+          name: "getIssue",
+          qualifiedName: "acme/jira/getIssue",
+          description: null,
+          parameters: ["issueKey"],
+        },
+      ],
+      toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
+      prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+      installed: false,
+      problems: [],
+    });
+    const [first] = registry.seen;
+    expect(first?.query.get("text")).toBe("keywords:trailblaze-extension");
+    expect(registry.paths()).toContain("/@acme%2Fjira/latest");
+  });
+
+  test("by text keeps the registry's order", async () => {
+    const { cwd } = await setUp({ manifests: packs });
+    expect(namesOf(await searchPacks(" jira ", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
+    expect(namesOf(await searchPacks("stripes", { cwd }))).toEqual([]);
+  });
+
+  test("says which packs the project has, whatever its config thinks of them", async () => {
+    await setUp({ manifests: packs });
+    const cwd = makeTree({
+      "package.json": { name: "app" },
+      "trailblaze.config.yaml": "packs: { deny: nonsense }",
+      "node_modules/@acme/jira/package.json": { name: "@acme/jira", version: "1.0.0", trailblaze: {} },
+    });
+    const found = await searchPacks("", { cwd });
+    expect(found.packs.map(({ name, installed }) => [name, installed])).toEqual([
+      ["@acme/jira", true],
+      ["zebra-tools", false],
+    ]);
+  });
+
+  test.each(["words", "ignored"] as const)(
+    "finds packs in a registry to which keywords are %s",
+    async (keywords) => {
+      const { cwd } = await setUp({ manifests: packs, keywords });
+      expect(namesOf(await searchPacks("jira", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
+      expect(namesOf(await searchPacks("", { cwd }))).toEqual(["@acme/jira", "zebra-tools"]);
+    },
+  );
+
+  test("reads manifests where hits tell no keywords", async () => {
+    const { cwd } = await setUp({ manifests: packs, keywords: "ignored", hitsWithoutKeywords: true });
+    expect(namesOf(await searchPacks("jira", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
+  });
+
+  test("reads a package's whole document where the registry has no short one", async () => {
+    const { cwd } = await setUp({
+      manifests: packs,
+      intercept({ path }, response) {
+        if (path.endsWith("/latest")) return response.writeHead(404).end("{}") !== undefined;
+        if (path !== "/zebra-tools") return false;
+        const versions = { "1.2.3": packs[0], "2.0.0": { ...packs[0], version: "2.0.0" } };
+        response.end(JSON.stringify({ "dist-tags": { latest: "2.0.0" }, versions }));
+        return true;
+      },
+    });
+    expect((await searchPacks("", { cwd })).packs.map(({ version }) => version)).toEqual(["2.0.0"]);
+  });
+});
+
+describe("pages", () => {
+  const many = Array.from({ length: 25 }, (_, index) => remoteManifest(`pack-${index + 10}`));
+  const searches = (paths: readonly string[]) => paths.filter((path) => path === "/-/v1/search").length;
+
+  test("are asked for until there is no more, also where the registry gives fewer than wanted", async () => {
+    const { registry, cwd } = await setUp({ manifests: many, pageSize: 10 });
+    expect((await searchPacks("pack", { cwd })).total).toBe(25);
+    expect(searches(registry.paths())).toBe(3);
+    expect(registry.seen[0]?.query.get("size")).toBe("250");
+  });
+
+  test("end where the registry repeats itself", async () => {
+    const { registry, cwd } = await setUp({
+      intercept({ path }, response) {
+        if (path !== "/-/v1/search") return false;
+        const objects = many.map((one) => ({ package: one }));
+        response.end(JSON.stringify({ objects, total: 1_000_000 }));
+        return true;
+      },
+      manifests: many,
+    });
+    expect((await searchPacks("pack", { cwd })).total).toBe(25);
+    expect(searches(registry.paths())).toBe(2);
+  });
+
+  test("are ten at most", async () => {
+    let page = 0;
+    const { registry, cwd } = await setUp({
+      intercept({ path }, response) {
+        if (path !== "/-/v1/search") return response.writeHead(404).end("{}") !== undefined;
+        const keywords = ["trailblaze-extension"];
+        response.end(
+          JSON.stringify({ objects: [{ package: { name: `p-${page++}`, keywords } }], total: 9e9 }),
+        );
+        return true;
+      },
+    });
+    await searchPacks("pack", { cwd });
+    expect(searches(registry.paths())).toBe(10);
+  });
+});
+
+describe("a registry that lies", () => {
+  test("about names, versions and shapes is not believed, and hides no other pack", async () => {
+    const { cwd } = await setUp({
+      manifests: [
+        remoteManifest("honest"),
+        ...["liar", "list", "number-name", "field"].map((name) => remoteManifest(name)),
+      ],
+      intercept({ path }, response) {
+        const lies: Record<string, unknown> = {
+          "/liar/latest": remoteManifest("@acme/somebody-else"),
+          "/list/latest": [1, 2],
+          "/number-name/latest": remoteManifest("x", { name: 7 }),
+          "/field/latest": remoteManifest("field", { version: 7, description: [], trailblaze: { tools: 3 } }),
+        };
+        if (!Object.hasOwn(lies, path)) return false;
+        response.end(JSON.stringify(lies[path]));
+        return true;
+      },
+    });
+    const found = await searchPacks("", { cwd });
+    expect(namesOf(found)).toEqual(["field", "honest"]);
+    expect(found.packs[0]).toMatchObject({ version: null, description: null, tools: [] });
+    expect(found.packs[0]?.problems).toMatchObject([{ code: "MalformedExtension", pack: "field" }]);
+  });
+
+  test.each(["..", "../../secret", "a/b/c", "@x", "-rf", "a b", "__proto__/x", "\u001b[31m"])(
+    "with a hit called %j is asked for nothing of that name",
+    async (name) => {
+      const { registry, cwd } = await setUp({
+        intercept({ path }, response) {
+          if (path !== "/-/v1/search") return false;
+          const keywords = ["trailblaze-extension"];
+          response.end(JSON.stringify({ objects: [null, 3, {}, { package: { name, keywords } }], total: 4 }));
+          return true;
+        },
+      });
+      expect((await searchPacks("x", { cwd })).packs).toEqual([]);
+      expect(new Set(registry.paths())).toEqual(new Set(["/-/v1/search"]));
+    },
+  );
+
+  test.each([
+    ["HTML", "<html>", "sends what is no JSON"],
+    ["another document", "[]", "answers with something else"],
+    ["too much", `"${"x".repeat(9 << 20)}"`, "sends more than"],
+  ])("with %s for a search is RegistryUnavailable", async (_what, text, reason) => {
+    const { cwd } = await setUp({ intercept: (_request, response) => response.end(text) !== undefined });
+    await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
+      code: "RegistryUnavailable",
+      message: expect.stringContaining(reason),
+    });
+  });
+
+  test("about packages of a scope that has a registry of its own is not believed", async () => {
+    const own = await startStandIn({ manifests: [remoteManifest("@acme/jira", { version: "1.0.0" })] });
+    const { registry, cwd } = await setUp(
+      { manifests: [remoteManifest("@acme/jira", { version: "9.9.9" }), remoteManifest("open")] },
+      [`@acme:registry=${own.url}`],
+    );
+    own.options.manifests = [...(own.options.manifests ?? []), remoteManifest("open", { version: "6.6.6" })];
+    const found = await searchPacks("", { cwd });
+    expect(found.packs.map(({ name, version }) => `${name}@${version}`)).toEqual([
+      "@acme/jira@1.0.0",
+      "open@1.2.3",
+    ]);
+    expect(registry.paths()).not.toContain("/@acme%2Fjira/latest");
+  });
+});
+
+describe("the cache", () => {
+  test("is asked about with ETags, and refreshed when told so", async () => {
+    const { registry, cwd } = await setUp({ manifests: packs, etags: true });
+    const first = await searchPacks("", { cwd });
+    const before = registry.seen.length;
+    expect(registry.seen.some(({ headers }) => headers["if-none-match"] !== undefined)).toBe(false);
+
+    expect(await searchPacks("", { cwd })).toEqual(first);
+    const second = registry.seen.slice(before);
+    expect(second.length).toBe(before);
+    expect(second.every(({ headers }) => headers["if-none-match"] !== undefined)).toBe(true);
+
+    await searchPacks("", { cwd, refresh: true });
+    const third = registry.seen.slice(2 * before);
+    expect(third.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
+  });
+
+  test("does not hide what is new", async () => {
+    const { registry, cwd } = await setUp({ manifests: packs, etags: true });
+    await searchPacks("", { cwd });
+    registry.options.manifests = [remoteManifest("zebra-tools", { version: "2.0.0" })];
+    expect((await searchPacks("", { cwd })).packs.map(({ version }) => version)).toEqual(["2.0.0"]);
+  });
+
+  test.each([false, true])(
+    "answers, with a warning, where nobody is asked or answers (offline: %s)",
+    async (offline) => {
+      const { registry, cwd } = await setUp({ manifests: packs });
+      const first = await searchPacks("jira", { cwd });
+      if (!offline) await registry.close();
+      const asked = registry.seen.length;
+      const second = await searchPacks("jira", { cwd, offline });
+      expect(second.packs).toEqual(first.packs);
+      expect(second.source).toBe("cache");
+      expect(second.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
+      expect(registry.seen.length).toBe(asked);
+      await expect(searchPacks("never asked", { cwd, offline })).rejects.toMatchObject({
+        code: "RegistryUnavailable",
+        problem: { severity: "error" },
+      });
+    },
+  );
+
+  test.each(["[]", "null", '{"error":"Log in first"}', "<html>"])(
+    "stays as it was where a registry, or who stands before it, answers %s",
+    async (body) => {
+      const { registry, cwd } = await setUp({ manifests: packs });
+      const first = await searchPacks("", { cwd });
+      registry.options.intercept = (_request, response) => response.end(body) !== undefined;
+      for (const round of [1, 2]) {
+        const found = await searchPacks("", { cwd, refresh: round === 2 });
+        expect(found.packs).toEqual(first.packs);
+        expect(found.source).toBe("cache");
+        expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
+      }
+    },
+  );
+
+  test("lies in the user's folder and nowhere in the project", async () => {
+    const { home } = await setUp({ manifests: packs });
+    const cwd = makeTree({ "package.json": { name: "app" } });
+    await searchPacks("", { cwd });
+    expect(readdirSync(cwd)).toEqual(["package.json"]);
+    expect(existsSync(join(home, "cache", "trailblaze", "registry"))).toBe(true);
+  });
+});
+
+describe("a registry that", () => {
+  test("wants fewer requests is asked again when it said", async () => {
+    let refusals = 0;
+    const { registry, cwd } = await setUp({
+      manifests: packs,
+      intercept({ path }, response) {
+        if (!path.endsWith("/latest") || ++refusals > 2) return false;
+        response.writeHead(429, { "retry-after": "1" }).end();
+        return true;
+      },
+    });
+    const begin = performance.now();
+    const found = await searchPacks("", { cwd, limits });
+    expect(namesOf(found)).toEqual(["@acme/jira", "zebra-tools"]);
+    expect(found.problems).toEqual([]);
+    expect(performance.now() - begin).toBeGreaterThan(900);
+    expect(registry.paths().filter((path) => path.endsWith("/latest")).length).toBe(3 + 2);
+  });
+
+  test.each([{ "retry-after": "600" }, { "retry-after": new Date(Date.now() + 600_000).toUTCString() }])(
+    "wants that for too long is asked no more (%o)",
+    async (headers) => {
+      const { registry, cwd } = await setUp({
+        manifests: packs,
+        intercept({ path }, response) {
+          if (path === "/-/v1/search") return false;
+          response.writeHead(429, headers).end();
+          return true;
+        },
+      });
+      const found = await searchPacks("zebra", { cwd, limits });
+      expect(found.packs).toEqual([]);
+      expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
+      expect(found.problems[0]?.message).toContain("(429)");
+      expect(registry.paths().filter((path) => path.endsWith("/latest")).length).toBe(1);
+    },
+  );
+
+  test("hangs is given up, and what is known is told", async () => {
+    const { registry, cwd } = await setUp({ manifests: packs });
+    await searchPacks("", { cwd });
+    registry.options.intercept = () => true;
+    const found = await searchPacks("", { cwd, limits: { ...limits, timeoutMs: 300 } });
+    expect(found.source).toBe("cache");
+    expect(found.total).toBe(2);
+    expect(found.problems[0]?.message).toContain("does not answer in time");
+  });
+
+  test("sends a byte now and then is given up", async () => {
+    const { cwd } = await setUp({
+      intercept(_request, response) {
+        response.writeHead(200);
+        const timer = setInterval(() => response.write(" "), 50);
+        response.on("close", () => clearInterval(timer));
+        return true;
+      },
+    });
+    await expect(searchPacks("x", { cwd, limits: { ...limits, timeoutMs: 400 } })).rejects.toMatchObject({
+      code: "RegistryUnavailable",
+      message: expect.stringContaining("does not answer in time"),
+    });
+  });
+
+  test.each([
+    [404, "has no search"],
+    [500, "answers with status 500"],
+    [403, "refuses access"],
+  ])("answers %s is RegistryUnavailable", async (status, reason) => {
+    const { cwd } = await setUp({
+      intercept: (_request, response) => response.writeHead(status).end("secret") !== undefined,
+    });
+    await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
+      code: "RegistryUnavailable",
+      message: expect.stringContaining(reason),
+    });
+  });
+
+  test("fails does not take away what another has", async () => {
+    const broken = await startStandIn({
+      intercept: (_request, response) => response.writeHead(500).end() !== undefined,
+    });
+    const { cwd } = await setUp({ manifests: packs }, [`@corp:registry=${broken.url}`]);
+    const found = await searchPacks("", { cwd });
+    expect(found.total).toBe(2);
+    expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
+  });
+
+  test("is never reached ends by the caller's signal", async () => {
+    const { cwd } = await setUp({ intercept: () => true });
+    const signal = AbortSignal.timeout(200);
+    await expect(searchPacks("x", { cwd, signal })).rejects.toMatchObject({ code: "RegistryUnavailable" });
+  });
+});
+
+describe("credentials", () => {
+  const withToken = (token: string): StandInOptions => ({
+    manifests: packs,
+    intercept({ headers }, response) {
+      if (headers.authorization === `Bearer ${token}`) return false;
+      response.writeHead(401).end(`no such token: ${headers.authorization}`);
+      return true;
+    },
+  });
+
+  test("of npm's configuration are sent, variables in it expanded", async () => {
+    const { registry, cwd, home } = await setUp(withToken("s3cret"));
+    const host = new URL(registry.url).host;
+    process.env.TRAILBLAZE_TEST_TOKEN = "s3cret";
+    const { writeFileSync } = await import("node:fs");
+    writeFileSync(
+      join(home, ".npmrc"),
+      `registry=${registry.url}\n//${host}/:_authToken=\${TRAILBLAZE_TEST_TOKEN}\n`,
+    );
+    try {
+      expect((await searchPacks("", { cwd })).total).toBe(2);
+    } finally {
+      delete process.env.TRAILBLAZE_TEST_TOKEN;
+    }
+  });
+
+  test("that are wrong appear in no error, nor do those in an address", async () => {
+    const { registry, cwd, home } = await setUp(withToken("s3cret"));
+    const host = new URL(registry.url).host;
+    const { writeFileSync } = await import("node:fs");
+    writeFileSync(
+      join(home, ".npmrc"),
+      `registry=http://user:passw0rd@${host}/\n//${host}/:_authToken=wr0ng\n`,
+    );
+    const error = await searchPacks("", { cwd }).catch((one: unknown) => one);
+    expect(error).toMatchObject({ code: "RegistryUnavailable" });
+    const { problem, message, stack, cause } = error as Error & { problem: unknown };
+    const told = JSON.stringify({ problem, message, stack, cause });
+    expect(told).toContain("credentials");
+    for (const secret of ["wr0ng", "passw0rd", "s3cret"]) expect(told).not.toContain(secret);
+  });
+
+  test("go to the registry they are for, and not along with a redirect to another host", async () => {
+    const { registry, cwd, home } = await setUp({ manifests: packs });
+    const elsewhere = await startStandIn({ manifests: packs });
+    const { host, port } = new URL(elsewhere.url);
+    registry.options.intercept = ({ path, query }, response) => {
+      const location = `http://localhost:${port}${path}?${query}`;
+      response.writeHead(302, { location }).end();
+      return true;
+    };
+    const { writeFileSync } = await import("node:fs");
+    const own = new URL(registry.url).host;
+    writeFileSync(join(home, ".npmrc"), `registry=${registry.url}\n//${own}/:_authToken=s3cret\n`);
+    await searchPacks("", { cwd }).catch(() => {});
+    expect(registry.seen[0]?.headers.authorization).toBe("Bearer s3cret");
+    for (const { headers } of elsewhere.seen) expect(headers.authorization).toBeUndefined();
+    expect(host).not.toBe(own);
+  });
+});

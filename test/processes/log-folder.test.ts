@@ -1,0 +1,62 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { findStateDirectory, openLogFolder } from "../../src/processes/log-folder.ts";
+import { makeTree } from "../support/packs.ts";
+
+/** No system has a process of this number. */
+const nobody = 2 ** 30;
+
+function makeOld(all: string, name: string, age: number, pid: number | undefined): string {
+  const folder = join(all, name);
+  mkdirSync(folder, { recursive: true });
+  if (pid !== undefined) writeFileSync(join(folder, "pid"), `${pid}\n`);
+  const time = Date.now() / 1000 - age;
+  utimesSync(folder, time, time);
+  return folder;
+}
+
+test("the oldest sessions' logs go, but not of sessions whose process runs", () => {
+  const all = join(makeTree({}), "logs");
+  const running = makeOld(all, "running", 9000, process.pid);
+  const over = makeOld(all, "over", 8000, nobody);
+  const plain = makeOld(all, "plain", 7000, undefined);
+  for (let index = 0; index < 19; index++) makeOld(all, `recent${index}`, 100 + index, nobody);
+  const folder = openLogFolder("new", undefined, all);
+  expect(folder).toBe(join(all, "new"));
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect([running, over, plain].map((path) => existsSync(path))).toEqual([true, false, false]);
+  expect(readdirSync(all)).toHaveLength(21);
+});
+
+test("a process that opens sessions for ever does not keep them all", () => {
+  const all = join(makeTree({}), "logs");
+  for (let index = 0; index < 205; index++) makeOld(all, `mine${index}`, 100 + index, process.pid);
+  openLogFolder("new", undefined, all);
+  expect(readdirSync(all)).toHaveLength(200);
+  expect(existsSync(join(all, "mine0"))).toBe(true);
+});
+
+test("a folder of the user's own is only made", () => {
+  const own = join(makeTree({}), "a", "b");
+  expect(openLogFolder("any", own)).toBe(own);
+  expect(readdirSync(own)).toEqual([]);
+});
+
+test("where ours cannot be made, the logs lie in a temporary folder for this user alone", () => {
+  const file = join(makeTree({ file: "" }), "file");
+  const folder = openLogFolder("new", undefined, join(file, "logs"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  expect(folder.startsWith(join(tmpdir(), "trailblaze-logs-"))).toBe(true);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test("a place that depends on the current folder is none", () => {
+  expect(findStateDirectory("linux", { XDG_STATE_HOME: "state" }, "/home/ada")).toBe(
+    "/home/ada/.local/state",
+  );
+  expect(findStateDirectory("linux", { XDG_STATE_HOME: "/state" }, "")).toBe("/state");
+  expect(findStateDirectory("linux", {}, "")).toBeUndefined();
+  expect(findStateDirectory("darwin", {}, "")).toBeUndefined();
+});

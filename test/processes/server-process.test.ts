@@ -1,0 +1,238 @@
+import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ProcessPort } from "../../src/processes/process-port.ts";
+import { createPosixGroup, createWindowsTree } from "../../src/processes/server-group.ts";
+import { createLifeline, type Watcher } from "../../src/processes/server-lifeline.ts";
+import { openServerLog } from "../../src/processes/server-log.ts";
+import { createProcessPort } from "../../src/processes/server-process.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+const at = { cwd: process.cwd(), env: {} };
+const haste = { inputMs: 0, termMs: 0 };
+
+function startNode(port: ProcessPort, code: string) {
+  const child = port.start({ command: process.execPath, args: ["-e", code], ...at });
+  onTestFinished(() => child.end(haste));
+  return child;
+}
+
+describe("a supervised process", () => {
+  test("gets the environment and folder it is given, and nothing besides", async () => {
+    const { path, remove } = makeTemporaryFolder();
+    onTestFinished(remove);
+    const code = "process.stdout.write(JSON.stringify([process.cwd(), process.env]))";
+    const launch = { command: process.execPath, args: ["-e", code], cwd: path, env: { A: "1" } };
+    const child = createProcessPort().start(launch);
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await new Promise((resolve) => child.stdout.on("end", resolve));
+    expect(JSON.parse(output)).toEqual([path, { A: "1" }]);
+  });
+
+  test("says how it ended", async () => {
+    const port = createProcessPort();
+    expect(await startNode(port, "process.exit(3)").exited).toEqual({ exitCode: 3, signal: null });
+    const killed = startNode(port, "process.kill(process.pid, 'SIGTERM')");
+    expect(await killed.exited).toEqual({ exitCode: null, signal: "SIGTERM" });
+  });
+
+  test("ends when its input does, without a signal", async () => {
+    const child = startNode(createProcessPort(), "process.stdin.resume().on('end', () => process.exit(5))");
+    await child.end({ inputMs: 20_000, termMs: 0 });
+    expect(await child.exited).toEqual({ exitCode: 5, signal: null });
+  });
+
+  test("makes haste when asked to a second time", async () => {
+    const child = startNode(createProcessPort(), "setInterval(() => {}, 1000)");
+    const slow = child.end({ inputMs: 600_000, termMs: 600_000 });
+    await child.end(haste);
+    await slow;
+    expect((await child.exited).signal).toMatch(/^SIG(TERM|KILL)$/);
+  });
+
+  test.skipIf(process.platform !== "linux")("leaves no watcher and no open files behind", async () => {
+    const port = createProcessPort();
+    const watchers = () =>
+      readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "latin1")
+        .split(" ")
+        .filter((pid) => {
+          try {
+            return pid !== "" && readlinkSync(`/proc/${pid}/cwd`) === "/";
+          } catch {
+            return false;
+          }
+        }).length;
+    // Those of other tests are on their way.
+    await expect.poll(watchers).toBe(0);
+    const children = [1, 2, 3].map(() => startNode(port, "setInterval(() => {}, 1000)"));
+    expect(watchers()).toBe(1);
+    await Promise.all(children.map((child) => child.end(haste)));
+    await expect.poll(watchers).toBe(0);
+    for (const command of ["no-such-command-here", "a\0b"]) {
+      await expect(port.start({ command, args: [], ...at }).started).rejects.toThrow("the command");
+    }
+    await expect.poll(watchers).toBe(0);
+  });
+});
+
+describe("the watcher", () => {
+  const startWatcher = (groups: readonly number[]) => {
+    const said = groups.map((group) => `given ${group}`);
+    let isEnded = false;
+    const input = new PassThrough();
+    input.setEncoding("utf8").on("data", (text: string) => said.push(...text.trim().split("\n")));
+    input.on("end", () => {
+      isEnded = true;
+    });
+    let end: () => void = () => {};
+    const watcher: Watcher = {
+      input,
+      onEnd: (listener) => {
+        end = listener;
+      },
+    };
+    return { watcher, said, end: () => end(), isEnded: () => isEnded };
+  };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+  test("is one for all groups, knows which are gone, and goes with the last", async () => {
+    const started: ReturnType<typeof startWatcher>[] = [];
+    const lifeline = createLifeline((groups) => {
+      const next = startWatcher(groups);
+      started.push(next);
+      return next.watcher;
+    });
+    lifeline.hold(10);
+    lifeline.hold(11);
+    lifeline.release(10);
+    lifeline.release(10);
+    await settle();
+    expect(started).toHaveLength(1);
+    expect(started[0]?.said).toEqual(["+ 10", "+ 11", "- 10"]);
+    expect(started[0]?.isEnded()).toBe(false);
+    lifeline.release(11);
+    await settle();
+    expect(started[0]?.isEnded()).toBe(true);
+    lifeline.hold(12);
+    await settle();
+    expect(started[1]?.said).toEqual(["+ 12"]);
+  });
+
+  test("is started again when it was killed, but not for ever", async () => {
+    const started: ReturnType<typeof startWatcher>[] = [];
+    const lifeline = createLifeline((groups) => {
+      const next = startWatcher(groups);
+      started.push(next);
+      return next.watcher;
+    });
+    lifeline.hold(10);
+    for (let i = 0; i < 10; i++) started.at(-1)?.end();
+    await settle();
+    expect(started).toHaveLength(4);
+    expect(started[3]?.said).toEqual(["given 10"]);
+  });
+
+  test("is at hand before the first process, and gone where that could not be started", async () => {
+    const started: ReturnType<typeof startWatcher>[] = [];
+    const lifeline = createLifeline((groups) => {
+      const next = startWatcher(groups);
+      started.push(next);
+      return next.watcher;
+    });
+    lifeline.prepare();
+    lifeline.prepare();
+    expect(started).toHaveLength(1);
+    lifeline.release(undefined);
+    await settle();
+    expect(started[0]?.isEnded()).toBe(true);
+  });
+
+  test("may be missing", () => {
+    const lifeline = createLifeline(() => undefined);
+    lifeline.hold(1);
+    lifeline.release(1);
+  });
+});
+
+describe("groups", () => {
+  test("that are gone are known to be gone, and numbers that mean our own are refused", async () => {
+    const child = startNode(createProcessPort(), "");
+    await child.exited;
+    const group = createPosixGroup(child.pid ?? Number.NaN, () => false);
+    await expect.poll(() => group.isAlive()).toBe(false);
+    for (const leader of [0, 1, -5, Number.NaN])
+      expect(() => createPosixGroup(leader, () => false)).toThrow();
+  });
+
+  test("are trees on Windows, ended by taskkill", async () => {
+    const asked: (readonly string[])[] = [];
+    let isAlive = true;
+    const tree = createWindowsTree(
+      5,
+      () => isAlive,
+      (args) => asked.push(args),
+    );
+    expect(tree.isAlive()).toBe(true);
+    tree.signal("SIGTERM");
+    tree.signal("SIGKILL");
+    isAlive = false;
+    expect(tree.isAlive()).toBe(false);
+    expect(asked).toEqual([
+      ["/PID", "5", "/T"],
+      ["/PID", "5", "/T", "/F"],
+    ]);
+  });
+
+  test("on Windows, taskkill is asked politely first", async () => {
+    const asked: string[] = [];
+    let child: ReturnType<typeof startNode> | undefined;
+    const taskkill = (args: readonly string[]) => {
+      asked.push(args.slice(2).join(" "));
+      if (args.includes("/F") && child?.pid !== undefined) process.kill(child.pid, "SIGKILL");
+    };
+    child = startNode(createProcessPort({ platform: "win32", taskkill }), "setInterval(() => {}, 1000)");
+    await child.started;
+    await child.end({ inputMs: 50, termMs: 50 });
+    expect(asked).toEqual(["/T", "/T /F"]);
+  });
+});
+
+describe("a log", () => {
+  const makeFile = () => {
+    const { path, remove } = makeTemporaryFolder();
+    onTestFinished(remove);
+    return join(path, "server.log");
+  };
+
+  test("is appended to, for this user alone, and made with the first text only", async () => {
+    const file = makeFile();
+    await openServerLog(file, 100).end();
+    expect(existsSync(file)).toBe(false);
+    for (const text of ["a", "b"]) {
+      const log = openServerLog(file, 100);
+      log.write(text);
+      await log.end();
+    }
+    expect(readFileSync(file, "utf8")).toBe("ab");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("ends with a note at its limit", async () => {
+    const file = makeFile();
+    const log = openServerLog(file, 4);
+    for (const text of ["abc", "def", "ghi"]) log.write(text);
+    await log.end();
+    expect(readFileSync(file, "utf8")).toBe("abcd\n[trailblaze: nothing is kept after 4 bytes]\n");
+  });
+
+  test("that cannot be opened swallows what it is given", async () => {
+    const log = openServerLog(join(makeFile(), "no", "file"), 100);
+    log.write("x");
+    log.write("y");
+    await log.end();
+  });
+});

@@ -1,0 +1,343 @@
+import { describe, expect, test } from "vitest";
+import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
+import type { BundleEntry, BundleRequest } from "../../src/runtime/bundle-entry.ts";
+import type { Outcome } from "../../src/runtime/code-runner.ts";
+import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";
+
+const engine = createCelEngine();
+
+const request: BundleRequest = {
+  name: "sample_tool",
+  arguments: { city: "Lisbon", days: 2, nested: { list: [1] } },
+  meta: { progressToken: 5 },
+  session: { id: "s-1", clientInfo: { name: "client", version: "1" }, capabilities: { roots: {} } },
+};
+
+const compile = (...entries: Record<string, unknown>[]) =>
+  compileBundle({ kind: "Mcp.Tools", metadata: { name: "Sample" }, entries }, { engine });
+
+function compileEntry(fields: Record<string, unknown>): BundleEntry {
+  const { entries, faults } = compile({ name: "sample_tool", handler: "./lib/a.js#a", ...fields });
+  expect(faults).toEqual([]);
+  const [entry] = entries;
+  if (entry === undefined) throw new Error("no entry");
+  return entry;
+}
+
+const returning = (value: unknown) => async (): Promise<Outcome> => ({ returned: describeReturned(value) });
+const throwing = (thrown: unknown) => async (): Promise<Outcome> => ({ thrown: describeThrown(thrown) });
+const invokeError = (code: unknown, message = "It broke.", data?: unknown) =>
+  Object.assign(new Error(message), { code, data });
+
+describe("a bundle", () => {
+  test("is compiled to what is said of its entries", () => {
+    const bundle = compileBundle(
+      {
+        kind: "Mcp.Tools",
+        metadata: { name: "Sample" },
+        description: "Samples.",
+        entries: [
+          { name: "a", handler: "./lib/a.js#a" },
+          {
+            name: "b",
+            title: "B",
+            description: "Does b.",
+            argumentsSchema: { type: "object", required: ["x"] },
+            outputSchema: { type: "object" },
+            annotations: { readOnlyHint: true },
+            _meta: { "trailblaze/toolset": "x" },
+            handler: "forecast",
+          },
+          { name: "c", handler: { $function: "handler" } },
+        ],
+      },
+      { engine },
+    );
+    expect(bundle).toMatchObject({ name: "Sample", description: "Samples.", faults: [] });
+    const texts = bundle.entries.map(({ prepareInputs: _, buildResult: __, mapError: ___, ...rest }) => rest);
+    expect(texts).toEqual([
+      { name: "a", inputSchema: { type: "object" }, handler: { from: "module", handler: "./lib/a.js#a" } },
+      {
+        name: "b",
+        title: "B",
+        description: "Does b.",
+        inputSchema: { type: "object", required: ["x"] },
+        outputSchema: { type: "object" },
+        annotations: { readOnlyHint: true },
+        _meta: { "trailblaze/toolset": "x" },
+        handler: { from: "tool", reference: "forecast" },
+      },
+      {
+        name: "c",
+        inputSchema: { type: "object" },
+        handler: { from: "definition", path: ["entries", "2", "handler"] },
+      },
+    ]);
+  });
+
+  test("tells every expression that does not compile, and those that name what they do not see", () => {
+    const { faults } = compile(
+      { name: "a", handler: "x", inputs: { one: "${{ result.x }}", two: ["${{ 1 + }}"] } },
+      {
+        name: "b",
+        handler: "x",
+        result: { content: "${{ error.message }}", _meta: "${{ request.session.id }} ${{ request.meta }}" },
+        catches: [
+          { code: "X", error: { code: 1 } },
+          {
+            when: "error.code == 'X'",
+            error: { code: -1, message: "${{ result }}", data: "${{ error.stack }}" },
+          },
+        ],
+      },
+    );
+    expect(
+      faults.map(({ path, expression, reason }) => `${path.join(".")}: ${expression}: ${reason}`),
+    ).toEqual([
+      "entries.0.inputs.one: result.x: there is no variable result here, only request (character 1)",
+      "entries.0.inputs.two.0: 1 +: unexpected token: EOF (character 4)",
+      "entries.1.result.content: error.message: there is no variable error here, only request, result (character 1)",
+      "entries.1.result._meta: request.session.id: there is no session here, only arguments, name (character 9)",
+      "entries.1.result._meta: request.meta: there is no meta here, only arguments, name (character 9)",
+      "entries.1.catches.1.when: error.code == 'X': a condition is one ${{ … }} and nothing else",
+      "entries.1.catches.1.error.message: result: there is no variable result here, only error, request (character 1)",
+      "entries.1.catches.1.error.data: error.stack: there is no stack here, only code, data, message (character 7)",
+    ]);
+  });
+
+  test("passes over what has not the shape of an entry", () => {
+    const { entries } = compileBundle(
+      { metadata: null, entries: [null, 1, { catches: [null] }] },
+      { engine },
+    );
+    expect(entries).toHaveLength(1);
+    expect(compileBundle({}, { engine })).toMatchObject({ name: "", entries: [] });
+  });
+});
+
+describe("inputs", () => {
+  test("see the whole request", () => {
+    const entry = compileEntry({
+      inputs: {
+        place: "${{ request.arguments.city }}",
+        absent: "${{ request.arguments.units? }}",
+        who: "${{ request.name }} for ${{ request.session.clientInfo.name }} in ${{ request.session.id }}",
+        token: "${{ request.meta.progressToken }}",
+        hasRoots: "${{ has(request.session.capabilities.roots) }}",
+        days: 2,
+      },
+    });
+    expect(entry.prepareInputs(request)).toEqual({
+      place: "Lisbon",
+      who: "sample_tool for client in s-1",
+      token: 5,
+      hasRoots: true,
+      days: 2,
+    });
+  });
+
+  test("are the arguments, copied, where there are none; and copies where they are read", () => {
+    for (const fields of [{}, { inputs: "${{ request.arguments }}" }]) {
+      const args = compileEntry(fields).prepareInputs(request) as { nested: { list: number[] } };
+      expect(args).toEqual(request.arguments);
+      args.nested.list.push(2);
+      expect(request.arguments.nested).toEqual({ list: [1] });
+    }
+  });
+
+  test.each([
+    [
+      { x: "${{ request.arguments.region.code? }}" },
+      'The tool\'s `inputs` cannot be made: "request.arguments.region.code": there is no region (character 19).',
+    ],
+    ["${{ request.arguments.city }}", "The tool's `inputs` cannot be made: they must be an object."],
+    ["${{ request.arguments.none? }}", "The tool's `inputs` cannot be made: they must be an object."],
+  ])("without a value are an error result, and the handler does not run: %j", async (inputs, message) => {
+    const invoke = async (): Promise<Outcome> => expect.fail("the handler ran");
+    expect(await runBundleEntry(compileEntry({ inputs }), request, invoke)).toEqual({
+      result: { content: [{ type: "text", text: message }], isError: true },
+    });
+  });
+
+  test("that nest too deep are an error result", async () => {
+    const deep = { deep: JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) };
+    const outcome = await runBundleEntry(compileEntry({}), { ...request, arguments: deep }, returning(1));
+    expect(outcome).toMatchObject({ result: { isError: true } });
+  });
+});
+
+describe("a result", () => {
+  const run = async (result: unknown, returned: unknown) => {
+    const outcome = await runBundleEntry(compileEntry({ result }), request, returning(returned));
+    if (!("result" in outcome)) throw new Error("no result");
+    return outcome.result;
+  };
+
+  test("is the whole CallToolResult, of what the handler returned and of the request", async () => {
+    const template = {
+      content: [{ type: "text", text: "${{ request.arguments.city }}: ${{ result.degrees }}" }],
+      structuredContent: "${{ result }}",
+      isError: "${{ result.stale? }}",
+      _meta: { tool: "${{ request.name }}" },
+    };
+    expect(await run(template, { degrees: 21.5 })).toEqual({
+      content: [{ type: "text", text: "Lisbon: 21.5" }],
+      structuredContent: { degrees: 21.5 },
+      _meta: { tool: "sample_tool" },
+    });
+    expect(await run(template, { degrees: 3, stale: true })).toMatchObject({ isError: true });
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, "null"],
+    ["text", '"text"'],
+    [[1], "[1]"],
+    [7, "7"],
+  ])("sees what was returned raw: %j", async (returned, json) => {
+    const template = {
+      content: [{ type: "text", text: "raw" }],
+      structuredContent: { raw: "${{ result }}" },
+    };
+    expect(await run(template, returned)).toMatchObject({ structuredContent: { raw: JSON.parse(json) } });
+  });
+
+  test("without a template is section 4's conversion", async () => {
+    expect(await run(undefined, { a: 1 })).toEqual({
+      content: [{ type: "text", text: '{"a":1}' }],
+      structuredContent: { a: 1 },
+    });
+  });
+
+  test.each<[unknown, unknown, string]>([
+    ["${{ result }}", 7, "is not what MCP allows: it must be an object."],
+    [{ isError: true }, 7, "is not what MCP allows: /content must be a list of blocks with a type."],
+    [
+      { content: "${{ result }}" },
+      "x",
+      "is not what MCP allows: /content must be a list of blocks with a type.",
+    ],
+    [{ content: [{ type: "text", text: "${{ result }}" }] }, 7, "/content/0/text must be string."],
+    [{ content: [], isError: "${{ result }}" }, "yes", "/isError must be boolean."],
+    [{ content: [], structuredContent: "${{ result }}" }, [1], "/structuredContent must be object."],
+    [{ content: "${{ result.blocks }}" }, {}, '"result.blocks": there is no blocks (character 8).'],
+    [{ content: [] }, 1n, "JSON cannot hold: it holds a BigInt."],
+  ])("of %j that cannot be is an error result", async (template, returned, message) => {
+    const result = await run(template, returned);
+    expect(result.isError).toBe(true);
+    expect(result.content[0]?.text).toContain(message);
+  });
+
+  test("of a child that sends no JSON is an error result", () => {
+    const entry = compileEntry({ result: { content: [] } });
+    expect(entry.buildResult({ kind: "json", json: "{" }, request)).toMatchObject({ isError: true });
+  });
+});
+
+describe("catches", () => {
+  const catches = [
+    { error: { code: -32000, message: "Anything else." } },
+    {
+      code: "OFFLINE",
+      when: "${{ error.data.retryable == true }}",
+      error: { code: -32002, message: "${{ error.message }} Later." },
+    },
+    { code: "OFFLINE", error: { code: -32003, message: "${{ error.message }}", data: "${{ error.data }}" } },
+    {
+      when: "${{ error.code == 404 }}",
+      error: { code: "${{ 0 - 32000 - error.code }}", message: "${{ request.name }}" },
+    },
+    { when: "${{ error.data.kind }}", error: { code: -1, message: "not a bool" } },
+    { when: "${{ error.data.kind == 'odd' }}", error: { code: "-7", message: "odd" } },
+  ];
+  const answer = async (thrown: unknown, list: unknown[] = catches) => {
+    const outcome = await runBundleEntry(compileEntry({ catches: list }), request, throwing(thrown));
+    return "error" in outcome ? outcome.error : outcome;
+  };
+
+  test.each<[string, unknown, unknown]>([
+    [
+      "code and condition",
+      invokeError("OFFLINE", "Gone.", { retryable: true }),
+      { code: -32002, message: "Gone. Later." },
+    ],
+    [
+      "code, the condition being false",
+      invokeError("OFFLINE", "Gone.", { retryable: false }),
+      { code: -32003, message: "Gone.", data: { retryable: false } },
+    ],
+    [
+      "code, the condition having no value",
+      invokeError("OFFLINE", "Gone."),
+      { code: -32003, message: "Gone." },
+    ],
+    ["condition alone, on a number", invokeError(404), { code: -32404, message: "sample_tool" }],
+    ["condition, exactly true only", invokeError("X", "m", { kind: "odd" }), { code: -7, message: "odd" }],
+    [
+      "nothing: the last one, wherever it stands",
+      invokeError("OTHER"),
+      { code: -32000, message: "Anything else." },
+    ],
+    [
+      "no code: the last one only",
+      invokeError(undefined, "m", { kind: "odd" }),
+      { code: -32000, message: "Anything else." },
+    ],
+    ["what is no error", "thrown text", { code: -32000, message: "Anything else." }],
+  ])("by %s", async (_, thrown, expected) => {
+    expect(await answer(thrown)).toEqual(expected);
+  });
+
+  test("a number's code is met by its digits", async () => {
+    const list = [{ code: "404", error: { code: -4, message: "x" } }];
+    expect(await answer(invokeError(404), list)).toEqual({ code: -4, message: "x" });
+    expect(await answer(invokeError("404"), list)).toEqual({ code: -4, message: "x" });
+  });
+
+  test("unmatched is a general error, with what was thrown for the host", async () => {
+    const list = catches.slice(1);
+    const entry = compileEntry({ catches: list });
+    const outcome = await runBundleEntry(entry, request, throwing(invokeError("OTHER", "secret", { a: 1 })));
+    expect(outcome).toEqual({
+      error: { code: -32603, message: "The tool failed." },
+      uncaught: { code: "OTHER", message: "secret", data: '{"a":1}' },
+    });
+    expect(entry.mapError({ message: "no code" }, request)).toBeUndefined();
+    expect(compileEntry({}).mapError({ message: "m", code: "X" }, request)).toBeUndefined();
+  });
+
+  test.each<[unknown, unknown]>([
+    [
+      { code: "-32001", message: "m" },
+      { code: -32001, message: "m" },
+    ],
+    [
+      { code: "${{ error.code }}", message: "m" },
+      { code: -32603, message: "m" },
+    ],
+    [
+      { code: 1.5, message: "m" },
+      { code: -32603, message: "m" },
+    ],
+    [{ code: "12x" }, { code: -32603, message: "The tool failed." }],
+    [
+      { code: -1, message: "${{ error.data }}" },
+      { code: -1, message: '{"n":1}' },
+    ],
+    [
+      { code: -1, message: "${{ error.data.missing.deeper }}" },
+      { code: -32603, message: "The tool failed." },
+    ],
+    [
+      { code: -1, message: "m", data: "${{ error.data.none? }}" },
+      { code: -1, message: "m" },
+    ],
+  ])("answers %j as JSON-RPC has it", async (error, expected) => {
+    expect(await answer(invokeError("X", "hidden", { n: 1 }), [{ code: "X", error }])).toEqual(expected);
+  });
+});
+
+test("what `invoke` rejects with goes on", async () => {
+  const reason = new Error("given up");
+  await expect(runBundleEntry(compileEntry({}), request, () => Promise.reject(reason))).rejects.toBe(reason);
+});

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { bundleVariables } from "../../src/expressions/bundle-templates.ts";
+import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { compileTemplate } from "../../src/expressions/compile-template.ts";
+import { type Bundle, compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
+import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import { inRepository } from "../support/repository.ts";
+import { makePack } from "./make-pack.ts";
+import { createContext, inModule } from "./run-place.ts";
+
+// What the guide to bundles shows, run as it stands. Its commands are run with those of all pages.
+const guide = readFileSync(inRepository("docs/guides/bundles.md"), "utf8");
+const engine = createCelEngine();
+const session = { id: "s", clientInfo: {}, capabilities: {} };
+
+const files = new Map<string, string>();
+for (const [, file = "", text = ""] of guide.matchAll(/```\w+ title="([^"]+)"\n(.*?)```/gs)) {
+  // What is written again is the page's example of mistakes.
+  if (!files.has(file)) files.set(file, text);
+}
+
+const calls = [
+  ...guide.matchAll(/`(\w+)` called with `([^`]+)` answers( the error)?:\n\n```json\n(.*?)```/gs),
+].map(([, name = "", args = "", isError, answer = ""]) => ({
+  name,
+  args: JSON.parse(args),
+  outcome: { [isError === undefined ? "result" : "error"]: JSON.parse(answer) },
+}));
+
+const isBundle = (file: string) => file.startsWith("trailblaze/toolsets/");
+const bundles: Bundle[] = [...files]
+  .filter(([file]) => isBundle(file))
+  .map(([, text]) => compileBundle(parse(text), { engine }));
+
+test("the guide has examples, which compile", () => {
+  expect(bundles.map(({ name, faults }) => ({ name, faults }))).toEqual([
+    { name: "WeatherTools", faults: [] },
+    { name: "StationTools", faults: [] },
+  ]);
+  expect(calls).toHaveLength(3);
+});
+
+test.each(calls)("$name answers as it says", async ({ name, args, outcome }) => {
+  const root = makePack(Object.fromEntries(files));
+  const runner = createInProcessRunner({ root });
+  onTestFinished(() => runner.close());
+  const entry = bundles.flatMap(({ entries }) => entries).find((one) => one.name === name);
+  if (entry?.handler.from !== "module") throw new Error(`no ${name}`);
+  const place = inModule(root, entry.handler.handler);
+  const request = { name, arguments: args, meta: {}, session };
+  const invoke = (prepared: Record<string, unknown>) => runner.invoke(place, prepared, createContext());
+  expect(await runBundleEntry(entry, request, invoke)).toEqual(outcome);
+});
+
+const rows = [...guide.matchAll(/^\| `(.*\$\{\{.*)` \| `(.*)` \|$/gm)].map(
+  ([, written = "", becomes = ""]) => ({
+    written,
+    becomes,
+  }),
+);
+
+test("every row of a table is tried", () => {
+  expect(rows.length).toBeGreaterThan(15);
+});
+
+test.each(rows)("$written becomes $becomes", ({ written, becomes }) => {
+  const [, args = ""] = /Where the arguments are `(.*)`:/.exec(guide) ?? [];
+  const value = /^[[{]/.test(written) ? JSON.parse(written) : written;
+  const template = compileTemplate(value, {
+    engine,
+    variables: bundleVariables.inputs,
+    path: [],
+    onFault: (fault) => expect.fail(JSON.stringify(fault)),
+  });
+  const request = { name: "x", arguments: JSON.parse(args), meta: {}, session };
+  expect(template.evaluate({ request })).toEqual(JSON.parse(becomes));
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
+import { checkStructuredContent, toCallToolResult } from "../../src/runtime/convert-result.ts";
+
+const text = (value: string) => ({ content: [{ type: "text", text: value }] });
+
+describe("what a handler returned becomes", () => {
+  const block = { type: "text", text: "hello", annotations: { audience: ["user"] } };
+  const whole = { content: [block], structuredContent: { a: 1 }, isError: false, _meta: { k: 1 }, more: 2 };
+
+  test.each([
+    ["a result of MCP as it is", whole, whole],
+    ["a result without blocks", { content: [] }, { content: [] }],
+    [
+      "blocks of types to come",
+      { content: [{ type: "video", x: 1 }] },
+      { content: [{ type: "video", x: 1 }] },
+    ],
+    ["a string as text", "hello", text("hello")],
+    ["an empty string as text", "", text("")],
+    ["an object as text and data", { a: [1] }, { ...text('{"a":[1]}'), structuredContent: { a: [1] } }],
+    [
+      "an object with another content",
+      { content: "page" },
+      { ...text('{"content":"page"}'), structuredContent: { content: "page" } },
+    ],
+    [
+      "an object with a list of no blocks",
+      { content: ["a"] },
+      { ...text('{"content":["a"]}'), structuredContent: { content: ["a"] } },
+    ],
+    ["a list", [1, "a"], text('[1,"a"]')],
+    ["a number", 7, text("7")],
+    ["false", false, text("false")],
+    ["null", null, text("null")],
+    ["nothing", undefined, { content: [] }],
+    ["a Date", new Date(0), text('"1970-01-01T00:00:00.000Z"')],
+    [
+      "an object with a Date and a function",
+      { at: new Date(0), run: () => 1 },
+      { ...text('{"at":"1970-01-01T00:00:00.000Z"}'), structuredContent: { at: "1970-01-01T00:00:00.000Z" } },
+    ],
+    [
+      "an instance by its own fields",
+      new (class Point {
+        x = 1;
+        get y() {
+          return 2;
+        }
+      })(),
+      { ...text('{"x":1}'), structuredContent: { x: 1 } },
+    ],
+    [
+      "an object of no prototype",
+      Object.assign(Object.create(null), { a: 1 }),
+      { ...text('{"a":1}'), structuredContent: { a: 1 } },
+    ],
+  ])("%s", (_what, value, result) => {
+    expect(toCallToolResult(value)).toEqual(result);
+  });
+
+  test("nothing that the handler can still change", () => {
+    const value = { content: [{ type: "text", text: "before" }] };
+    const result = toCallToolResult(value);
+    value.content = [];
+    expect(result).toEqual(text("before"));
+  });
+});
+
+describe("what JSON cannot hold is an error and no throw", () => {
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  let deep: unknown = 1;
+  for (let level = 0; level < 200_000; level++) deep = [deep];
+  const throwing = {
+    get secret(): string {
+      throw new Error("boom");
+    },
+  };
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+
+  test.each([
+    ["a BigInt", 1n, "holds a BigInt"],
+    ["a BigInt inside", { a: [1n] }, "holds a BigInt"],
+    ["a cycle", cycle, "contains itself"],
+    ["a function", () => 1, "is a function"],
+    ["a symbol", Symbol("s"), "is a symbol"],
+    ["a Map", new Map([["a", 1]]), "holds a Map"],
+    ["a Map inside", { a: new Map() }, "holds a Map"],
+    ["a Set", new Set([1]), "holds a Set"],
+    ["an Error", new Error("x"), "holds an Error"],
+    ["bytes", new Uint8Array(2), "holds binary data"],
+    ["depth", deep, "is too large or nests too deep"],
+    ["a getter that throws", throwing, "throws when it is read"],
+    ["a revoked proxy", proxy, "throws when it is read"],
+  ])("%s", (_what, value, words) => {
+    const { isError, content } = toCallToolResult(value);
+    expect(isError).toBe(true);
+    expect(content).toHaveLength(1);
+    expect(content[0]?.text).toBe(`The handler returned something that JSON cannot hold: it ${words}.`);
+  });
+
+  test.each([
+    [{ content: [{ type: "text" }] }, "/content/0/text must be string"],
+    [
+      {
+        content: [
+          { type: "text", text: "" },
+          { type: "image", data: "" },
+        ],
+      },
+      "/content/1/mimeType must be string",
+    ],
+    [{ content: [{ type: "resource", resource: {} }] }, "/content/0/resource/uri must be string"],
+    [{ content: [], structuredContent: [1] }, "/structuredContent must be object"],
+    [{ content: [], _meta: 1 }, "/_meta must be object"],
+    [{ content: [], isError: "yes" }, "/isError must be boolean"],
+  ])("nor is %j sent, which MCP does not allow", (value, fault) => {
+    expect(toCallToolResult(value)).toEqual({
+      ...text(`The handler returned a result that MCP does not allow: ${fault}.`),
+      isError: true,
+    });
+  });
+});
+
+test("large results are whole", () => {
+  const value = { rows: Array.from({ length: 50_000 }, (_, index) => ({ index, name: "x".repeat(20) })) };
+  expect(toCallToolResult(value).structuredContent).toEqual(value);
+});
+
+describe("structuredContent", () => {
+  const validator = createSchemaValidator();
+  const schema = { type: "object", properties: { n: { type: "number", default: 1 } }, required: ["m"] };
+
+  test("that fits its outputSchema is left as it is", async () => {
+    const result = toCallToolResult({ m: 1 });
+    expect(await checkStructuredContent(result, schema, validator)).toBe(result);
+    expect(result.structuredContent).toEqual({ m: 1 });
+  });
+
+  test("that breaks it is an error that names the path", async () => {
+    expect(await checkStructuredContent(toCallToolResult({ n: "x" }), schema, validator)).toEqual({
+      ...text("The tool's structuredContent breaks its outputSchema: /m is required; /n must be number"),
+      isError: true,
+    });
+  });
+
+  test("must be there where there is an outputSchema that says anything", async () => {
+    const result = toCallToolResult("text");
+    expect((await checkStructuredContent(result, schema, validator)).isError).toBe(true);
+    expect(await checkStructuredContent(result, {}, validator)).toBe(result);
+    expect(await checkStructuredContent(result, undefined, validator)).toBe(result);
+  });
+
+  test("of an error is not looked at", async () => {
+    const result = { ...text("no"), isError: true };
+    expect(await checkStructuredContent(result, schema, validator)).toBe(result);
+  });
+
+  test("with an outputSchema that cannot be used is an error", async () => {
+    const result = await checkStructuredContent(toCallToolResult({ m: 1 }), { type: "objekt" }, validator);
+    expect(result.isError).toBe(true);
+    expect(result.content[0]?.text).toContain("The tool's outputSchema cannot be used: /type must be one of");
+  });
+});

@@ -1,0 +1,303 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { HandlerContext } from "../../src/runtime/handler-context.ts";
+import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import { makeLink } from "../support/special-files.ts";
+import type { Tree } from "../support/tree.ts";
+import { makePack } from "./make-pack.ts";
+import { createContext, inDefinition, inModule } from "./run-place.ts";
+
+function createRunner(tree: Tree) {
+  const root = makePack(tree);
+  const runner = createInProcessRunner({ root });
+  onTestFinished(() => runner.close());
+  const call = (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
+    runner.call(inModule(root, handler), args, createContext(context));
+  const textOf = async (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
+    (await call(handler, args, context)).content[0]?.text;
+  return { root, runner, call, textOf };
+}
+
+describe("a handler is found", () => {
+  const esm = "export const named = () => 'named'; export default () => 'default';";
+  const compiled = `Object.defineProperty(exports, "__esModule", { value: true });
+    exports.default = () => "inner default"; exports.named = () => "inner named";`;
+
+  test.each([
+    ["an export of a module", "./a.mjs#named", "named"],
+    ["its default export", "./a.mjs", "default"],
+    ["its default export by name", "./a.mjs#default", "default"],
+    ["in CommonJS", "./b.cjs#named", "cjs named"],
+    ["in CommonJS where Node cannot see the name", "./c.cjs#hidden", "cjs hidden"],
+    ["in what was compiled to CommonJS", "./d.cjs", "inner default"],
+    ["in what was compiled to CommonJS, by name", "./d.cjs#named", "inner named"],
+    ["in a folder with odd characters", "./x y%23/e.mjs#named", "named"],
+  ])("as %s", async (_what, handler, expected) => {
+    const { textOf } = createRunner({
+      "a.mjs": esm,
+      "b.cjs": "module.exports = { named: () => 'cjs named' };",
+      "c.cjs": "module.exports = Object.fromEntries([['hidden', () => 'cjs hidden']]);",
+      "d.cjs": compiled,
+      "x y%23/e.mjs": esm,
+    });
+    expect(await textOf(handler)).toBe(expected);
+  });
+
+  test("in a definition that is code, and where several are in one file", async () => {
+    const { root, runner } = createRunner({
+      "tool.mjs": "export default { handler: (args) => `one ${args.n}` };",
+      "tools.mjs": "export default { two: { handler: () => 'two' } };",
+    });
+    const one = await runner.call(inDefinition(root, "tool.mjs", "handler"), { n: 1 }, createContext());
+    const two = await runner.call(
+      inDefinition(root, `${root}/tools.mjs`, "two", "handler"),
+      {},
+      createContext(),
+    );
+    expect([one.content[0]?.text, two.content[0]?.text]).toEqual(["one 1", "two"]);
+  });
+
+  test("as a function of the host's own", async () => {
+    const { root, runner } = createRunner({});
+    const source = { from: "function", run: (args: object) => args } as const;
+    expect((await runner.call({ root, source }, { a: 1 }, createContext())).structuredContent).toEqual({
+      a: 1,
+    });
+  });
+
+  test("and its module is loaded once", async () => {
+    const { call, textOf } = createRunner({ "a.mjs": "let n = 0; export const count = () => ++n;" });
+    await Promise.all([call("./a.mjs#count"), call("./a.mjs#count")]);
+    expect(await textOf("./a.mjs#count")).toBe("3");
+  });
+});
+
+describe("a handler that is not there is an error result", () => {
+  test.each([
+    ["./none.mjs#a", 'There is no module "./none.mjs" in the package.'],
+    ["./folder#a", 'There is no module "./folder" in the package.'],
+    ["./a.mjs#none", 'The module "./a.mjs" has no export "none".'],
+    ["./a.mjs#toString", 'The module "./a.mjs" has no export "toString".'],
+    ["./a.mjs", 'The module "./a.mjs" has no default export.'],
+    ["./a.mjs#text", 'The module "./a.mjs" has no export "text" that is a function.'],
+    ["../outside.mjs#a", 'The module "../outside.mjs" lies outside the package.'],
+    ["./link.mjs#a", 'The module "./link.mjs" lies outside the package.'],
+    ["./then.mjs#a", 'The module "./then.mjs" exports a function called then.'],
+    ["./throws.mjs#a", "no configuration"],
+  ])("%s: %s", async (handler, message) => {
+    const root = makePack({
+      "outside.mjs": "export const a = () => 1;",
+      "pack/a.mjs": "export const text = 'x';",
+      "pack/folder/x.mjs": "",
+      "pack/then.mjs": "export const then = (resolve) => resolve({ a: () => 1 });",
+      "pack/throws.mjs": "throw new Error('no configuration'); export const a = 1;",
+    });
+    makeLink("../outside.mjs", `${root}/pack/link.mjs`);
+    const runner = createInProcessRunner({ root: `${root}/pack` });
+    onTestFinished(() => runner.close());
+    expect(await runner.call(inModule(`${root}/pack`, handler), {}, createContext())).toEqual({
+      content: [{ type: "text", text: message }],
+      isError: true,
+    });
+  });
+});
+
+describe("what a handler throws is an error result with its message", () => {
+  test.each([
+    ["throw new Error('sync')", "sync"],
+    ["return Promise.reject(new TypeError('async'))", "async"],
+    ["return { then(_, no) { no(new Error('thenable')) } }", "thenable"],
+    ["return { then() { throw new Error('then throws') } }", "then throws"],
+    ["throw 'text'", "text"],
+    ["throw 42", "The handler threw a value of type number."],
+    ["throw null", "The handler threw null."],
+    ["throw undefined", "The handler threw a value of type undefined."],
+    ["throw { message: 'like an error' }", "like an error"],
+    ["throw new Error('')", "Error"],
+    ["throw new Proxy({}, { get() { throw 1 } })", "The handler failed."],
+    ["throw Object.assign(new Error('x'), { message: { toString() { throw 1 } } })", "Error"],
+    ["return 1n", "The handler returned something that JSON cannot hold: it holds a BigInt."],
+  ])("%s", async (body, message) => {
+    const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
+    expect(await call("./a.mjs#a")).toEqual({ content: [{ type: "text", text: message }], isError: true });
+  });
+
+  test("and never its stack, nor more than 20,000 characters", async () => {
+    const { textOf } = createRunner({
+      "a.mjs": "export const a = () => { throw new Error('x'.repeat(1e6)) }",
+    });
+    expect(await textOf("./a.mjs#a")).toBe(`${"x".repeat(20_000)}… (980000 more characters)`);
+  });
+
+  test("while its code and data are there for whoever asks for the outcome", async () => {
+    const { root, runner } = createRunner({
+      "a.mjs":
+        "export const a = () => { throw Object.assign(new Error('x'), { code: 'E', data: { at: 1 } }) }",
+    });
+    expect(await runner.invoke(inModule(root, "./a.mjs#a"), {}, createContext())).toEqual({
+      thrown: { message: "x", code: "E", data: '{"at":1}' },
+    });
+  });
+});
+
+describe("what a handler is given", () => {
+  test("is its arguments, the hidden context among them, and a context that it cannot change", async () => {
+    const { call } = createRunner({
+      "a.mjs": `export const a = (args, context) => {
+        const tries = [
+          () => { context.options.deep.list.push(1) },
+          () => { context.log = 1 },
+          () => { context.memory.get = 1 },
+          () => { context.device.platform = "X" },
+        ];
+        const refused = tries.filter((attempt) => { try { attempt(); return false } catch { return true } }).length;
+        return { keys: Object.keys(args), hidden: args._trailblazeContext, refused, names: Object.keys(context).sort(),
+          user: context.memory.get("user"), options: context.options };
+      }`,
+    });
+    const args = Object.defineProperty({ a: 1 }, "_trailblazeContext", { value: { device: null } });
+    const options = { deep: { list: [0] } };
+    const written: unknown[] = [];
+    const result = await call("./a.mjs#a", args, {
+      options,
+      sessionId: "s",
+      device: { platform: "WEB" },
+      memory: { get: (key) => `${key} 1`, set: (...all) => written.push(all), delete: () => true },
+    });
+    expect(result.structuredContent).toEqual({
+      keys: ["a"],
+      hidden: { device: null },
+      refused: 4,
+      names: ["callTool", "device", "log", "memory", "options", "progress", "sessionId", "signal"],
+      user: "user 1",
+      options,
+    });
+    expect(Object.isFrozen(options)).toBe(false);
+  });
+
+  test("tells the host what it logs and how far it is, and calls other tools", async () => {
+    const { textOf } = createRunner({
+      "a.mjs": `export const a = async (args, { log, progress, callTool, memory }) => {
+        log("info", { n: 1 }); log("error", new Error("logged")); log("info", 1n); log("info");
+        await progress(1, 2, "half");
+        memory.set("k", "v"); memory.delete("l");
+        return (await callTool("other", { x: 1 })).content[0].text;
+      }`,
+    });
+    const seen: unknown[] = [];
+    const text = await textOf(
+      "./a.mjs#a",
+      {},
+      {
+        log: (...all) => seen.push(all),
+        progress: (...all) => seen.push(all),
+        memory: {
+          get: () => undefined,
+          set: (...all) => seen.push(all),
+          delete: (key) => seen.push(key) > 0,
+        },
+        callTool: async (name, args) => {
+          seen.push([name, args]);
+          return { content: [{ type: "text", text: "inner" }] };
+        },
+      },
+    );
+    expect(text).toBe("inner");
+    expect(seen).toEqual([
+      ["info", { n: 1 }],
+      ["error", "logged"],
+      ["info", "(something that JSON cannot hold)"],
+      ["info", null],
+      [1, 2, "half"],
+      ["k", "v"],
+      "l",
+      ["other", { x: 1 }],
+    ]);
+  });
+
+  test.each([
+    ["callTool('x', 'text')", "Arguments must be an object."],
+    ["callTool('x', { a: 1n })", "Arguments must be JSON, but what was given holds a BigInt."],
+    ["progress('half')", "Progress is told as progress(number, number?, string?)."],
+  ])("refuses %s", async (code, message) => {
+    const { textOf } = createRunner({
+      "a.mjs": `export const a = async (_, { callTool, progress }) => { await ${code} }`,
+    });
+    expect(await textOf("./a.mjs#a")).toBe(message);
+  });
+
+  test("does nothing any more when the call has ended", async () => {
+    const { call, textOf } = createRunner({
+      "a.mjs": `let kept;
+        export const keep = (_, context) => { kept = context };
+        export const use = async () => {
+          kept.log("info", 1); await kept.progress(1); kept.memory.set("a", "b");
+          return kept.callTool("x").then(() => "called", (error) => error.message);
+        };`,
+    });
+    const seen: unknown[] = [];
+    const note = (...all: unknown[]) => void seen.push(all);
+    const memory = { get: () => undefined, set: note, delete: () => true };
+    await call(
+      "./a.mjs#keep",
+      {},
+      { log: note, progress: note, memory, callTool: async (...all) => note(all) },
+    );
+    expect(await textOf("./a.mjs#use")).toBe("The call has ended, and calls no other tool.");
+    expect(seen).toEqual([]);
+  });
+});
+
+describe("when the signal aborts", () => {
+  test("the call rejects at once with its reason, and what the handler then does is dropped", async () => {
+    const { call } = createRunner({
+      "a.mjs": `export const stubborn = () => new Promise(() => {});
+        export const polite = (_, { signal }) => new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("mine"))));`,
+    });
+    for (const name of ["stubborn", "polite"]) {
+      const controller = new AbortController();
+      const calling = call(`./a.mjs#${name}`, {}, { signal: controller.signal });
+      setTimeout(() => controller.abort(new Error("given up")), 20);
+      await expect(calling).rejects.toThrow("given up");
+    }
+  });
+
+  test("before the call, nothing runs", async () => {
+    const { call, textOf } = createRunner({ "a.mjs": "let n = 0; export const a = () => ++n;" });
+    await expect(call("./a.mjs#a", {}, { signal: AbortSignal.abort(new Error("too late")) })).rejects.toThrow(
+      "too late",
+    );
+    expect(await textOf("./a.mjs#a")).toBe("1");
+  });
+});
+
+describe("initialize", () => {
+  test("runs once, however often it is asked for, and gets the options", async () => {
+    const { root, runner, textOf } = createRunner({
+      "a.mjs":
+        "let seen = []; export const init = async (c) => { seen.push(c.options) }; export const a = () => seen;",
+    });
+    const init = () => runner.initialize(inModule(root, "./a.mjs#init"), { options: { o: 1 } });
+    await Promise.all([init(), init()]);
+    await init();
+    expect(await textOf("./a.mjs#a")).toBe('[{"o":1}]');
+  });
+
+  test("rejects with what it threw, each time", async () => {
+    const { root, runner } = createRunner({
+      "a.mjs": "let n = 0; export const init = () => { throw new Error(`no ${++n}`) };",
+    });
+    const init = () => runner.initialize(inModule(root, "./a.mjs#init"), { options: {} });
+    await expect(init()).rejects.toThrow("no 1");
+    await expect(init()).rejects.toThrow("no 1");
+    await expect(runner.initialize(inModule(root, "./a.mjs#none"), { options: {} })).rejects.toThrow(
+      'The module "./a.mjs" has no export "none".',
+    );
+  });
+});
+
+test("a closed runner runs nothing", async () => {
+  const { runner, call, textOf } = createRunner({ "a.mjs": "export const a = () => 'ran';" });
+  expect(await textOf("./a.mjs#a")).toBe("ran");
+  await runner.close();
+  expect(await call("./a.mjs#a")).toMatchObject({ isError: true });
+});

@@ -1,0 +1,39 @@
+// A process that runs a pack's handlers one after the other, for tests of what becomes of it when they throw late.
+// Prints what was reported; then throws what is no pack's, if it is asked to.
+import { writeSync } from "node:fs";
+import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import { createContext } from "./run-place.ts";
+
+interface Request {
+  root: string;
+  names: string[];
+  own?: "throw" | "reject" | "log" | "callTool";
+  trusted?: boolean;
+}
+
+const { root, names, own, trusted = false } = JSON.parse(process.argv[2] ?? "{}") as Request;
+const reported: string[] = [];
+const runner = createInProcessRunner({ root, trusted, onLateError: (message) => reported.push(message) });
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const throwLater = () =>
+  void setTimeout(() => {
+    throw new Error("the host's own");
+  }, 1);
+
+for (const name of names) {
+  const context = createContext({
+    log: () => own === "log" && throwLater(),
+    callTool: async () => {
+      if (own === "callTool") throwLater();
+      throw new Error("tool refused");
+    },
+  });
+  await runner.call({ root, source: { from: "module", handler: `./late.mjs#${name}` } }, {}, context);
+  await sleep(60);
+}
+await runner.close();
+writeSync(1, `${JSON.stringify({ reported, listeners: process.listenerCount("uncaughtException") })}\n`);
+if (own === "throw") throwLater();
+if (own === "reject") void Promise.reject(new Error("the host's own"));
+await sleep(100);
+writeSync(1, "alive\n");

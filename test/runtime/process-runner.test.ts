@@ -1,0 +1,427 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { HandlerContext } from "../../src/runtime/handler-context.ts";
+import { createProcessRunner, type ProcessRunnerOptions } from "../../src/runtime/process-runner.ts";
+import { isRunning, readPids } from "../support/processes.ts";
+import { inRepository } from "../support/repository.ts";
+import type { Tree } from "../support/tree.ts";
+import { makePack } from "./make-pack.ts";
+import { createContext, inDefinition, inModule } from "./run-place.ts";
+
+const end = { inputMs: 1000, termMs: 1000 };
+
+function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOptions> = {}) {
+  const root = makePack(typeof modules === "string" ? { "a.mjs": modules } : modules);
+  const late: string[] = [];
+  const output: Buffer[] = [];
+  const runner = createProcessRunner({
+    root,
+    env: { MARK: root },
+    end,
+    onLateError: (message) => late.push(message),
+    onOutput: (chunk) => output.push(chunk),
+    ...options,
+  });
+  onTestFinished(() => runner.close());
+  const call = (name: string, args = {}, context: Partial<HandlerContext> = {}) =>
+    runner.call(inModule(root, `./a.mjs#${name}`), args, createContext(context));
+  const textOf = async (name: string, args = {}, context: Partial<HandlerContext> = {}) =>
+    (await call(name, args, context)).content[0]?.text;
+  return { root, runner, call, textOf, late, outputText: () => Buffer.concat(output).toString() };
+}
+
+describe("a handler in a child", { timeout: 30_000 }, () => {
+  test("gets what one in the host gets, and answers as it would", async () => {
+    const { call, root, runner } = createRunner(`
+      export const a = async (args, context) => {
+        context.log("info", { n: 1 }); context.log("error", new Error("logged"));
+        await context.progress(1, 2, "half");
+        const tries = [() => { context.options.o.push(1) }, () => { context.log = 1 }, () => { context.device.platform = 1 }];
+        return {
+          pid: process.pid, args, hidden: args._trailblazeContext, options: context.options,
+          refused: tries.filter((attempt) => { try { attempt(); return false } catch { return true } }).length,
+          names: Object.keys(context).sort(), session: context.sessionId, device: context.device,
+        };
+      };
+      export default { text: { handler: () => "from a definition" } };`);
+    const seen: unknown[] = [];
+    const args = Object.defineProperty(JSON.parse('{ "x": "é\\n", "__proto__": 1 }'), "_trailblazeContext", {
+      value: { memory: {} },
+    });
+    const { structuredContent: content } = await call("a", args, {
+      options: { o: [0] },
+      sessionId: "s",
+      device: null,
+      log: (...all) => seen.push(all),
+      progress: (...all) => seen.push(all),
+    });
+    expect(content?.pid).not.toBe(process.pid);
+    expect(JSON.stringify(content?.args)).toBe('{"x":"é\\n","__proto__":1}');
+    expect(content).toMatchObject({
+      hidden: { memory: {} },
+      options: { o: [0] },
+      refused: 3,
+      names: ["callTool", "device", "log", "options", "progress", "sessionId", "signal"],
+      session: "s",
+      device: null,
+    });
+    expect(seen).toEqual([
+      ["info", { n: 1 }],
+      ["error", "logged"],
+      [1, 2, "half"],
+    ]);
+    const defined = await runner.call(inDefinition(root, "a.mjs", "text", "handler"), {}, createContext());
+    expect(defined).toEqual({ content: [{ type: "text", text: "from a definition" }] });
+  });
+
+  test.each([
+    ["return 'text'", { content: [{ type: "text", text: "text" }] }],
+    ["return", { content: [] }],
+    ["return null", { content: [{ type: "text", text: "null" }] }],
+    ["return [1]", { content: [{ type: "text", text: "[1]" }] }],
+    ["return { a: 1 }", { content: [{ type: "text", text: '{"a":1}' }], structuredContent: { a: 1 } }],
+    ["return { content: [{ type: 'text', text: 'x' }] }", { content: [{ type: "text", text: "x" }] }],
+    ["return new Map()", "The handler returned something that JSON cannot hold: it holds a Map."],
+    ["throw new Error('thrown')", "thrown"],
+    ["throw 7", "The handler threw a value of type number."],
+    ["return Promise.reject('rejected')", "rejected"],
+    ["return context.callTool('x', 1)", "Arguments must be an object."],
+  ])("%s", async (body, expected) => {
+    const { call } = createRunner(`export const a = (args, context) => { ${body} };`);
+    const error = { content: [{ type: "text", text: expected }], isError: true };
+    expect(await call("a")).toEqual(typeof expected === "string" ? error : expected);
+  });
+
+  test("that is missing, or a function of the host's, is an error", async () => {
+    const { textOf, runner, root } = createRunner("export const a = 1;");
+    expect(await textOf("none")).toBe('The module "./a.mjs" has no export "none".');
+    const source = { from: "function", run: () => 1 } as const;
+    await expect(runner.call({ root, source }, {}, createContext())).rejects.toThrow("another process");
+  });
+
+  test("is not called with what is no JSON, nor answered with it", async () => {
+    const { call, textOf } = createRunner(
+      "export const a = (_, { callTool }) => callTool('x').then(() => 'answered', (error) => error.message);",
+    );
+    await expect(call("a", { n: 1n })).rejects.toThrow(TypeError);
+    expect(await textOf("a", {}, { callTool: async () => 1n })).toBe("The tool's result is no JSON.");
+    const refuse = async () => {
+      throw new Error("unknown tool");
+    };
+    expect(await textOf("a", {}, { callTool: refuse })).toBe("unknown tool");
+  });
+
+  test("runs beside others, in one process, which is started when it is needed", async () => {
+    const { runner, call } = createRunner(`
+      let running = 0; let most = 0;
+      export const a = async ({ n }) => {
+        most = Math.max(most, ++running); await new Promise((resolve) => setTimeout(resolve, 50)); running--;
+        return { n, most, pid: process.pid };
+      };`);
+    expect(runner.hasStarted).toBe(false);
+    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => call("a", { n })));
+    expect(results.map(({ structuredContent }) => structuredContent?.n)).toEqual(results.map((_, n) => n));
+    expect(new Set(results.map(({ structuredContent }) => structuredContent?.pid)).size).toBe(1);
+    expect(results.at(-1)?.structuredContent?.most).toBe(20);
+  });
+
+  test("has the environment and the folder that it is given, and nothing on its input", async () => {
+    const { call, root } = createRunner(
+      `import { readFileSync } from "node:fs";
+      export const a = () => ({ env: process.env, cwd: process.cwd(), input: readFileSync(0, "utf8"), argv: process.argv.length, ipc: typeof process.send });`,
+    );
+    expect((await call("a")).structuredContent).toEqual({
+      ...{ env: { MARK: root }, cwd: root, input: "", argv: 2, ipc: "undefined" },
+    });
+  });
+
+  test("may write where it likes", async () => {
+    const { textOf, outputText } = createRunner(`
+      import { writeSync } from "node:fs"; import { execSync } from "node:child_process";
+      export const a = () => {
+        console.log("by console"); writeSync(1, "by descriptor"); console.error("to stderr");
+        execSync("echo by a program; cat", { stdio: "inherit", shell: "/bin/sh", env: { PATH: "/bin:/usr/bin" } });
+        return "done";
+      };`);
+    expect(await textOf("a")).toBe("done");
+    await vi.waitFor(() => {
+      for (const part of ["by console", "by descriptor", "to stderr", "by a program"])
+        expect(outputText()).toContain(part);
+    });
+  });
+
+  test("may return much, but not more than a message holds", async () => {
+    const body = "export const a = ({ n }) => 'é'.repeat(n);";
+    expect(String(await createRunner(body).textOf("a", { n: 3_000_000 }))).toHaveLength(3_000_000);
+    const { textOf } = createRunner(body, { messageBytes: 10_000 });
+    expect(await textOf("a", { n: 5000 })).toBe(
+      "The handler returned 10000 bytes; with `isolation: process`, the limit is 5000 bytes.",
+    );
+    expect(await textOf("a", { n: 3 })).toBe("ééé");
+  });
+
+  test("is initialized once a process", async () => {
+    const { root, runner, textOf } = createRunner(`
+      let seen = []; export const init = (c) => { seen.push(c.options) }; export const a = () => seen;
+      let n = 0; export const fails = () => { throw new Error("no " + ++n) };`);
+    const init = (name: string) =>
+      runner.initialize(inModule(root, `./a.mjs#${name}`), { options: { o: 1 } });
+    await Promise.all([init("init"), init("init")]);
+    expect(await textOf("a")).toBe('[{"o":1}]');
+    await expect(init("fails")).rejects.toThrow("no 1");
+    await expect(init("fails")).rejects.toThrow("no 1");
+  });
+});
+
+describe("memory in a child", { timeout: 30_000 }, () => {
+  const createMemory = (entries: [string, string][]) => {
+    const map = new Map(entries);
+    return {
+      map,
+      get: (key: string) => map.get(key),
+      set: (key: string, value: string) => void map.set(key, value),
+      delete: (key: string) => map.delete(key),
+    };
+  };
+
+  const module = `
+    export const a = async (_, { memory, callTool }) => {
+      const before = [memory.get("kept"), memory.get("gone"), memory.get("none")];
+      memory.set("mine", "1"); const deleted = [memory.delete("gone"), memory.delete("none")];
+      const own = [memory.get("mine"), memory.get("gone")];
+      const inner = await callTool("inner");
+      memory.set("last", "z");
+      return { before, deleted, own, inner, after: [memory.get("mine"), memory.get("inner"), memory.get("kept")], names: Object.keys(memory) };
+    };
+    export const bad = (_, { memory }) => memory.set("a", 1);
+    export const parallel = async (_, { memory, callTool }) => {
+      const answer = callTool("inner"); memory.set("meanwhile", "m"); await answer; return memory.get("meanwhile");
+    };
+    export const many = (_, { memory }) => { for (let n = 0; n < 1000; n++) memory.set("n", String(n)) };`;
+
+  test.each([true, false])(
+    "is read and written at once, by inner calls too (with a snapshot: %s)",
+    async (hasSnapshot) => {
+      const { call } = createRunner(module);
+      const memory = createMemory([
+        ["kept", "k"],
+        ["gone", "g"],
+      ]);
+      const given = hasSnapshot ? { ...memory, snapshot: () => Object.fromEntries(memory.map) } : memory;
+      const hidden = { memory: Object.fromEntries(memory.map), device: null };
+      const args = Object.defineProperty({}, "_trailblazeContext", { value: hidden });
+      const { structuredContent } = await call("a", args, {
+        memory: given,
+        callTool: async () => {
+          const visible = [...memory.map];
+          memory.set("inner", "i");
+          memory.set("kept", "changed");
+          return visible;
+        },
+      });
+      expect(structuredContent).toEqual({
+        before: ["k", "g", null],
+        deleted: [true, false],
+        own: ["1", null],
+        inner: [
+          ["kept", "k"],
+          ["mine", "1"],
+        ],
+        // Without a snapshot nobody can know of a key that was not there before.
+        after: hasSnapshot ? ["1", "i", "changed"] : [null, null, "changed"],
+        names: ["get", "set", "delete"],
+      });
+      expect(memory.map.get("last")).toBe("z");
+    },
+  );
+
+  test("takes texts only, and keeps what is written while a tool is called", async () => {
+    const { textOf } = createRunner(module);
+    const memory = { ...createMemory([]), snapshot: () => ({}) };
+    expect(await textOf("bad", {}, { memory })).toBe("Memory holds texts by keys that are texts.");
+    expect(await textOf("parallel", {}, { memory })).toBe("m");
+    await textOf("many", {}, { memory });
+    expect(memory.get("n")).toBe("999");
+  });
+});
+
+describe("when a call in a child is given up", { timeout: 30_000 }, () => {
+  test("it rejects at once, the handler hears of it, and the others go on", async () => {
+    const { call, textOf } = createRunner(`
+      let heard = "nothing";
+      export const waits = (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => { heard = signal.reason.message }));
+      export const a = () => heard;`);
+    const controller = new AbortController();
+    const calling = call("waits", {}, { signal: controller.signal });
+    await textOf("a");
+    controller.abort(new Error("given up"));
+    await expect(calling).rejects.toThrow("given up");
+    expect(await textOf("a")).toBe("given up");
+    await expect(call("a", {}, { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
+  });
+
+  test("and it loops, its process is ended, and the host lives", async () => {
+    const { call, runner } = createRunner(
+      "export const loops = ({ now }) => { while (now); }; export const a = () => 1;",
+      { stuckMs: 200 },
+    );
+    // Loaded, so that the next call of it loops at once.
+    await call("loops");
+    const controller = new AbortController();
+    const looping = call("loops", { now: true }, { signal: controller.signal });
+    const other = call("a");
+    setTimeout(() => controller.abort(new Error("given up")), 100);
+    await expect(looping).rejects.toThrow("given up");
+    await expect(other).rejects.toThrow("did not react within 200 ms");
+    expect(await runner.death).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|KILL)/) });
+  });
+});
+
+describe("what a handler does to its process ends no host", { timeout: 30_000 }, () => {
+  test.each([
+    ["exits", "process.exit(3)", { exitCode: 3, signal: null }],
+    ["exits with success", "process.exit(0)", { exitCode: 0, signal: null }],
+    ["kills itself", "process.kill(process.pid, 'SIGKILL')", { exitCode: null, signal: "SIGKILL" }],
+    ["aborts", "process.abort()", { exitCode: null, signal: "SIGABRT" }],
+    [
+      "takes all memory",
+      "const all = []; for (;;) all.push(new Array(1e5).fill(1))",
+      { exitCode: null, signal: "SIGABRT" },
+    ],
+  ])("when it %s", async (_what, body, ending) => {
+    const { call, runner } = createRunner(
+      `export const waits = () => new Promise(() => {});
+      export const a = () => { console.error("before the end"); ${body} };`,
+      { env: { NODE_OPTIONS: "--max-old-space-size=32" } },
+    );
+    const failed = await Promise.allSettled([call("waits"), call("a")]);
+    for (const result of failed) {
+      expect(result).toMatchObject({ status: "rejected", reason: { name: "CodeDiedError", ...ending } });
+      expect((result as PromiseRejectedResult).reason.stderrTail).toMatch(/before the end|heap/);
+    }
+    await expect(call("waits")).rejects.toThrow("The process that runs the package's code ended");
+    await expect(runner.initialize(inModule("/", "./x.mjs"), { options: {} })).rejects.toMatchObject(ending);
+    expect(await runner.death).toMatchObject(ending);
+  });
+
+  test("when it throws late, over and over", async () => {
+    const { textOf, late } = createRunner(`
+      export const a = () => {
+        setTimeout(() => { throw new Error("timer") }, 1); Promise.reject("rejection");
+        setInterval(() => { throw new Error("again") }, 1);
+      };
+      export const b = () => "alive";`);
+    await textOf("a");
+    await vi.waitFor(() => expect(late).toHaveLength(100), { timeout: 20_000 });
+    expect(late.slice(0, 3).sort()).toEqual(["again", "rejection", "timer"]);
+    expect(late.at(-1)).toBe("There are more errors of this kind, which are not told.");
+    expect(await textOf("b")).toBe("alive");
+  });
+
+  test("when it closes or floods its connection", async () => {
+    const closing = createRunner(
+      "import { closeSync } from 'node:fs'; export const a = () => { closeSync(4); return 1 };",
+    );
+    await expect(closing.call("a")).rejects.toMatchObject({ name: "CodeDiedError" });
+    const flooding = createRunner(
+      "import { writeSync } from 'node:fs'; export const a = () => { for (;;) try { writeSync(4, 'x'.repeat(1e5)) } catch {} };",
+      { messageBytes: 1_000_000 },
+    );
+    await expect(flooding.call("a")).rejects.toThrow("It sent a message of more than 1000000 bytes.");
+  });
+
+  test("when it sends nonsense", async () => {
+    const lies = [
+      "nonsense",
+      "{}",
+      "[]",
+      "null",
+      '{"kind":"toString","id":1}',
+      '{"kind":"done","id":1}',
+      '{"kind":"done","id":1,"outcome":{"returned":{"kind":"json","json":1}},"writes":[]}',
+      '{"kind":"done","id":99,"outcome":{"returned":{"kind":"nothing"}},"writes":[]}',
+      '{"kind":"done","id":1,"outcome":{"returned":{"kind":"nothing"}},"writes":[["a",1]]}',
+      '{"kind":"callTool","id":1,"number":1,"name":1,"args":{},"writes":[]}',
+      '{"kind":"callTool","id":77,"number":1,"name":"x","args":{},"writes":[]}',
+      '{"kind":"log","id":{},"level":"info"}',
+      '{"kind":"progress","id":1,"progress":"x"}',
+    ];
+    const { textOf } = createRunner(`
+      import { writeSync } from "node:fs";
+      export const a = () => { writeSync(4, ${JSON.stringify(`${lies.join("\n")}\n`)}); return "the truth" };
+      export const b = () => { writeSync(4, '{"kind":"done","id":2,"outcome":{"returned":{"kind":"json","json":"{"}},"writes":[]}\\n') };`);
+    const seen: unknown[] = [];
+    const note = (...all: unknown[]) => void seen.push(all);
+    expect(await textOf("a", {}, { log: note, progress: note, callTool: async (...all) => note(all) })).toBe(
+      "the truth",
+    );
+    expect(seen).toEqual([]);
+    expect(await textOf("b")).toBe("The handler returned something that is no JSON.");
+  });
+
+  test("when it cannot be started", async () => {
+    const { call } = createRunner("export const a = () => 1;", { cwd: "/there/is/no/such/folder" });
+    await expect(call("a")).rejects.toThrow('its folder "/there/is/no/such/folder" does not exist');
+  });
+});
+
+describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () => {
+  test.each([
+    ["that waits", "setInterval(() => {}, 1000)"],
+    ["that ignores SIGTERM", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"],
+    [
+      "that will not exit",
+      "process.exit = () => {}; process.reallyExit = () => {}; process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)",
+    ],
+    ["that loops", "setTimeout(() => { for (;;); }, 10)"],
+    ["with processes of its own", ""],
+  ])("leaves nothing of a child %s", async (_what, body) => {
+    const { call, runner, textOf } = createRunner(
+      `import { spawn } from "node:child_process";
+      export const a = () => {
+        const { pid } = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
+        ${body};
+        return { pids: [process.pid, pid] };
+      };
+      export const waits = () => new Promise(() => {});`,
+      { end: { inputMs: 300, termMs: 300 } },
+    );
+    const pids = (await call("a")).structuredContent?.pids as number[];
+    expect(pids.map(isRunning)).toEqual([true, true]);
+    const waiting = expect(call("waits")).rejects.toThrow("The session is closed.");
+    await Promise.all([runner.close(), runner.close()]);
+    await waiting;
+    await vi.waitFor(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeout: 10_000 });
+    await expect(textOf("waits")).rejects.toThrow("The session is closed.");
+  });
+
+  test("a runner that never ran starts nothing", async () => {
+    const { runner, root } = createRunner({
+      "a.mjs": "import { writeFileSync } from 'node:fs'; writeFileSync('ran', '')",
+    });
+    await runner.close();
+    expect(runner.hasStarted).toBe(false);
+    expect(existsSync(join(root, "ran"))).toBe(false);
+  });
+
+  test.each([
+    ["that waits", "new Promise(() => {})"],
+    ["that loops", "(() => { for (;;); })()"],
+  ])("is not even needed where the host is killed: a child %s ends with it", async (_what, code) => {
+    const root = makePack({
+      "a.mjs": `import { writeFileSync } from "node:fs";
+        export const a = () => { writeFileSync(${"`${import.meta.dirname}/pid`"}, String(process.pid)); return ${code} };`,
+    });
+    const script = inRepository("test/runtime/process-runner-host.ts");
+    const host = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), script, root], {
+      stdio: "inherit",
+    });
+    onTestFinished(() => void host.kill("SIGKILL"));
+    const readPid = () => readPids(join(root, "pid"))[0] ?? 0;
+    await vi.waitFor(() => expect(isRunning(readPid())).toBe(true), { timeout: 20_000 });
+    host.kill("SIGKILL");
+    await vi.waitFor(() => expect(isRunning(readPid())).toBe(false), { timeout: 15_000, interval: 100 });
+  });
+});

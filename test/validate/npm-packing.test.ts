@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import packlist from "npm-packlist";
+import { describe, expect, test } from "vitest";
+import { createNpmPacking } from "../../src/validate/packing/npm-packing.ts";
+import { findPackedByRules } from "../../src/validate/packing/npm-packlist-walk.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+
+/** Everything that npm would pack of a folder, by npm-packlist alone. */
+function packAll(packageRoot: string, manifest: Record<string, unknown>): Promise<string[]> {
+  const tree = {
+    path: packageRoot,
+    package: manifest,
+    isProjectRoot: true,
+    edgesOut: new Map<string, never>(),
+  } as const;
+  return new Promise((resolve, reject) => {
+    new packlist.Walker(tree, { isPackage: true }).on("done", resolve).on("error", reject).start();
+  });
+}
+
+const segment = fc.constantFrom(
+  "lib",
+  "dist",
+  "trailblaze",
+  "node_modules",
+  "build",
+  "CVS",
+  "@x",
+  ".hidden",
+  "a b",
+);
+const fileName = fc.constantFrom(
+  "index.js",
+  "a.json",
+  "b.yaml",
+  "README.md",
+  "c.orig",
+  "package-lock.json",
+  ".npmrc",
+  "._x",
+  "config.gypi",
+  "@at.js",
+  "A.JSON",
+);
+const path = fc
+  .tuple(fc.array(segment, { maxLength: 3 }), fileName)
+  .map(([folders, name]) => [...folders, name].join("/"));
+const pattern = fc.constantFrom(
+  "lib",
+  "dist/",
+  "./lib",
+  "/trailblaze",
+  "*.js",
+  "**/*.json",
+  "!lib",
+  "lib/*",
+  "lib/index.js",
+  "LIB",
+  "index.js",
+  "!*.json",
+  "*",
+  "trailblaze/lib",
+  "",
+  "coverage/",
+  "*.log",
+  "*.JS",
+  "# lib",
+  "lib/**",
+  "a.json/",
+  "*.json/x",
+  "DIST/index.js",
+  "*b*",
+);
+const ignoreFile = fc.constantFrom(
+  ".npmignore",
+  ".gitignore",
+  "lib/.npmignore",
+  "trailblaze/.gitignore",
+  "lib/dist/.npmignore",
+);
+const ignoreText = fc
+  .array(
+    pattern.map((one) => one.replace(/^\.\//, "")),
+    { maxLength: 3 },
+  )
+  .map((lines) => lines.join("\n"));
+const packages = fc.record({
+  paths: fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
+  files: fc.option(fc.array(pattern, { maxLength: 4 }), { nil: undefined }),
+  ignores: fc.dictionary(ignoreFile, ignoreText, { maxKeys: 2 }),
+  main: fc.option(fc.constantFrom("lib/index.js", "./index.js"), { nil: undefined }),
+});
+
+describe("what npm would pack", () => {
+  test("is told of single files as npm-packlist tells it of all", { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(packages, async ({ paths, files, ignores, main }) => {
+        const manifest = {
+          name: "x",
+          version: "1.0.0",
+          ...(files ? { files } : {}),
+          ...(main ? { main } : {}),
+        };
+        const folder = makeTemporaryFolder();
+        try {
+          const tree = Object.fromEntries(paths.map((one) => [one, "x"]));
+          writeTree(folder.path, { ...tree, ...ignores, "package.json": manifest });
+          const all = new Set(
+            (await packAll(folder.path, manifest)).map((file) => file.replace(/^\.\//, "")),
+          );
+          const expected = paths.filter((file) => all.has(file)).sort();
+          const request = { packageRoot: folder.path, manifest, files: paths };
+          const packed = await createNpmPacking().findPacked(request);
+          expect([...(packed ?? ["cannot tell"])].sort()).toEqual(expected);
+          const byRules = await findPackedByRules(request);
+          expect([...(byRules ?? ["cannot tell"])].sort()).toEqual(expected);
+        } finally {
+          folder.remove();
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
