@@ -9,125 +9,177 @@ import { inRepository } from "./support/repository.ts";
  * no cycle. This table is the diagram; `docs/` explains it.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  kinds: [],
-  version: [],
-  // Pure.
-  data: [],
-  problems: ["kinds"],
-  "qualified-names": ["kinds", "data", "problems"],
-  "extension-schema": ["kinds", "data", "problems", "qualified-names"],
+  // Small facts that everything may know.
+  "kinds.ts": [],
+  "version.ts": [],
+  // Pure: functions of their arguments.
+  problems: ["kinds.ts"],
+  data: ["problems"],
+  "qualified-names": ["kinds.ts", "problems", "data"],
+  "extension-schema": ["kinds.ts", "problems", "data", "qualified-names"],
   expressions: ["problems"],
-  // The ports and their adapters.
-  io: ["kinds", "data", "problems", "qualified-names"],
-  // The flow.
-  discovery: ["kinds", "version", "data", "problems", "qualified-names", "extension-schema", "io"],
-  definitions: [
-    "kinds",
-    "version",
-    "data",
+  "json-schema": ["problems", "data", "extension-schema", "expressions"],
+  // The machine.
+  files: ["problems"],
+  processes: ["problems", "files"],
+  // Discovery, inspection, validation: each a stage with its conductor.
+  config: ["problems", "data", "qualified-names", "extension-schema", "files"],
+  discovery: [
+    "kinds.ts",
+    "version.ts",
     "problems",
+    "data",
+    "qualified-names",
+    "extension-schema",
+    "files",
+    "config",
+  ],
+  confinement: ["problems", "data", "qualified-names", "files"],
+  inspection: [
+    "kinds.ts",
+    "problems",
+    "data",
+    "qualified-names",
+    "extension-schema",
+    "files",
+    "discovery",
+    "confinement",
+  ],
+  validate: [
+    "kinds.ts",
+    "problems",
+    "data",
     "qualified-names",
     "extension-schema",
     "expressions",
-    "io",
+    "json-schema",
+    "files",
+    "discovery",
+    "inspection",
+  ],
+  // Packages in registries, and what installs them.
+  npm: [
+    "kinds.ts",
+    "problems",
+    "data",
+    "qualified-names",
+    "extension-schema",
+    "files",
+    "processes",
+    "discovery",
+    "inspection",
+    "validate",
+  ],
+  // Execution: running code, speaking MCP, sessions, servers, clients' configs.
+  runtime: [
+    "problems",
+    "data",
+    "extension-schema",
+    "expressions",
+    "json-schema",
+    "processes",
+    "config",
     "discovery",
   ],
-  // Pure again: facts are handed in.
-  validate: ["kinds", "data", "problems", "qualified-names", "extension-schema", "discovery", "definitions"],
-  registry: ["kinds", "data", "problems", "qualified-names"],
-  // Running code: a pack's, or the host's own.
-  execution: ["data", "problems", "extension-schema", "expressions", "io"],
+  mcp: ["version.ts", "problems", "data", "processes", "config", "runtime"],
+  callback: ["problems", "data", "config", "mcp"],
   session: [
-    "kinds",
-    "version",
-    "data",
+    "kinds.ts",
     "problems",
+    "data",
     "qualified-names",
     "extension-schema",
     "expressions",
-    "io",
+    "json-schema",
+    "files",
+    "processes",
+    "config",
     "discovery",
-    "definitions",
+    "inspection",
     "validate",
-    "registry",
-    "execution",
+    "npm",
+    "runtime",
+    "mcp",
+    "callback",
   ],
   serve: [
-    "kinds",
-    "data",
     "problems",
+    "data",
     "qualified-names",
     "extension-schema",
-    "expressions",
-    "io",
+    "json-schema",
+    "processes",
+    "config",
     "discovery",
-    "definitions",
-    "registry",
-    "execution",
-    "session",
-  ],
-  // For those who write packs; sessions and validation are handed in.
-  author: ["data", "problems", "qualified-names"],
-  // Packs elsewhere: in registries, and on their way into the project.
-  remote: ["kinds", "data", "problems", "qualified-names", "extension-schema", "io", "discovery"],
-  install: [
-    "kinds",
-    "version",
-    "data",
-    "problems",
-    "qualified-names",
-    "extension-schema",
-    "io",
-    "discovery",
-    "definitions",
-    "remote",
-  ],
-  // Where the public functions are handed their means; all that is pure stays without.
-  api: [
-    "kinds",
-    "version",
-    "data",
-    "problems",
-    "qualified-names",
-    "extension-schema",
-    "io",
-    "discovery",
-    "definitions",
+    "inspection",
     "validate",
-    "registry",
-    "execution",
+    "runtime",
+    "mcp",
+    "session",
+  ],
+  install: [
+    "problems",
+    "data",
+    "qualified-names",
+    "files",
+    "processes",
+    "config",
+    "discovery",
+    "inspection",
+    "runtime",
     "session",
     "serve",
-    "author",
-    "remote",
-    "install",
   ],
-  // The entry of trust levels 1 and 2.
-  index: ["kinds", "problems", "qualified-names", "discovery", "definitions", "api", "registry"],
-  cli: [
-    "kinds",
-    "version",
-    "data",
+  // The entries of the library; `index.ts` has trust levels 1 and 2 only.
+  "index.ts": ["kinds.ts", "problems", "qualified-names", "discovery", "inspection", "validate"],
+  "session.ts": ["problems", "config", "runtime", "session"],
+  "serve.ts": ["problems", "config", "session", "serve"],
+  "install.ts": ["problems", "install"],
+  "remote.ts": ["problems", "files", "discovery", "npm"],
+  // For authors of packs, and the command.
+  author: [
+    "version.ts",
     "problems",
+    "data",
+    "qualified-names",
+    "files",
+    "processes",
+    "discovery",
+    "validate",
+    "session",
+    "session.ts",
+  ],
+  cli: [
+    "kinds.ts",
+    "version.ts",
+    "problems",
+    "data",
     "qualified-names",
     "extension-schema",
     "discovery",
-    "definitions",
+    "inspection",
+    "validate",
+    "npm",
+    "mcp",
     "session",
     "serve",
-    "api",
+    "install",
+    "session.ts",
+    "author",
+    "serve.ts",
+    "install.ts",
+    "remote.ts",
   ],
 };
 
 /** Folders whose code is a function of its arguments, and what such code has no use for. */
 const pureFolders = [
-  "data",
   "problems",
+  "data",
   "qualified-names",
   "extension-schema",
   "expressions",
-  "validate",
-  "registry",
+  "validate/checks",
 ];
 const impureModules =
   /^node:(fs|fs\/promises|child_process|net|tls|dgram|dns|http|https|http2|worker_threads|cluster|timers|timers\/promises|perf_hooks|process|os|vm)$/;
@@ -189,7 +241,7 @@ function readSource(path: string): SourceFile {
   const [first = ""] = path.split("/");
   return {
     path,
-    folder: first.replace(/\.ts$/, ""),
+    folder: first,
     imports,
     importsComputed,
     node,
@@ -205,7 +257,8 @@ const files = readdirSync(root, { recursive: true, withFileTypes: true })
 const byPath = new Map(files.map((file) => [file.path, file]));
 const written = files.filter(({ path }) => !path.includes("/generated/"));
 
-const folderOf = (path: string) => (path.split("/")[0] ?? "").replace(/\.ts$/, "");
+/** The folder below src that a file is in, or the file itself where it is in src. */
+const folderOf = (path: string) => path.split("/")[0] ?? "";
 
 /** Everything that loading a file loads, with the way that leads there. */
 function reachableFrom(path: string, kinds: readonly Import["kind"][]): Map<string, string[]> {
@@ -288,13 +341,13 @@ describe("the import table", () => {
 
 describe("pure folders", () => {
   test.each(pureFolders)("%s reaches no file system, process, network or clock", (folder) => {
-    const paths = files.filter((file) => file.folder === folder).map(({ path }) => path);
+    const paths = files.filter(({ path }) => path.startsWith(`${folder}/`)).map(({ path }) => path);
     expect(paths.flatMap((path) => forbiddenWays(path, ["static", "dynamic"], impureModules))).toEqual([]);
   });
 
   test.each(pureFolders)("%s asks no clock, no chance and no environment", (folder) => {
     const impure = written
-      .filter((file) => file.folder === folder)
+      .filter(({ path }) => path.startsWith(`${folder}/`))
       .filter((file) =>
         hasNode(
           file,
@@ -317,17 +370,17 @@ describe("pure folders", () => {
 describe("means that only one place has", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
-      "io/confined-process.ts",
-      "io/package-manager.ts",
-      "io/reserve-descriptors.ts",
-      "io/server-process.ts",
+      "confinement/confined-process.ts",
+      "npm/package-manager.ts",
+      "processes/reserve-descriptors.ts",
+      "processes/server-process.ts",
     ]);
   });
 
   test("the MCP SDK is imported behind one seam", () => {
     const importers = importersOf(/^@modelcontextprotocol\//);
     expect(importers.length).toBeGreaterThan(0);
-    for (const path of importers) expect(path).toMatch(/^(?:session\/servers|serve)\//);
+    for (const path of importers) expect(path).toMatch(/^mcp\//);
   });
 
   test("npm-registry-fetch is imported by one file at most", () => {
@@ -336,8 +389,8 @@ describe("means that only one place has", () => {
 
   test("code that only running tells, as a pack's, is imported confined or at execution", () => {
     expect(pathsThat(({ importsComputed }) => importsComputed)).toEqual([
-      "io/confined-child.mjs",
-      "io/module-loader.mjs",
+      "confinement/confined-child.mjs",
+      "runtime/module-loader.mjs",
     ]);
   });
 
@@ -354,14 +407,13 @@ describe("means that only one place has", () => {
           (ts.isIdentifier(node) && node.text === "console" && !ts.isPropertyAssignment(node.parent)),
       ),
     );
-    expect(paths).toEqual(["api/serve-means.ts", "cli/output.ts"]);
+    expect(paths).toEqual(["cli/output.ts", "serve/serve-means.ts"]);
   });
 
   test("zod is imported only where schemas are written, and those are read at build time only", () => {
     const schemas = importersOf(/^zod($|\/)/);
     expect(schemas.length).toBeGreaterThan(0);
-    for (const path of schemas)
-      expect(path).toMatch(/^(?:extension-schema|session\/config)\/[a-z-]*schema\.ts$/);
+    for (const path of schemas) expect(path).toMatch(/^(?:extension-schema|config)\/[a-z-]*schema\.ts$/);
     const importers = pathsThat(
       ({ path, imports }) =>
         !schemas.includes(path) && imports.some(({ target }) => schemas.includes(target)),
@@ -371,18 +423,18 @@ describe("means that only one place has", () => {
 });
 
 describe("trust is a capability", () => {
-  test("discovery is handed the port of discovery and nothing else of io", () => {
+  test("discovery reads through its port; only its conductor chooses the adapter", () => {
     const ports = files
-      .filter(({ folder }) => folder === "discovery")
+      .filter(({ folder, path }) => folder === "discovery" && path !== "discovery/discover-packs.ts")
       .flatMap(({ imports }) => imports.map(({ target }) => target))
-      .filter((target) => target.startsWith("io/"));
-    expect([...new Set(ports)].sort()).toEqual(["io/discovery-port.ts"]);
+      .filter((target) => target.startsWith("files/"));
+    expect([...new Set(ports)].sort()).toEqual(["files/discovery-port.ts"]);
   });
 
   test("nothing that discovery can load runs processes, evaluates code or reaches the network", () => {
     const means = /^node:(child_process|worker_threads|vm|net|tls|dgram|dns|http|https|http2|inspector)$/;
-    expect(forbiddenWays("api/discover-packs.ts", ["static", "dynamic"], means)).toEqual([]);
-    const computed = [...reachableFrom("api/discover-packs.ts", ["static", "dynamic"]).keys()].filter(
+    expect(forbiddenWays("discovery/discover-packs.ts", ["static", "dynamic"], means)).toEqual([]);
+    const computed = [...reachableFrom("discovery/discover-packs.ts", ["static", "dynamic"]).keys()].filter(
       (path) => byPath.get(path)?.importsComputed,
     );
     expect(computed).toEqual([]);
@@ -396,7 +448,7 @@ describe("trust is a capability", () => {
 
   test("the root entry loads no process, no MCP SDK and none of the higher levels by itself", () => {
     const higher =
-      /^(node:child_process|node:worker_threads|@modelcontextprotocol\/.*|(session|serve|install|remote|cli)\/.*)$/;
+      /^(node:child_process|node:worker_threads|@modelcontextprotocol\/.*|(runtime|mcp|callback|session|serve|install|npm|cli)\/.*)$/;
     expect(forbiddenWays("index.ts", ["static"], higher)).toEqual([]);
   });
 });
@@ -415,9 +467,7 @@ describe("a listing pays only for what it does", () => {
   });
 
   test("does not load what other commands need", () => {
-    expect(forbiddenWays("cli/commands/list.ts", ["static"], /^(definitions|validate|registry)\//)).toEqual(
-      [],
-    );
+    expect(forbiddenWays("cli/commands/list.ts", ["static"], /^(inspection|validate)\//)).toEqual([]);
   });
 });
 

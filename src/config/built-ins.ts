@@ -2,12 +2,10 @@ import { describeType, isRecord } from "../data/parse-json.ts";
 import { parseHandler } from "../extension-schema/handlers.ts";
 import { checkDefinition } from "../extension-schema/index.ts";
 import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
-import { quote } from "../problems/index.ts";
+import { type Path, quote } from "../problems/index.ts";
 import type { ConfigFault } from "./config-file.ts";
 import type { BuiltInDefinition } from "./session-config.ts";
 import { formatPath } from "./shape-faults.ts";
-
-type Path = readonly (string | number)[];
 
 const codeKeys = ["handler", "initialize"] as const;
 

@@ -2,9 +2,14 @@ import { DataSyntaxError } from "../data/decode.ts";
 import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
 import { parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import { createProblem, failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
-
-type Path = readonly (string | number)[];
+import {
+  createProblem,
+  failure,
+  type Path,
+  type Problem,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
 
 /** What is wrong with a config, and where from its top. */
 export interface ConfigFault {

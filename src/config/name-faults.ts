@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { quote, TrailblazeError } from "../problems/index.ts";
+import { type Path, quote, TrailblazeError } from "../problems/index.ts";
 import {
   formatQualifiedName,
   parseQualifiedName,
@@ -7,8 +7,6 @@ import {
   whyInvalidItemName,
 } from "../qualified-names/index.ts";
 import type { ConfigFault } from "./config-file.ts";
-
-type Path = readonly (string | number)[];
 
 /** What a name without a slash may be: the advertised name of a tool, or the name of one of the user's own items. */
 const shortName = /^[A-Za-z0-9_.-]{1,128}$/;

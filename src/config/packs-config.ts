@@ -1,5 +1,5 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { quote } from "../problems/index.ts";
+import { type Path, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { isPackageName } from "../qualified-names/package-name.ts";
 import type { ConfigFault } from "./config-file.ts";
@@ -50,7 +50,7 @@ class PacksReader {
     }
   }
 
-  #fail(reason: string, path: readonly (string | number)[], hint?: string): void {
+  #fail(reason: string, path: Path, hint?: string): void {
     this.faults.push({ reason, path: ["packs", ...path], hint });
   }
 

@@ -1,10 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
-import { quote } from "../problems/index.ts";
+import { type Path, quote } from "../problems/index.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { findItemNameFaults, findReferenceFaults } from "./name-faults.ts";
 import { formatPath } from "./shape-faults.ts";
-
-type Path = readonly (string | number)[];
 
 const lists = ["tools", "toolsets", "prompts"];
 

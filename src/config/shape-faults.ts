@@ -1,12 +1,10 @@
 import { describeType } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ValidatorError } from "../extension-schema/validator.ts";
-import { quote } from "../problems/index.ts";
+import { type Path, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { knownKeys, validateConfig } from "./generated/config-validator.js";
-
-type Path = readonly (string | number)[];
 
 const typeWords: Readonly<Record<string, string>> = {
   object: "a map",

@@ -1,5 +1,6 @@
 // Positions are wanted only where something is wrong, so this module, and the parser it brings, is loaded then.
 import { type Node, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
+import type { Path } from "../problems/index.ts";
 import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
 
@@ -39,9 +40,7 @@ function indexProperties(node: Node): Map<string | number, Node> {
  * A path that is not there gives the position of its nearest ancestor. Indexes what it passes, so that many look-ups
  * cost one pass.
  */
-export function createJsonLocator(
-  text: string,
-): (path: readonly (string | number)[]) => { line: number; column: number } {
+export function createJsonLocator(text: string): (path: Path) => { line: number; column: number } {
   const root = parseTree(text, [], strict);
   const lines = createLineIndex(text);
   const indexes = new Map<Node, Map<string | number, Node>>();

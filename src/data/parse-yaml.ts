@@ -13,10 +13,9 @@ import {
   Parser,
   type YAMLMap,
 } from "yaml";
+import type { Path } from "../problems/index.ts";
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
-
-type Path = readonly (string | number)[];
 
 /** A YAML text as plain data, with a way to find where each value stands. */
 export interface YamlData {

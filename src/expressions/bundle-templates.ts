@@ -1,3 +1,4 @@
+import type { Path } from "../problems/index.ts";
 import {
   compileCondition,
   compileTemplate,
@@ -63,7 +64,7 @@ export function compileEntryTemplates(
   entry: Readonly<Record<string, unknown>>,
   options: {
     engine: ExpressionEngine;
-    path: readonly (string | number)[];
+    path: Path;
     onFault: (fault: TemplateFault) => void;
   },
 ): EntryTemplates {

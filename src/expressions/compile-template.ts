@@ -1,3 +1,4 @@
+import type { Path } from "../problems/index.ts";
 import { EvaluationBudget } from "./evaluation-budget.ts";
 import {
   absent,
@@ -9,7 +10,7 @@ import {
 import { findTemplates } from "./find-templates.ts";
 
 /** Keys and indexes from the top of what holds the templates. */
-export type TemplatePath = readonly (string | number)[];
+export type TemplatePath = Path;
 
 /** An expression that does not compile, and where it stands. `offset` is counted from the expression's start. */
 export interface TemplateFault extends CompileFault {

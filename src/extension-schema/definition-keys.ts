@@ -1,10 +1,10 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
+import type { Path } from "../problems/index.ts";
 import { type DefinitionShape, knownKeys } from "./generated/definition-validators.js";
 import { findMeantKey, findStandIn } from "./meant-key.ts";
 import { valueAt } from "./pointer.ts";
 
-type Path = readonly (string | number)[];
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The keys of the maps inside definitions. A test compares them with the shapes. */

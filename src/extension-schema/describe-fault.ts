@@ -1,12 +1,10 @@
 import { isRecord } from "../data/parse-json.ts";
-import { quote } from "../problems/index.ts";
+import { type Path, quote } from "../problems/index.ts";
 import { findStandInAt } from "./definition-keys.ts";
 import { describeWritten } from "./describe-written.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
 import { readPointer, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
-
-type Path = readonly (string | number)[];
 
 /** What is wrong with a definition's shape, and where from the definition's top. */
 export interface Fault {

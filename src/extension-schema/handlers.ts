@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectedItem, Path } from "../inspection/types.ts";
-import { isModulePath } from "./references.ts";
+import type { Path } from "../problems/index.ts";
+import { isModulePath, type ShapedDefinition } from "./references.ts";
 
 /** What a definition names as its `handler` or `initialize`. */
 export interface WrittenHandler {
@@ -25,7 +25,7 @@ const handlerKeys: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Every handler in a definition, in order; a bundle's entries may name tools instead, which are references. */
-export function findHandlers({ shape, definition }: InspectedItem): WrittenHandler[] {
+export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHandler[] {
   if (shape === undefined || definition === null) return [];
   const found = (handlerKeys[shape] ?? [])
     .filter((key) => definition[key] !== undefined)

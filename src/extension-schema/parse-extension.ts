@@ -3,6 +3,7 @@ import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import {
   createProblem,
   listOf,
+  type Path,
   type Problem,
   type ProblemArguments,
   type ProblemCode,
@@ -24,7 +25,7 @@ export interface Declaration {
   name: string;
   description: string | null;
   /** Where it stands in the field, for example `["tools", 1]`. */
-  path: readonly (string | number)[];
+  path: Path;
   /** The other keys of form 3: plain data, not to be trusted. */
   extra: Readonly<Record<string, unknown>>;
 }
@@ -64,11 +65,7 @@ class FaultList {
   }
 
   /** Keys that nobody defined and that are not free for the pack's own use. */
-  addUnknownKeys(
-    map: Record<string, unknown>,
-    known: readonly string[],
-    path: readonly (string | number)[],
-  ): void {
+  addUnknownKeys(map: Record<string, unknown>, known: readonly string[], path: Path): void {
     for (const key of Object.keys(map)) {
       if (known.includes(key) || key.startsWith("x-") || this.problems.length > maximumFaults) continue;
       const [suggestion] = findNearestNames(key, known);

@@ -1,5 +1,4 @@
-type Path = readonly (string | number)[];
-
+import type { Path } from "../problems/index.ts";
 /** A JSON pointer as keys; a number where the value it goes through is a list. */
 export function readPointer(pointer: string, root: unknown): (string | number)[] {
   const path: (string | number)[] = [];

@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { listOf, quote } from "../problems/index.ts";
+import { listOf, type Path, quote } from "../problems/index.ts";
 import { textsOfBlock } from "./content-blocks.ts";
 import { type Fault, formatPath } from "./describe-fault.ts";
 import { describeWritten } from "./describe-written.ts";
@@ -11,7 +11,7 @@ function describeRole(role: unknown): string {
 }
 
 type Written = Readonly<Record<string, unknown>>;
-type FaultPath = readonly (string | number)[];
+type FaultPath = Path;
 
 /** That a map has texts, which may be empty, under the keys. */
 function* checkTexts(map: Written, keys: readonly string[], path: FaultPath): Generator<Fault> {

@@ -1,6 +1,13 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectedItem, Path } from "../inspection/types.ts";
 import type { Kind } from "../kinds.ts";
+import type { Path } from "../problems/index.ts";
+import type { DefinitionShape } from "./generated/definition-validators.js";
+
+/** A definition whose shape is known; without a shape or a definition, nothing is found in it. */
+export interface ShapedDefinition {
+  shape: DefinitionShape | undefined;
+  definition: Readonly<Record<string, unknown>> | null;
+}
 
 /** A name that a definition mentions, as it is written there. */
 export interface WrittenReference {
@@ -25,7 +32,7 @@ export function isModulePath(handler: string): boolean {
 }
 
 /** Every reference in a definition, in order. */
-export function findReferences({ shape, definition }: InspectedItem): WrittenReference[] {
+export function findReferences({ shape, definition }: ShapedDefinition): WrittenReference[] {
   if (shape === undefined || definition === null) return [];
   const found: WrittenReference[] = [];
   for (const [key, kind] of Object.entries(listsByShape[shape] ?? {})) {

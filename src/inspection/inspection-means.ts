@@ -9,9 +9,5 @@ export function createInspectionMeans(): InspectionMeans {
       const { createConfinedEvaluator } = await import("../confinement/confined-evaluator.ts");
       return createConfinedEvaluator(options);
     },
-    async createPacking() {
-      const { createNpmPacking } = await import("../validate/packing/npm-packing.ts");
-      return createNpmPacking();
-    },
   };
 }

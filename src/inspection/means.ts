@@ -1,6 +1,5 @@
 import type { EvaluationPort } from "../confinement/evaluation-port.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import type { PackingPort } from "../validate/packing/packing-port.ts";
 
 /** How definitions that are code are treated. */
 export interface ConfinementOptions {
@@ -14,5 +13,4 @@ export interface ConfinementOptions {
 export interface InspectionMeans {
   port: InspectionPort;
   createEvaluator: (options: ConfinementOptions) => Promise<EvaluationPort>;
-  createPacking: () => Promise<PackingPort>;
 }

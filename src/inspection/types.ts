@@ -1,12 +1,9 @@
 import type { Confinement } from "../confinement/evaluation-port.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration, DefinitionShape } from "../extension-schema/index.ts";
-import type { Problem } from "../problems/index.ts";
+import type { Path, Problem } from "../problems/index.ts";
 import type { Format } from "./formats.ts";
 import type { LocatedKind } from "./locate-definitions.ts";
-
-/** Keys from the top of a definition, or of a file. */
-export type Path = readonly (string | number)[];
 
 /** Line and column, both from 1, of the value at a path of a file; of its key, where it has one. */
 export type Locate = (path: Path) => { line: number; column: number };

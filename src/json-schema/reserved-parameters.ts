@@ -1,6 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-
-type Path = readonly (string | number)[];
+import type { Path } from "../problems/index.ts";
 
 /** The key that the host writes into the arguments of every call in a session. */
 export const reservedParameter = "_trailblazeContext";

@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { type Keyword, keywords } from "../extension-schema/generated/schema-keywords.js";
+import type { Path } from "../problems/index.ts";
 
 /** The drafts of JSON Schema that packs may write. */
 export type Draft = keyof typeof keywords;
@@ -7,7 +8,7 @@ export type Draft = keyof typeof keywords;
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** Keys from the top of a schema. */
-export type SchemaPath = readonly (string | number)[];
+export type SchemaPath = Path;
 
 /** What is wrong with a JSON Schema, as the end of a sentence, and where from its top. */
 export interface SchemaFault {

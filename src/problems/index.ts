@@ -2,7 +2,14 @@ export { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.
 export type { MissingDefinition } from "./definition-problems.ts";
 export { formatProblem } from "./format-problem.ts";
 export type { PackageManager } from "./install-command.ts";
-export { createProblem, fileOfPosition, hasErrors, type Problem, type ProblemPlace } from "./problem.ts";
+export {
+  createProblem,
+  fileOfPosition,
+  hasErrors,
+  type Path,
+  type Problem,
+  type ProblemPlace,
+} from "./problem.ts";
 export type { ProblemContext, Severity } from "./severity.ts";
 export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

@@ -3,6 +3,9 @@ import { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.
 import type { ProblemContext, Severity } from "./severity.ts";
 import { printableLines } from "./text.ts";
 
+/** Keys that lead to a value: from the top of a definition, of package.json, or of the field. */
+export type Path = readonly (string | number)[];
+
 /** Where a problem lies. Only the keys that apply are set. */
 export interface ProblemPlace {
   /** npm name of the pack. */
@@ -12,7 +15,7 @@ export interface ProblemPlace {
   /** Path with `/`, inside the pack; absolute only for a file outside every pack, as the user's config. */
   file?: string;
   /** Keys from the `trailblaze` field, or from the top of the definition. */
-  path?: readonly (string | number)[];
+  path?: Path;
   /** From 1. */
   line?: number;
   /** From 1, in UTF-16 code units. */

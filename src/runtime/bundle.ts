@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { compileEntryTemplates } from "../expressions/bundle-templates.ts";
 import { describePosition, type ExpressionEngine } from "../expressions/expression-engine.ts";
+import type { Path } from "../problems/index.ts";
 import { createGeneralError, type RpcError } from "./bundle-catches.ts";
 import {
   type BundleEntry,
@@ -20,7 +21,7 @@ export interface BundleExpressionFault {
   expression: string;
   reason: string;
   /** Keys from the definition's top. */
-  path: readonly (string | number)[];
+  path: Path;
 }
 
 /** A bundle, compiled. Where there are faults it must not be served. */

@@ -14,7 +14,7 @@ import {
   type ServerMembers,
 } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { splitSpec } from "../qualified-names/package-name.ts";
@@ -224,11 +224,7 @@ class ServerFinder {
   }
 
   /** Throws what keeps a reference of a bundle from being resolved, with its place. */
-  async #resolveTool(
-    reference: string,
-    item: InspectedItem,
-    path: readonly (string | number)[],
-  ): Promise<string> {
+  async #resolveTool(reference: string, item: InspectedItem, path: Path): Promise<string> {
     try {
       const from = this.#packOf(item);
       const context = {

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
+import type { Path } from "../problems/index.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
@@ -19,7 +20,7 @@ export interface ServerPlan {
   pack: string | undefined;
   source: ToolSource;
   /** Where the config has it, from its top; `undefined` for a pack's. */
-  configPath?: readonly (string | number)[];
+  configPath?: Path;
   command: string;
   args: readonly string[];
   /** Absolute. */

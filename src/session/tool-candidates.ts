@@ -7,6 +7,7 @@ import { findSchemaFaults } from "../json-schema/schema-faults.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import {
   createProblem,
+  type Path,
   type Problem,
   type ProblemPlace,
   printable,
@@ -103,7 +104,7 @@ export function placeOfCode(
 export interface OwnTool {
   definition: BuiltInDefinition;
   /** From the config's top; `undefined` where it was handed over otherwise. */
-  path: readonly (string | number)[] | undefined;
+  path: Path | undefined;
 }
 
 /** What keeps a schema of a tool of the host's own from being used. */

@@ -1,6 +1,7 @@
-import type { InspectedItem, Path } from "../inspection/types.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import {
   createProblem,
+  type Path,
   type Problem,
   type ProblemArguments,
   type ProblemCode,

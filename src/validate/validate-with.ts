@@ -217,11 +217,10 @@ export async function validateExtensionWith(
     unneeded: true,
     createEvaluator: () => means.createEvaluator(options),
   });
-  const { port, createPacking } = means;
+  const { port } = means;
   const project = { directory: location, manifest: found.manifest, fault: undefined };
   const sources = {
     port,
-    createPacking,
     findSurroundings,
     findWorkspace: () => findWorkspace(port, project),
   };

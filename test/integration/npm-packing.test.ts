@@ -1,6 +1,6 @@
 // What npm itself would pack, told by its dry run, against what validation says of it without npm.
 import { expect, test } from "vitest";
-import { createNpmPacking } from "../../src/validate/packing/npm-packing.ts";
+import { findPacked } from "../../src/validate/packing/npm-packing.ts";
 import { runPackageManager } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
@@ -44,6 +44,6 @@ test.each<[string, Record<string, unknown>, Tree]>([
   });
   const [{ files: packed }] = JSON.parse(answer) as [{ files: { path: string }[] }];
   const expected = files.filter((file) => packed.some(({ path }) => path === file));
-  const found = await createNpmPacking().findPacked({ packageRoot: folder, manifest, files });
+  const found = await findPacked({ packageRoot: folder, manifest, files });
   expect(files.filter((file) => found?.has(file))).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import packlist from "npm-packlist";
 import { describe, expect, test } from "vitest";
-import { createNpmPacking } from "../../src/validate/packing/npm-packing.ts";
+import { findPacked } from "../../src/validate/packing/npm-packing.ts";
 import { findPackedByRules } from "../../src/validate/packing/npm-packlist-walk.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
@@ -111,7 +111,7 @@ describe("what npm would pack", () => {
           );
           const expected = paths.filter((file) => all.has(file)).sort();
           const request = { packageRoot: folder.path, manifest, files: paths };
-          const packed = await createNpmPacking().findPacked(request);
+          const packed = await findPacked(request);
           expect([...(packed ?? ["cannot tell"])].sort()).toEqual(expected);
           const byRules = await findPackedByRules(request);
           expect([...(byRules ?? ["cannot tell"])].sort()).toEqual(expected);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { DataSyntaxError, positionAt } from "../../data/decode.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { parseYaml } from "../../data/parse-yaml.ts";
-import { failure, quote, TrailblazeError } from "../../problems/index.ts";
+import { failure, type Path, quote, TrailblazeError } from "../../problems/index.ts";
 
 /** One call of a trail. */
 export interface TrailStep {
@@ -35,7 +35,7 @@ export function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
     const reason = `The trail is not YAML: ${message}`;
     throw failure("InvalidArguments", { reason, hint }, { file, ...position });
   }
-  const fail = (reason: string, path: readonly (string | number)[]): never => {
+  const fail = (reason: string, path: Path): never => {
     throw failure("InvalidArguments", { reason, hint }, { file, path, ...data.locate(path) });
   };
   const { value } = data;

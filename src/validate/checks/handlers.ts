@@ -1,8 +1,8 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
 import { isData } from "../../inspection/formats.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
-import { quote } from "../../problems/index.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/gather-modules.ts";

@@ -1,5 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 /** The name that a definition gives itself, and where; documents have it in their `metadata`. */

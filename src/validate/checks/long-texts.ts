@@ -1,7 +1,8 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
 import { listSchemas, pathOf } from "../../json-schema/schema-nodes.ts";
 import { surveySchema } from "../../json-schema/schema-survey.ts";
+import type { Path } from "../../problems/index.ts";
 import { countCharacters, longestText } from "../../problems/text.ts";
 import { type Check, findInItem, findInManifest } from "../finding.ts";
 import { findSchemas, placeInDefinition } from "./subjects/schemas.ts";

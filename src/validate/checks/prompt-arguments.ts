@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { unclosedPlacesFor } from "../../extension-schema/prompt-places.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
-import { quote } from "../../problems/index.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 

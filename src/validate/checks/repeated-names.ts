@@ -1,5 +1,6 @@
 import { findReferences } from "../../extension-schema/references.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import type { Path } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { StepBudget } from "./subjects/step-budget.ts";

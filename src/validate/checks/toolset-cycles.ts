@@ -1,5 +1,6 @@
 import { findReferences, withoutRange } from "../../extension-schema/references.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 /** A toolset that another one contains, and where that is written. */

@@ -1,7 +1,8 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { compileEntryTemplates, templateKeys } from "../../expressions/bundle-templates.ts";
 import { describePosition } from "../../expressions/expression-engine.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import type { Path } from "../../problems/index.ts";
 
 /** An expression of a bundle that does not compile, and where it stands from the definition's top. */
 export interface ExpressionFault {

@@ -1,5 +1,6 @@
 import { findHandlers, parseHandler } from "../../extension-schema/handlers.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import type { Path } from "../../problems/index.ts";
 import { findNeededPaths } from "./programs.ts";
 
 /** A file of the package without which an item does not work, and where the item's definition says so. */

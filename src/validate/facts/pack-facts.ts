@@ -4,15 +4,14 @@ import { declaredDependencies } from "../../discovery/project.ts";
 import type { DiscoveredPack, Manifest } from "../../discovery/types.ts";
 import { findReferences } from "../../extension-schema/references.ts";
 import type { InspectionPort, PathKind } from "../../files/inspection-port.ts";
-import type { InspectedPack, Path } from "../../inspection/types.ts";
+import type { InspectedPack } from "../../inspection/types.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
-import type { PackageManager, Problem } from "../../problems/index.ts";
+import type { PackageManager, Path, Problem } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import type { CommandClaim } from "../../qualified-names/reserved-commands.ts";
 import { followImports } from "../modules/follow-imports.ts";
 import { findNearestFile, gatherModules, type ModuleFacts } from "../modules/gather-modules.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
-import type { PackingPort } from "../packing/packing-port.ts";
 import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
 import { findNeededFiles, type NeededFile } from "./needed-files.ts";
 import { findNeededPaths } from "./programs.ts";
@@ -69,7 +68,6 @@ export interface Surroundings {
 /** The means of gathering facts, each used only where it is needed. */
 export interface FactSources {
   port: InspectionPort;
-  createPacking: () => Promise<PackingPort>;
   findSurroundings: () => Promise<Surroundings>;
   findWorkspace: () => Promise<{ root: string; members: readonly string[] } | undefined>;
 }
@@ -125,7 +123,7 @@ function isBundled(file: string, manifest: Readonly<Record<string, unknown>>): b
 }
 
 async function findUnpublished(
-  { port, createPacking, findWorkspace }: FactSources,
+  { port, findWorkspace }: FactSources,
   { pack, manifest: { value: manifest }, items }: InspectedPack,
   modules: ModuleFiles,
 ): Promise<NeededFile[]> {
@@ -137,10 +135,10 @@ async function findUnpublished(
   );
   if (needed.length === 0) return [];
   const files = needed.map(({ file }) => file);
-  const packing = await createPacking();
+  const { findPacked } = await import("../packing/npm-packing.ts");
   // Where a package lists its files, the ignore files of its workspace do not count.
   const workspace = Array.isArray(manifest.files) ? undefined : await findWorkspace();
-  const packed = await packing.findPacked({ packageRoot: pack.location, manifest, files, workspace });
+  const packed = await findPacked({ packageRoot: pack.location, manifest, files, workspace });
   const left = packed === undefined ? [] : needed.filter(({ file }) => !packed.has(file));
   return left.filter(({ file }) => port.describePath(pack.location, file) === "file");
 }

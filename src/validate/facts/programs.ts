@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { isModulePath } from "../../extension-schema/references.ts";
-import type { InspectedItem, Path } from "../../inspection/types.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import type { Path } from "../../problems/index.ts";
 
 /** A file or a folder of the package that a subprocess server cannot start without. */
 export interface NeededPath {

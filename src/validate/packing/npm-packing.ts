@@ -1,6 +1,17 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
-import type { PackingPort, PackingRequest } from "./packing-port.ts";
+
+// What npm would put into the tarball of a package. npm itself never runs: its `pack` runs the package's scripts.
+
+export interface PackingRequest {
+  /** Folder of the package. */
+  packageRoot: string;
+  manifest: Readonly<Record<string, unknown>>;
+  /** The files in question, relative to the package, with `/`. */
+  files: readonly string[];
+  /** The workspace that the package belongs to: its root's ignore files count, and its members are left out. */
+  workspace?: { root: string; members: readonly string[] } | undefined;
+}
 
 /** A segment of a path that npm's own rules do not look at. */
 const plainSegment = /^[A-Za-z0-9_@-][A-Za-z0-9_.@-]*$/;
@@ -111,16 +122,15 @@ function findSurelyPacked({ packageRoot, manifest, files, workspace }: PackingRe
   );
 }
 
-/** npm's own rules for what goes into a tarball. npm-packlist, which takes its time, is asked only about the rest. */
-export function createNpmPacking(): PackingPort {
-  return {
-    async findPacked(request) {
-      const sure = findSurelyPacked(request);
-      const files = request.files.filter((file) => !sure.has(file));
-      if (files.length === 0) return sure;
-      const { findPackedByRules } = await import("./npm-packlist-walk.ts");
-      const packed = await findPackedByRules({ ...request, files });
-      return packed && new Set([...sure, ...packed]);
-    },
-  };
+/**
+ * Which of some files npm would publish; `undefined` where npm's rules cannot tell. npm-packlist, which takes its time,
+ * is asked only about files that our own reading of the rules leaves open.
+ */
+export async function findPacked(request: PackingRequest): Promise<ReadonlySet<string> | undefined> {
+  const sure = findSurelyPacked(request);
+  const files = request.files.filter((file) => !sure.has(file));
+  if (files.length === 0) return sure;
+  const { findPackedByRules } = await import("./npm-packlist-walk.ts");
+  const packed = await findPackedByRules({ ...request, files });
+  return packed && new Set([...sure, ...packed]);
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, posix, relative, sep } from "node:path";
 import packlist, { type PackingTree } from "npm-packlist";
 import { countAlternatives, measureGlob, stepsToPrepare } from "../../files/glob-cost.ts";
-import type { PackingRequest } from "./packing-port.ts";
+import type { PackingRequest } from "./npm-packing.ts";
 
 /** Beyond these, ignore files and lists are nobody's handwork. */
 const maximumIgnoreFileBytes = 1 << 16;

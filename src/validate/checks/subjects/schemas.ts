@@ -1,5 +1,6 @@
 import { isRecord } from "../../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../../inspection/types.ts";
+import type { InspectedItem } from "../../../inspection/types.ts";
+import type { Path } from "../../../problems/index.ts";
 import { findTools, type WrittenTool } from "./tools.ts";
 
 type SchemaKey = "inputSchema" | "parameters" | "argumentsSchema" | "outputSchema";

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../data/parse-json.ts";
-import type { InspectedItem, Path } from "../../../inspection/types.ts";
-import { quote } from "../../../problems/index.ts";
+import type { InspectedItem } from "../../../inspection/types.ts";
+import { type Path, quote } from "../../../problems/index.ts";
 
 /** A tool as clients get to see it: an item of its own, or an entry of a bundle. */
 export interface WrittenTool {
