@@ -1,6 +1,5 @@
-import { createServeMeans } from "./serve/serve-means.ts";
 import type { CommandServeOptions, RunningServer, ServeOptions } from "./serve/serve-options.ts";
-import { startServerWith } from "./serve/start-server.ts";
+import { startFoundServer } from "./serve/start-server.ts";
 import { withMissingPacks } from "./session/install-missing.ts";
 
 export type { BuiltInDefinition } from "./config/session-config.ts";
@@ -21,5 +20,5 @@ export type { HttpTransport, RunningServer, ServeOptions } from "./serve/serve-o
  */
 export async function startServer(server: string, options: ServeOptions = {}): Promise<RunningServer> {
   const given: CommandServeOptions = options;
-  return withMissingPacks(given, () => startServerWith(createServeMeans(), server, given));
+  return withMissingPacks(given, () => startFoundServer(server, given));
 }

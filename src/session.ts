@@ -1,5 +1,4 @@
-import { createSessionMeans } from "./session/create-session-means.ts";
-import { openSessionWith } from "./session/open-session.ts";
+import { openSessionByRules } from "./session/open-session.ts";
 import type { Session } from "./session/session.ts";
 import type { CommandSessionOptions, SessionOptions } from "./session/session-options.ts";
 
@@ -27,7 +26,7 @@ export type { ToolResult, Variant } from "./session/tool-result.ts";
  * reason of `signal`.
  */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  return openSessionWith(createSessionMeans(), options, {
+  return openSessionByRules(options, {
     userServers: "needed",
     async installMissing(config) {
       if (options.install !== true && config.packs.autoInstall.length === 0) return [];

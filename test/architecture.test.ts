@@ -407,7 +407,7 @@ describe("means that only one place has", () => {
           (ts.isIdentifier(node) && node.text === "console" && !ts.isPropertyAssignment(node.parent)),
       ),
     );
-    expect(paths).toEqual(["cli/output.ts", "serve/serve-means.ts"]);
+    expect(paths).toEqual(["cli/output.ts", "serve/transports.ts"]);
   });
 
   test("zod is imported only where schemas are written, and those are read at build time only", () => {

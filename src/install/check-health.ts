@@ -3,9 +3,9 @@ import { findConfigFaults } from "../config/read-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
-import { createSessionMeans } from "../session/create-session-means.ts";
-import { openSessionWith } from "../session/open-session.ts";
+import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 
 /** What was looked at, and how it is. */
@@ -83,8 +83,7 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
  * start is found out by starting them; all of them are ended again.
  */
 export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
-  const means = createSessionMeans();
-  const { port } = means.inspection;
+  const port = createNodeInspectionPort();
   const cwd = resolve(options.cwd ?? process.cwd());
   const node = await checkNode();
   const health: Health = { project: null, checks: [node.check], problems: node.problems };
@@ -131,7 +130,7 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
       started.push(command.label);
       options.onCommand?.(command);
     };
-    const session = await openSessionWith(means, { ...options, onCommand }, { userServers: "reported" });
+    const session = await openSessionByRules({ ...options, onCommand }, { userServers: "reported" });
     try {
       const lost = session.skipped.filter(({ reason }) => reason === "ServerFailed");
       const failed = lost.map(({ name }) => name);

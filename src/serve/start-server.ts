@@ -4,55 +4,47 @@ import { readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
+import { createInspectionMeans } from "../inspection/inspection-means.ts";
 import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
 import { failure, printable } from "../problems/index.ts";
-import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import { createProcessPort } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { CodeRunners } from "../runtime/code-runners.ts";
+import { createRunner } from "../runtime/create-runner.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { untilAborted } from "../runtime/until-aborted.ts";
 import type { ServerPlan } from "../session/server-launches.ts";
-import type { SessionMeans } from "../session/session-means.ts";
 import { type ComposedServer, findServer } from "./compose-server.ts";
 import { MemberServer } from "./serve-members.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
-
-/** What serving may do to the machine. Trust level: execution. */
-export interface ServeMeans
-  extends Pick<
-    SessionMeans,
-    "inspection" | "hostEnvironment" | "platform" | "createRunner" | "createSchemaValidator"
-  > {
-  processes: ProcessPort;
-  /** From now on, what anything in this process prints goes to stderr; `serveStdio` alone writes to stdout. */
-  reserveStdout(): Promise<void>;
-  /** From now on, stdin is empty for everything in this process but `serveStdio`. */
-  reserveStdin(): Promise<void>;
-  /** The same for whatever goes round the streams: for a process that only serves. */
-  reserveDescriptors(): Promise<void>;
-  serveStdio(create: CreateProtocolServer): Promise<RunningServer>;
-  serveHttp(label: string, create: CreateProtocolServer, options: HttpTransport): Promise<RunningServer>;
-  /** Runs a program with this process's own stdin, stdout and stderr. */
-  passThrough(label: string, launch: ProcessLaunch): Promise<RunningServer>;
-  /** What served code and servers say besides the protocol. */
-  log(text: string): void;
-}
+import {
+  logToStderr,
+  reserveDescriptors,
+  reserveInput,
+  reserveOutput,
+  runOnOwnStreams,
+  serveOverHttp,
+  serveOverStdio,
+} from "./transports.ts";
 
 /** A served handler knows no session: what the variables of one would say is left out. */
-function environmentFacts({ hostEnvironment, platform }: ServeMeans) {
+function environmentFacts() {
+  const { env: hostEnvironment, platform } = process;
   return { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
 }
 
-function createRunners(means: ServeMeans, { isolation }: SessionConfig): CodeRunners {
+function createRunners({ isolation }: SessionConfig): CodeRunners {
+  const processes = createProcessPort();
   const runners = new CodeRunners(async (owner: CodeOwner) => {
     const { pack, root } = owner;
     const inChild = pack !== undefined && isolation === "process";
-    const onLateError = (message: string) => means.log(`${pack?.qualifiedName ?? "the host"}: ${message}`);
+    const onLateError = (message: string) => logToStderr(`${pack?.qualifiedName ?? "the host"}: ${message}`);
     const toolsetFile = join(root, "package.json");
-    const env = createPackEnvironment({ ...environmentFacts(means), toolsetFile }, {});
-    const child = inChild ? { env, onOutput: (chunk: Buffer) => means.log(chunk.toString()) } : undefined;
-    const runner = await means.createRunner({ root, trusted: pack === undefined, child, onLateError });
+    const env = createPackEnvironment({ ...environmentFacts(), toolsetFile }, {});
+    const onOutput = (chunk: Buffer) => logToStderr(chunk.toString());
+    const child = inChild ? { env, onOutput, processes } : undefined;
+    const runner = await createRunner({ root, trusted: pack === undefined, child, onLateError });
     // A server outlives what one call did: the next has a new child.
     void runner.death?.then(() => runners.forget(owner));
     return runner;
@@ -71,26 +63,25 @@ function joinEnds(running: RunningServer, end: () => Promise<void>): RunningServ
 }
 
 async function serveComposed(
-  means: ServeMeans,
   server: ComposedServer,
   transport: "stdio" | HttpTransport,
   config: SessionConfig,
-  { builtIns, allTools }: Pick<Parameters<typeof createMembers>[3], "builtIns" | "allTools">,
+  { builtIns, allTools }: Pick<Parameters<typeof createMembers>[2], "builtIns" | "allTools">,
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const runners = createRunners(means, config);
+  const runners = createRunners(config);
   try {
     // Before any code of a pack is loaded, which may print.
-    if (transport === "stdio") await Promise.all([means.reserveStdout(), means.reserveStdin()]);
+    if (transport === "stdio") await Promise.all([reserveOutput(), reserveInput()]);
     const members = await untilAborted(signal, () =>
-      createMembers(means, server, runners, { config, builtIns, allTools }),
+      createMembers(server, runners, { config, builtIns, allTools }),
     );
     const { createProtocolServer } = await import("../mcp/create-protocol-server.ts");
     const create: CreateProtocolServer = (connection) => createProtocolServer(members.served, connection);
     const running =
       transport === "stdio"
-        ? await means.serveStdio(create)
-        : await means.serveHttp(server.origin?.item.qualifiedName ?? server.name, create, transport);
+        ? await serveOverStdio(create)
+        : await serveOverHttp(server.origin?.item.qualifiedName ?? server.name, create, transport);
     return joinEnds(running, () => runners.close());
   } catch (error) {
     await runners.close();
@@ -99,34 +90,31 @@ async function serveComposed(
 }
 
 async function createMembers(
-  means: ServeMeans,
   server: ComposedServer,
   runners: CodeRunners,
   options: Pick<Parameters<typeof MemberServer.create>[1], "config" | "builtIns" | "allTools">,
 ): Promise<MemberServer> {
-  const validator = await means.createSchemaValidator();
+  const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
+  const validator = await createSchemaValidator();
   const label = server.origin?.item.qualifiedName ?? server.name;
-  const report = (message: string) => means.log(printable(`${label}: ${message}`));
+  const report = (message: string) => logToStderr(printable(`${label}: ${message}`));
   const members = await MemberServer.create(server, { ...options, runners, validator, report });
   await members.initialize();
   return members;
 }
 
-async function serveSubprocess(
-  means: ServeMeans,
-  plan: ServerPlan,
-  transport: "stdio" | HttpTransport,
-): Promise<RunningServer> {
+async function serveSubprocess(plan: ServerPlan, transport: "stdio" | HttpTransport): Promise<RunningServer> {
   const { command, args, cwd, label } = plan;
-  const launch = { command, args, cwd, env: plan.createEnvironment(environmentFacts(means)) };
-  if (transport === "stdio") return means.passThrough(label, launch);
+  const launch = { command, args, cwd, env: plan.createEnvironment(environmentFacts()) };
+  const processes = createProcessPort();
+  if (transport === "stdio") return runOnOwnStreams(label, launch, processes);
   if (transport.stateless) {
     const reason = `${label} is a process that is spoken to for long, which --stateless rules out`;
     throw failure("InvalidArguments", { reason });
   }
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
-  const onStderr = (chunk: Buffer) => means.log(chunk.toString());
-  return means.serveHttp(label, () => createProxyServer(label, launch, means.processes, onStderr), transport);
+  const onStderr = (chunk: Buffer) => logToStderr(chunk.toString());
+  return serveOverHttp(label, () => createProxyServer(label, launch, processes, onStderr), transport);
 }
 
 /** Throws `TrailblazeError` `InvalidArguments` for settings that mean nothing. */
@@ -159,19 +147,18 @@ function checkNames(builtIns: readonly BuiltInDefinition[]): void {
  * Finds a server, gets it ready and serves it. Throws `TrailblazeError` where nothing can be served: `ServerNotFound`
  * and whatever else a reference can lead to, `InitializeFailed`, `DuplicateBundleEntry`, `ServerStartFailed`.
  */
-export async function startServerWith(
-  means: ServeMeans,
+export async function startFoundServer(
   reference: string,
   options: CommandServeOptions = {},
 ): Promise<RunningServer> {
   checkTransport(options.transport);
   const cwd = resolve(options.cwd ?? process.cwd());
-  const { port } = means.inspection;
-  const { directory } = findProject(port, cwd);
-  const config = await readConfig(port, { directory, config: options.config, cwd });
+  const inspection = createInspectionMeans();
+  const { directory } = findProject(inspection.port, cwd);
+  const config = await readConfig(inspection.port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
   checkNames(builtIns);
-  const target = await findServer(reference, { means: means.inspection, config, builtIns, cwd });
+  const target = await findServer(reference, { means: inspection, config, builtIns, cwd });
   const { signal = new AbortController().signal } = options;
   signal.throwIfAborted();
   const own = target.type === "composed" ? target.server.transport : "stdio";
@@ -180,11 +167,11 @@ export async function startServerWith(
     const reason = `${options.onlyHttp} is for servers over HTTP, and ${reference} is served over stdio`;
     throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
   }
-  if (target.type === "subprocess") return serveSubprocess(means, target.plan, transport);
+  if (target.type === "subprocess") return serveSubprocess(target.plan, transport);
   if (options.ownsStdout) {
-    await means.reserveStdout();
-    if (transport === "stdio") await means.reserveDescriptors();
+    await reserveOutput();
+    if (transport === "stdio") await reserveDescriptors();
   }
   const allTools = options.allTools === true;
-  return serveComposed(means, target.server, transport, config, { builtIns, allTools }, signal);
+  return serveComposed(target.server, transport, config, { builtIns, allTools }, signal);
 }

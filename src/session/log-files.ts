@@ -1,6 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import { failure } from "../problems/index.ts";
-import type { SessionMeans } from "./session-means.ts";
+import { openLogFolder } from "../processes/log-folder.ts";
 
 /** Whatever file systems take; labels may be three times as long. */
 const longestName = 200;
@@ -25,11 +25,7 @@ export class LogFiles {
 }
 
 /** The folder of a session's logs. Throws `TrailblazeError` `InvalidConfig` where the config's cannot be made. */
-export function openLogs(
-  { openLogFolder }: SessionMeans,
-  sessionId: string,
-  { text, logDir }: SessionConfig,
-): string {
+export function openLogs(sessionId: string, { text, logDir }: SessionConfig): string {
   try {
     return openLogFolder(sessionId, logDir);
   } catch (error) {

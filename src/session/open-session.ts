@@ -8,6 +8,8 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { findStrayOptions } from "../config/stray-options.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { createInspectionMeans } from "../inspection/inspection-means.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { tellHost } from "../problems/tell-host.ts";
@@ -21,7 +23,6 @@ import type { RecordedCall } from "./recording.ts";
 import { registerTools } from "./register-tools.ts";
 import { planPackServer, planUserServer } from "./server-launches.ts";
 import { Session } from "./session.ts";
-import type { SessionMeans } from "./session-means.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
@@ -49,7 +50,7 @@ export interface OpeningRules {
 
 /** Opens one session; holds what it has started so far, so that a start that fails leaves nothing behind. */
 class Opening {
-  readonly #means: SessionMeans;
+  readonly #inspection = createInspectionMeans();
   readonly #options: SessionOptions;
   readonly #rules: OpeningRules;
   readonly #config: SessionConfig;
@@ -62,21 +63,18 @@ class Opening {
   #calls: ToolCalls | undefined;
 
   constructor(
-    means: SessionMeans,
     config: SessionConfig,
     options: SessionOptions,
     rules: OpeningRules,
     problems: readonly Problem[],
   ) {
     this.#problems.push(...problems);
-    this.#means = means;
     this.#rules = rules;
     this.#options = options;
     this.#config = config;
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.#processes = new SessionProcesses({
       sessionId: this.#id,
-      means,
       config,
       memory: this.#memory,
       resources: this.#resources,
@@ -106,7 +104,8 @@ class Opening {
   async #open(cwd: string): Promise<Session> {
     const config = this.#config;
     if (config.callback.enabled) {
-      const callback = await this.#means.openCallbackEndpoint({
+      const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
+      const callback = await openCallbackEndpoint({
         sessionId: this.#id,
         limits: config.callback,
         dispatch: async (call) =>
@@ -127,7 +126,7 @@ class Opening {
     );
     ownReady.catch(() => {});
 
-    const { inspection } = this.#means;
+    const inspection = this.#inspection;
     const found = await this.#resources.step(findPacks(inspection.port, { cwd, policy: config.packs }));
     this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
     // A pack whose field cannot be read brings nothing that could be broken.
@@ -298,7 +297,10 @@ class Opening {
       memory: this.#memory,
       runners: this.#processes.runners,
       callback: this.#processes.callback,
-      validator: once(() => this.#means.createSchemaValidator()),
+      validator: once(async () => {
+        const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
+        return createSchemaValidator();
+      }),
       closing: this.#resources.closing,
       resolve: find,
       record: (name, args) => this.#recording.push({ [name]: this.#memory.redact(args) }),
@@ -321,16 +323,12 @@ function once<Value>(create: () => Promise<Value>): () => Promise<Value> {
 }
 
 /** Opens a session: discovers, loads, starts every server at once, filters, and registers in one step. */
-export async function openSessionWith(
-  means: SessionMeans,
-  options: SessionOptions = {},
-  rules: OpeningRules = { userServers: "needed" },
-): Promise<Session> {
+export async function openSessionByRules(options: SessionOptions, rules: OpeningRules): Promise<Session> {
   const cwd = resolve(options.cwd ?? process.cwd());
   options.signal?.throwIfAborted();
-  const { port } = means.inspection;
+  const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
   const missing = (await rules.installMissing?.(config)) ?? [];
-  return new Opening(means, applyOptions(config, options), options, rules, missing).open(cwd);
+  return new Opening(applyOptions(config, options), options, rules, missing).open(cwd);
 }

@@ -2,24 +2,28 @@ import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { createStreamRedactor } from "../mcp/client/redact.ts";
+import { startServer } from "../mcp/client/start-server.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { createProcessPort } from "../processes/server-process.ts";
 import type { CodeDiedError } from "../runtime/code-died-error.ts";
 import type { OutcomeRunner } from "../runtime/code-runner.ts";
 import { CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
+import { createRunner } from "../runtime/create-runner.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { LogFiles, openLogs } from "./log-files.ts";
 import type { ServerPlan } from "./server-launches.ts";
-import type { SessionMeans } from "./session-means.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
 import { SessionServer } from "./session-servers.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
+/** Of what packs' code writes to stdout and stderr in a child. */
+const maximumLogBytes = 10 << 20;
+
 export interface ProcessesOptions {
   sessionId: string;
-  means: SessionMeans;
   config: SessionConfig;
   memory: SessionMemory;
   /** Gets whatever is started, to end it with the session. */
@@ -39,18 +43,20 @@ export class SessionProcesses {
   callback: CallbackEndpoint | undefined;
   readonly #options: ProcessesOptions;
   readonly #logFiles = new LogFiles();
+  /** One for the whole session: what it starts shares one watcher. */
+  readonly #processes = createProcessPort();
 
   constructor(options: ProcessesOptions) {
-    const { means, sessionId, config, resources } = options;
+    const { sessionId, config, resources } = options;
     this.#options = options;
-    this.logDir = openLogs(means, sessionId, config);
+    this.logDir = openLogs(sessionId, config);
     this.runners = new CodeRunners((owner) => this.#createRunner(owner));
     resources.add(() => this.runners.close());
   }
 
   /** Starts a server at once; `ready` of what is given says what became of it. */
   startServer(plan: ServerPlan): SessionServer {
-    const { means, config, memory, resources, onCommand, report, log } = this.#options;
+    const { config, memory, resources, onCommand, report, log } = this.#options;
     resources.closing.throwIfAborted();
     const { label, command, args, cwd } = plan;
     const server = new SessionServer(plan, {
@@ -61,9 +67,10 @@ export class SessionProcesses {
         const env = plan.createEnvironment(this.#environmentFacts(token));
         const logFile = this.#logFileOf(plan.key, label);
         const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
-        return means.startServer(
+        return startServer(
           { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts },
           { ...events, onLog: (entry) => log({ tool: label, level: entry.level, data: entry.data }) },
+          { processes: this.#processes },
         );
       },
       report,
@@ -85,11 +92,11 @@ export class SessionProcesses {
 
   #environmentFacts(token: string | undefined) {
     const { callback } = this;
-    const { means, config, sessionId } = this.#options;
+    const { config, sessionId } = this.#options;
     const { timeoutMs } = config.callback;
     return {
-      hostEnvironment: means.hostEnvironment,
-      platform: means.platform,
+      hostEnvironment: process.env,
+      platform: process.platform,
       device: config.device,
       sessionId,
       callback:
@@ -100,25 +107,29 @@ export class SessionProcesses {
   }
 
   async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
-    const { means, config, memory, resources } = this.#options;
+    const { config, memory, resources } = this.#options;
     const { pack, root } = owner;
     const inChild = pack !== undefined && config.isolation === "process";
     const label = pack?.qualifiedName ?? "the host";
     const onLateError = (message: string) =>
       this.#options.log({ tool: label, level: "error", data: message });
     if (!inChild) {
-      return means.createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
+      return createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
     }
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
-    const log = means.openLog(this.#logFileOf(`code ${label}`, label));
+    const log = this.#processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
     const clean = createStreamRedactor(memory.createTextRedactor());
     resources.add(() => {
       log.write(clean.end());
       return log.end();
     });
-    const child = { env, onOutput: (chunk: Buffer) => log.write(clean.push(chunk)) };
-    const runner = await means.createRunner({ root, trusted: false, child, onLateError });
+    const child = {
+      env,
+      onOutput: (chunk: Buffer) => log.write(clean.push(chunk)),
+      processes: this.#processes,
+    };
+    const runner = await createRunner({ root, trusted: false, child, onLateError });
     void runner.death?.then((death) => this.#onCodeDeath(owner, label, death));
     return runner;
   }

@@ -1,0 +1,81 @@
+import type { Readable, Writable } from "node:stream";
+import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
+import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import type { HttpTransport, RunningServer } from "./serve-options.ts";
+
+// The one place where serving touches this process's own streams.
+
+/** Where the protocol goes once stdout is reserved; a process has one stdout, so this is done once. */
+let protocolOutput: Writable | undefined;
+let protocolInput: Readable | undefined;
+
+/** Writes what served code and servers say besides the protocol to stderr. */
+export function logToStderr(text: string): void {
+  process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** From now on, what anything in this process prints goes to stderr; `serveOverStdio` alone writes to stdout. */
+export async function reserveOutput(): Promise<Writable> {
+  if (protocolOutput === undefined) {
+    const { reserveStdout } = await import("../mcp/stdio/reserve-stdout.ts");
+    protocolOutput = reserveStdout(process.stdout, process.stderr);
+  }
+  return protocolOutput;
+}
+
+/** From now on, stdin is empty for everything in this process but `serveOverStdio`. */
+export async function reserveInput(): Promise<void> {
+  if (protocolInput !== undefined) return;
+  const { reserveStdin } = await import("../mcp/stdio/reserve-stdin.ts");
+  protocolInput = reserveStdin(process);
+}
+
+/** The same for whatever goes round the streams: for a process that only serves. */
+export async function reserveDescriptors(): Promise<void> {
+  (await import("../processes/reserve-descriptors.ts")).reserveDescriptors();
+}
+
+/** A running server that has ended when `close` has, or when it ended by itself. */
+function createRunning(url?: string) {
+  let announce = () => {};
+  const ended = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const finish = (close: () => Promise<void>): RunningServer => ({
+    ...(url === undefined ? {} : { url }),
+    ended,
+    close: () => close().finally(announce),
+  });
+  return { announce: () => announce(), finish };
+}
+
+export async function serveOverStdio(create: CreateProtocolServer): Promise<RunningServer> {
+  const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
+  const output = await reserveOutput();
+  const { announce, finish } = createRunning();
+  const input = protocolInput ?? process.stdin;
+  const served = await serveStdio(create, { input, output, onEnd: announce });
+  return finish(() => served.close());
+}
+
+export async function serveOverHttp(
+  label: string,
+  create: CreateProtocolServer,
+  { sessionTtl, ...options }: HttpTransport,
+): Promise<RunningServer> {
+  const { serveHttp } = await import("../mcp/http/serve-http.ts");
+  const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
+  const served = await serveHttp(create, { label, ...options, ...ttl });
+  return createRunning(served.url).finish(() => served.close());
+}
+
+/** Runs a program with this process's own stdin, stdout and stderr. */
+export async function runOnOwnStreams(
+  label: string,
+  launch: ProcessLaunch,
+  processes: ProcessPort,
+): Promise<RunningServer> {
+  const { passThrough } = await import("./pass-through.ts");
+  const streams = { input: process.stdin, output: process.stdout, error: process.stderr };
+  return passThrough(label, launch, processes, streams);
+}
