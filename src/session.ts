@@ -6,13 +6,13 @@ export type { BuiltInDefinition, Device } from "./config/session-config.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 export type { CallToolResult, ContentBlock } from "./runtime/call-tool-result.ts";
 export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
+export type { ToolResult, Variant } from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
 export type { RecordedCall } from "./session/recording.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionOptions, StartedCommand } from "./session/session-options.ts";
 export type { SessionTool, SessionToolset, SkippedTool, SkipReason } from "./session/session-tool.ts";
 export type { CallOptions, ToolLog, ToolProgress } from "./session/tool-calls.ts";
-export type { ToolResult, Variant } from "./session/tool-result.ts";
 
 /**
  * Opens a session over everything that is installed for a project, and the user's own servers.

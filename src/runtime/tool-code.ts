@@ -1,3 +1,5 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import type { CallToolResult } from "./call-tool-result.ts";
 import type { HandlerContext } from "./handler-context.ts";
 
@@ -29,4 +31,31 @@ export interface CodeRunner {
    */
   call(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<CallToolResult>;
   close(): Promise<void>;
+}
+
+/** Where the code of a key of a definition is found; `undefined` where it names none. */
+export function placeOfCode(
+  value: unknown,
+  root: string,
+  key: string,
+  item?: Pick<InspectedItem, "file" | "base">,
+): CodePlace | undefined {
+  if (typeof value === "string") return { root, source: { from: "module", handler: value } };
+  if (typeof value === "function") {
+    type Run = Extract<CodePlace["source"], { from: "function" }>["run"];
+    return { root, source: { from: "function", run: value as Run } };
+  }
+  if (!isRecord(value) || item?.file == null) return undefined;
+  return { root, source: { from: "definition", file: item.file, path: [...item.base.map(String), key] } };
+}
+
+/** The values of a tool's options: the definition's defaults with the user's over them. */
+export function readOptions(
+  declared: unknown,
+  given: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const defaults = Object.entries(isRecord(declared) ? declared : {}).flatMap(([name, option]) =>
+    isRecord(option) && option.default !== undefined ? [[name, option.default] as const] : [],
+  );
+  return Object.fromEntries([...defaults, ...Object.entries(given)]);
 }

@@ -18,7 +18,7 @@ import { failure, type Path, type Problem, TrailblazeError } from "../problems/i
 import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { splitSpec } from "../qualified-names/package-name.ts";
-import { planPackServer, planUserServer, type ServerPlan } from "../session/server-launches.ts";
+import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { findQualifiedNames } from "../session/take-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 

@@ -4,10 +4,10 @@ import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import type { EntryCode } from "../runtime/bundle-tools.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
+import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
-import type { EntryCode } from "../session/bundle-tools.ts";
-import { placeOfCode, readOptions } from "../session/tool-candidates.ts";
 import type { ComposedServer } from "./compose-server.ts";
 
 /** What carrying out calls needs. */

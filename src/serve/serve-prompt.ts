@@ -5,8 +5,8 @@ import type { InspectedItem } from "../inspection/types.ts";
 import type { CallChannel, ServedPrompt } from "../mcp/served-server.ts";
 import type { OutcomeRunner } from "../runtime/code-runner.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
+import { placeOfCode } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
-import { placeOfCode } from "../session/tool-candidates.ts";
 import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);

@@ -1,7 +1,7 @@
 import type { Device } from "../config/session-config.ts";
 import { listOf, quote } from "../problems/index.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { SkipReason } from "./session-tool.ts";
-import type { ToolMeta } from "./tool-meta.ts";
 
 /** What a session runs on. */
 export interface Surroundings {

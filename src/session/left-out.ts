@@ -1,8 +1,8 @@
 import { failure } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
+import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { describeSource } from "./server-launches.ts";
 import type { SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { LeftOut } from "./take-packs.ts";
 import type { Contribution } from "./tool-candidates.ts";

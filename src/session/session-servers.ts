@@ -3,7 +3,7 @@ import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { ConnectedServer, ServerDeath } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import type { ServerPlan } from "./server-launches.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 
 /** What starting servers needs of the session. */
 export interface ServerMeans {

@@ -1,8 +1,8 @@
+import type { BundleTool } from "../runtime/bundle-tools.ts";
 import type { CodePlace } from "../runtime/tool-code.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
-import type { BundleTool } from "./bundle-tools.ts";
 import type { SessionServer } from "./session-servers.ts";
-import type { ToolMeta } from "./tool-meta.ts";
 
 /** A tool of a session, as its users see it. Texts are the author's own and not to be trusted. */
 export interface SessionTool {

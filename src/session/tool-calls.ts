@@ -9,18 +9,18 @@ import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "../mcp/envelope.ts";
 import { tellHost } from "../problems/tell-host.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
+import { type BundleTool, runEntry } from "../runtime/bundle-tools.ts";
 import type { CallToolResult } from "../runtime/call-tool-result.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
 import type { Outcome } from "../runtime/code-runner.ts";
 import { type CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
 import { checkStructuredContent, createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
+import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { untilAborted } from "../runtime/until-aborted.ts";
-import { type BundleTool, runEntry } from "./bundle-tools.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeDeath } from "./session-servers.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
-import { failedResult, readToolResult, type ToolResult } from "./tool-result.ts";
 
 /** A message of a tool while it runs. */
 export interface ToolLog {

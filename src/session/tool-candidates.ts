@@ -1,6 +1,5 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectedItem } from "../inspection/types.ts";
 import { mayRefuseContext } from "../json-schema/refuses-context.ts";
 import { findReservedParameters, reservedParameter } from "../json-schema/reserved-parameters.ts";
 import { findSchemaFaults } from "../json-schema/schema-faults.ts";
@@ -14,14 +13,14 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
-import type { CodePlace } from "../runtime/tool-code.ts";
+import { createBundleTools, type EntryCode, entryNamesOf } from "../runtime/bundle-tools.ts";
+import { describeSource } from "../runtime/server-launches.ts";
+import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
+import { readToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { createBundleTools, type EntryCode, entryNamesOf } from "./bundle-tools.ts";
-import { describeSource } from "./server-launches.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionTool, SkippedTool, ToolCandidate } from "./session-tool.ts";
-import { readToolMeta } from "./tool-meta.ts";
 
 /** What one source brings. */
 export interface Contribution {
@@ -59,17 +58,6 @@ function describeTool(
   };
 }
 
-/** The values of a tool's options: the definition's defaults with the user's over them. */
-export function readOptions(
-  declared: unknown,
-  given: Readonly<Record<string, unknown>> = {},
-): Record<string, unknown> {
-  const defaults = Object.entries(isRecord(declared) ? declared : {}).flatMap(([name, option]) =>
-    isRecord(option) && option.default !== undefined ? [[name, option.default] as const] : [],
-  );
-  return Object.fromEntries([...defaults, ...Object.entries(given)]);
-}
-
 /** Options that the user sets and the tool does not have. */
 function findUnknownOptions(
   name: string,
@@ -82,22 +70,6 @@ function findUnknownOptions(
       const reason = `the tool "${name}" has no option "${key}"`;
       return createProblem("InvalidConfig", { reason }, { path: ["options", name, key] });
     });
-}
-
-/** Where the code of a key of a definition is found; `undefined` where it names none. */
-export function placeOfCode(
-  value: unknown,
-  root: string,
-  key: string,
-  item?: Pick<InspectedItem, "file" | "base">,
-): CodePlace | undefined {
-  if (typeof value === "string") return { root, source: { from: "module", handler: value } };
-  if (typeof value === "function") {
-    type Run = Extract<CodePlace["source"], { from: "function" }>["run"];
-    return { root, source: { from: "function", run: value as Run } };
-  }
-  if (!isRecord(value) || item?.file == null) return undefined;
-  return { root, source: { from: "definition", file: item.file, path: [...item.base.map(String), key] } };
 }
 
 /** A tool of the host itself, and where it is defined. */

@@ -6,7 +6,7 @@ import {
   success,
   validationError,
 } from "../../packages/scripting/src/result.ts";
-import { readToolResult } from "../../src/session/tool-result.ts";
+import { readToolResult } from "../../src/runtime/tool-result.ts";
 
 const text = (message: string) => [{ type: "text", text: message }];
 

@@ -29,7 +29,9 @@ describe("what is there", () => {
         cwd: "./server",
       },
     ],
-    [{ command: "/usr/bin/node", args: ["-e", "1"] }],
+    [{ command: "/usr/bin/node", args: ["-e", "1", "./main.js"] }],
+    [{ command: "node", args: ["--env-file", "./.env", "./server/main.js"] }],
+    [{ command: "node", args: ["--require", "./not-looked-at.cjs", "./server/main.js"] }],
     [{ command: "./bin/start", cwd: "server" }],
     [{ command: "uvx", args: ["./whatever", "../elsewhere"] }],
   ])("%j", async (server) => {
@@ -44,6 +46,10 @@ describe("HandlerNotFound", () => {
     [{ command: "node", args: ["./main.js"] }, 'args.0: .*there is no file "main.js"'],
     [{ command: "node", args: ["--no-warnings", "./main.js"] }, 'args.1: .*there is no file "main.js"'],
     [{ command: "./bin/start" }, 'command: .*there is no file "bin/start"'],
+    [
+      { command: "node", args: ["--env-file", "./server/main.js", "./main.js"] },
+      'args.2: .*there is no file "main.js"',
+    ],
   ])("%j", async (server, reason) => {
     const found = await judge(server);
     expect(found).toHaveLength(1);

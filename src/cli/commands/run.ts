@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { printable, printableLines } from "../../problems/index.ts";
-import type { ToolResult, Variant } from "../../session/tool-result.ts";
+import type { ToolResult, Variant } from "../../runtime/tool-result.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { readTrail } from "../session/read-trail.ts";

@@ -1,5 +1,5 @@
 import { printable, printableLines } from "../../problems/index.ts";
-import type { ToolResult } from "../../session/tool-result.ts";
+import type { ToolResult } from "../../runtime/tool-result.ts";
 
 /** What a tool answered, for people: its texts as they are, anything else by its type. */
 export function formatResult({ variant, message, content, structuredContent }: ToolResult): string {

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { findNodeScript, isNode } from "../../extension-schema/node-script.ts";
 import { isModulePath } from "../../extension-schema/references.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
@@ -12,11 +13,6 @@ export interface NeededPath {
   wanted: "file" | "folder";
   /** From the definition's top. */
   path: Path;
-}
-
-/** True for `node`, by whatever path and with or without Windows' ending. */
-function isNode(command: string): boolean {
-  return /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
 }
 
 /**
@@ -38,9 +34,9 @@ export function findNeededPaths({ shape, definition }: InspectedItem): NeededPat
   if (typeof command === "string") {
     if (isModulePath(command)) add(command, folder, "file", ["command"]);
     const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
-    const index = list.findIndex((argument) => typeof argument === "string" && !argument.startsWith("-"));
-    const first = list[index];
-    if (typeof first === "string" && isModulePath(first)) add(first, folder, "file", ["args", index]);
+    const index = findNodeScript(list);
+    const run = list[index];
+    if (typeof run === "string" && isModulePath(run)) add(run, folder, "file", ["args", index]);
   }
   return needed;
 }

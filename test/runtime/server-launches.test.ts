@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { SessionConfig, UserServer } from "../../src/config/session-config.ts";
 import type { FoundPack } from "../../src/discovery/types.ts";
 import type { InspectedItem } from "../../src/inspection/types.ts";
-import { planPackServer, planUserServer } from "../../src/session/server-launches.ts";
+import { planPackServer, planUserServer } from "../../src/runtime/server-launches.ts";
 
 const cwd = resolve("project");
 const config = { file: join(cwd, "trailblaze.config.yaml"), directory: cwd } as SessionConfig;

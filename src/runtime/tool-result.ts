@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { CallToolResult, ContentBlock } from "../runtime/call-tool-result.ts";
+import type { CallToolResult, ContentBlock } from "./call-tool-result.ts";
 
 /** How a call ended. */
 export const variants = [

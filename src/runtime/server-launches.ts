@@ -1,14 +1,15 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPack } from "../discovery/types.ts";
+import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Path } from "../problems/index.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
   type EnvironmentFacts,
-} from "../runtime/server-environment.ts";
-import type { ToolSource } from "../runtime/tool-source.ts";
+} from "./server-environment.ts";
+import type { ToolSource } from "./tool-source.ts";
 
 /** A server that a session starts. Its environment is made when it starts, as it may hold a token. */
 export interface ServerPlan {
@@ -34,35 +35,6 @@ export interface ServerPlan {
 /** True for what a shell would take as a path and not look up. */
 const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
 
-/** Options of `node` whose value is the next argument, unless it follows a `=`. */
-const takingValue = new Set(
-  `-r --require --import --loader --experimental-loader -C --conditions --env-file --env-file-if-exists --title
-  --input-type --experimental-default-type --icu-data-dir --openssl-config --redirect-warnings --disable-warning
-  --disable-proto --dns-result-order --unhandled-rejections --trace-event-categories --trace-event-file-pattern
-  --trace-require-module --diagnostic-dir --report-directory --report-dir --report-filename --report-signal
-  --heapsnapshot-near-heap-limit --heapsnapshot-signal --cpu-prof-dir --cpu-prof-name --cpu-prof-interval
-  --heap-prof-dir --heap-prof-name --heap-prof-interval --max-http-header-size --secure-heap --secure-heap-min
-  --snapshot-blob --inspect-port --inspect-publish-uid --stack-trace-limit --tls-cipher-list --tls-keylog
-  --network-family-autoselection-attempt-timeout --use-largepages --v8-pool-size --watch-path --allow-fs-read
-  --allow-fs-write --localstorage-file`.split(/\s+/),
-);
-
-/** Options with which `node` runs a text, or a script of package.json, and no file. */
-const withoutScript = /^(?:-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
-
-/** The first of `node`'s arguments that is a file to run. */
-function findNodeScript(args: readonly string[]): string | undefined {
-  for (let index = 0; index < args.length; index++) {
-    const argument = args[index] ?? "";
-    if (argument === "--") return args[index + 1];
-    // A lone `-` is stdin.
-    if (argument === "-" || withoutScript.test(argument)) return undefined;
-    if (!argument.startsWith("-")) return argument;
-    if (takingValue.has(argument)) index++;
-  }
-  return undefined;
-}
-
 const interpreters = /^(?:.*[/\\])?(?:python[\d.]*|bun|deno|tsx|ts-node|ruby|php|perl|sh|bash)(?:\.exe)?$/i;
 
 /** The first argument of another interpreter, if it is a file by its ending; after options that need no value. */
@@ -81,9 +53,9 @@ function findScript({
   args,
   cwd,
 }: Pick<UserServer, "command" | "args" | "cwd">): string | undefined {
-  const isNode = /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
-  if (!isNode && !interpreters.test(command)) return isPath(command) ? resolve(cwd, command) : undefined;
-  const script = isNode ? findNodeScript(args) : findOtherScript(args);
+  if (!isNode(command) && !interpreters.test(command))
+    return isPath(command) ? resolve(cwd, command) : undefined;
+  const script = isNode(command) ? args[findNodeScript(args)] : findOtherScript(args);
   return script === undefined ? undefined : resolve(cwd, script);
 }
 

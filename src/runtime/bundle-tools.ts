@@ -3,12 +3,12 @@ import { placeInSources } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import { type BundleOutcome, compileBundle, runBundleEntry } from "../runtime/bundle.ts";
-import type { BundleEntry, BundleRequest } from "../runtime/bundle-entry.ts";
-import type { Outcome } from "../runtime/code-runner.ts";
-import { createErrorResult } from "../runtime/convert-result.ts";
-import type { CodePlace } from "../runtime/tool-code.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
+import { type BundleOutcome, compileBundle, runBundleEntry } from "./bundle.ts";
+import type { BundleEntry, BundleRequest } from "./bundle-entry.ts";
+import type { Outcome } from "./code-runner.ts";
+import { createErrorResult } from "./convert-result.ts";
+import type { CodePlace } from "./tool-code.ts";
+import type { CodeOwner } from "./tool-source.ts";
 
 /** The code that an entry of a bundle hands its inputs to: a module's, or that of a tool. */
 export interface EntryCode {

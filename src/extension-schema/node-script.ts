@@ -1,0 +1,33 @@
+/** True for `node`, by any path and with or without Windows' ending. */
+export function isNode(command: string): boolean {
+  return /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
+}
+
+/** Options of `node` whose value is the next argument, unless it follows a `=`. */
+const takingValue = new Set(
+  `-r --require --import --loader --experimental-loader -C --conditions --env-file --env-file-if-exists --title
+  --input-type --experimental-default-type --icu-data-dir --openssl-config --redirect-warnings --disable-warning
+  --disable-proto --dns-result-order --unhandled-rejections --trace-event-categories --trace-event-file-pattern
+  --trace-require-module --diagnostic-dir --report-directory --report-dir --report-filename --report-signal
+  --heapsnapshot-near-heap-limit --heapsnapshot-signal --cpu-prof-dir --cpu-prof-name --cpu-prof-interval
+  --heap-prof-dir --heap-prof-name --heap-prof-interval --max-http-header-size --secure-heap --secure-heap-min
+  --snapshot-blob --inspect-port --inspect-publish-uid --stack-trace-limit --tls-cipher-list --tls-keylog
+  --network-family-autoselection-attempt-timeout --use-largepages --v8-pool-size --watch-path --allow-fs-read
+  --allow-fs-write --localstorage-file`.split(/\s+/),
+);
+
+/** Options with which `node` runs a text, or a script of package.json, and no file. */
+const withoutScript = /^(?:-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
+
+/** The index of the argument that is the file `node` runs; -1 where it runs none. */
+export function findNodeScript(args: readonly unknown[]): number {
+  for (let index = 0; index < args.length; index++) {
+    const argument = String(args[index]);
+    if (argument === "--") return index + 1 < args.length ? index + 1 : -1;
+    // A lone `-` is stdin.
+    if (argument === "-" || withoutScript.test(argument)) return -1;
+    if (!argument.startsWith("-")) return index;
+    if (takingValue.has(argument)) index++;
+  }
+  return -1;
+}
