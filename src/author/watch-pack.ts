@@ -1,16 +1,27 @@
 import { resolve } from "node:path";
 import { findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import { hasErrors, type Problem } from "../problems/index.ts";
+import { hasErrors, type Problem, TrailblazeError } from "../problems/index.ts";
 import { watchFolder } from "../processes/folder-watcher.ts";
+import type { Session } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import { openSession } from "../session.ts";
 import { validateExtensionInDetail } from "../validate/validate-extension.ts";
 import type { DetailedReport } from "../validate/validate-with.ts";
-import { type DevEvent, develop } from "./dev/develop.ts";
+import { OwnWrites } from "./own-writes.ts";
 
 /** What happens while a pack is watched, in order. */
-export type WatchEvent = DevEvent<DetailedReport>;
+export type WatchEvent =
+  | { type: "validated"; run: number; report: DetailedReport }
+  /** There was nothing to validate. */
+  | { type: "failed"; run: number; problem: Problem }
+  /** Names of tools are sorted; those of the first session are not added. */
+  | { type: "opened"; tools: string[]; added: string[]; removed: string[]; problems: readonly Problem[] }
+  | { type: "notOpened"; problem: Problem }
+  /** Something went wrong in the open session. */
+  | { type: "reported"; problem: Problem }
+  /** A file changes whenever the session starts, and counts no more. */
+  | { type: "ignored"; path: string };
 
 export interface WatchPackOptions extends SessionOptions {
   strict?: boolean;
@@ -43,16 +54,93 @@ export function newProblems(told: readonly Problem[], problems: readonly Problem
   return problems.filter((problem) => !known.has(describe(problem)));
 }
 
+/** Something that is told once and waited for again and again. */
+class Change {
+  #isTold = false;
+  #wake: (() => void) | undefined;
+  readonly #onAbort = () => this.#wake?.();
+
+  tell(): void {
+    this.#isTold = true;
+    this.#wake?.();
+  }
+
+  /** Resolves with the next change, at once where one came since the last time, and when `signal` aborts. */
+  async next(signal: AbortSignal): Promise<void> {
+    if (!this.#isTold && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        signal.addEventListener("abort", this.#onAbort, { once: true });
+      });
+      signal.removeEventListener("abort", this.#onAbort);
+      this.#wake = undefined;
+    }
+    this.#isTold = false;
+  }
+}
+
+/** Holds the one session; a new one takes the place of the old, which is closed first: it may hold what the new needs. */
+class CurrentSession {
+  readonly #options: SessionOptions;
+  readonly #onEvent: (event: WatchEvent) => void;
+  #session: Session | undefined;
+  #known: readonly string[] | undefined;
+
+  constructor(options: SessionOptions, onEvent: (event: WatchEvent) => void) {
+    this.#options = options;
+    this.#onEvent = onEvent;
+  }
+
+  async reopen(signal: AbortSignal): Promise<void> {
+    await this.close();
+    let opened: Session | undefined;
+    try {
+      opened = await openSession({
+        ...this.#options,
+        signal,
+        onProblem: (problem) => {
+          this.#options.onProblem?.(problem);
+          // Until the session is open, its own list has the problem.
+          if (opened !== undefined && this.#session === opened) this.#onEvent({ type: "reported", problem });
+        },
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof TrailblazeError)) throw error;
+      this.#onEvent({ type: "notOpened", problem: error.problem });
+      return;
+    }
+    this.#session = opened;
+    const tools = opened.tools.map(({ name }) => name).sort();
+    const known = this.#known ?? tools;
+    this.#known = tools;
+    this.#onEvent({
+      type: "opened",
+      tools,
+      added: tools.filter((name) => !known.includes(name)),
+      removed: known.filter((name) => !tools.includes(name)),
+      problems: opened.problems,
+    });
+  }
+
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.close();
+  }
+}
+
 /**
- * Watches the pack in a folder: validates it on every change, and keeps a session open over it while it is valid.
+ * Validates the pack in a folder now and after every change, and keeps a session open over it: a valid pack gets a new
+ * session with new servers; while it is broken the last session stays.
  *
  * Trust level: execution, as a session's. Resolves when `signal` aborts, with nothing left running. Rejects with a
  * `TrailblazeError` where there is no pack to begin with (`ProjectNotFound`), or its folder cannot be watched.
  */
 export async function watchPack(directory: string, options: WatchPackOptions = {}): Promise<WatchResult> {
-  const { cwd = process.cwd(), strict = false, once = false, quietMs, onEvent, signal, ...rest } = options;
-  const folder = resolve(cwd, directory);
-  const { directory: root } = findProject(createNodeDiscoveryPort(), folder);
+  const { cwd = process.cwd(), strict = false, once = false, quietMs, onEvent, ...rest } = options;
+  const { signal = new AbortController().signal } = options;
+  const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
   const result: WatchResult = { runs: 0, ok: false, pack: null, tools: [], problems: [] };
   const note = (event: WatchEvent): void => {
     if (event.type === "validated") {
@@ -72,25 +160,45 @@ export async function watchPack(directory: string, options: WatchPackOptions = {
     }
     onEvent?.(event);
   };
-  await develop(
-    {
-      validate: () => validateExtensionInDetail(root, { cwd: root, strict }),
-      isUsable: ({ report }) => !hasErrors(report.problems),
-      isSource: ({ texts }, path) => texts.has(path),
-      openSession: (aborting, onProblem) => {
-        const tell = (problem: Problem) => {
-          rest.onProblem?.(problem);
-          onProblem(problem);
-        };
-        return openSession({ ...rest, cwd: root, signal: aborting, onProblem: tell });
-      },
-      watch: once
-        ? undefined
-        : (onChange) => watchFolder(root, quietMs === undefined ? {} : { quietMs }, onChange),
-      onEvent: note,
-      now: () => performance.now(),
-    },
-    signal ?? new AbortController().signal,
-  );
+  const change = new Change();
+  const ownWrites = new OwnWrites((path) => note({ type: "ignored", path }));
+  const session = new CurrentSession({ ...rest, cwd: root }, note);
+  let opening: AbortController | undefined;
+  let last: DetailedReport | undefined;
+  const onChange = (paths: readonly string[]): void => {
+    if (!ownWrites.counts(paths, performance.now(), (path) => last?.texts.has(path) === true)) return;
+    change.tell();
+    // A start that is under way is of no use any more, and may take as long as its servers do.
+    opening?.abort();
+  };
+  const watcher = once ? undefined : watchFolder(root, quietMs === undefined ? {} : { quietMs }, onChange);
+  try {
+    for (let run = 1; !signal.aborted; run++) {
+      let report: DetailedReport;
+      try {
+        report = await validateExtensionInDetail(root, { cwd: root, strict });
+        last = report;
+      } catch (error) {
+        if (!(error instanceof TrailblazeError) || once || run === 1) throw error;
+        note({ type: "failed", run, problem: error.problem });
+        await change.next(signal);
+        continue;
+      }
+      if (signal.aborted) return result;
+      note({ type: "validated", run, report });
+      if (!hasErrors(report.report.problems)) {
+        opening = new AbortController();
+        ownWrites.opening();
+        await session.reopen(AbortSignal.any([signal, opening.signal]));
+        ownWrites.opened(performance.now());
+        opening = undefined;
+      }
+      if (watcher === undefined) return result;
+      await change.next(signal);
+    }
+  } finally {
+    watcher?.close();
+    await session.close();
+  }
   return result;
 }
