@@ -1,15 +1,7 @@
 import { DataSyntaxError } from "../data/decode.ts";
-import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
-import { parseJson } from "../data/parse-json.ts";
+import { locateProblems, parseSource, type SourceText } from "../data/source-text.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import {
-  createProblem,
-  failure,
-  type Path,
-  type Problem,
-  quote,
-  TrailblazeError,
-} from "../problems/index.ts";
+import { createProblem, failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 
 /** What is wrong with a config, and where from its top. */
 export interface ConfigFault {
@@ -23,8 +15,7 @@ export interface ConfigText {
   /** As problems name it. */
   file: string;
   value: unknown;
-  /** Loads what finding positions needs, so only where something is wrong. */
-  createLocator(): Promise<(path: Path) => { line: number; column: number }>;
+  source: SourceText;
 }
 
 const fileNames = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
@@ -36,22 +27,6 @@ const maximumBytes = 1 << 20;
 /** Beyond so many faults of one config, each more helps nobody. */
 const maximumFaults = 1000;
 
-async function parse(file: string, bytes: Uint8Array): Promise<ConfigText> {
-  if (!file.toLowerCase().endsWith(".json")) {
-    const { parseYaml } = await import("../data/parse-yaml.ts");
-    const { value, locate } = parseYaml(bytes, { refuseMerges: true });
-    return { file, value, createLocator: async () => locate };
-  }
-  const { text, value } = parseJson(bytes);
-  const positions = () => import("../data/json-positions.ts");
-  if (hasDuplicateKeys(text, value)) {
-    const duplicate = (await positions()).findDuplicateKey(text);
-    const reason = `the key ${quote(duplicate?.key ?? "")} is there twice`;
-    throw new DataSyntaxError(reason, text, duplicate?.offset);
-  }
-  return { file, value, createLocator: async () => (await positions()).createJsonLocator(text) };
-}
-
 /** Reads a config from its bytes. Throws `TrailblazeError` `InvalidConfig` where they are no JSON or YAML. */
 export async function parseConfig(file: string, bytes: Uint8Array): Promise<ConfigText> {
   if (bytes.length > maximumBytes) {
@@ -59,7 +34,8 @@ export async function parseConfig(file: string, bytes: Uint8Array): Promise<Conf
     throw failure("InvalidConfig", { reason }, { file });
   }
   try {
-    return await parse(file, bytes);
+    const format = file.toLowerCase().endsWith(".json") ? "json" : "yaml";
+    return { file, ...(await parseSource(format, bytes)) };
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
@@ -91,21 +67,31 @@ export async function readProjectConfig(
   return await parseConfig(file, bytes);
 }
 
+/** Problems whose path is from the config's top, with its file and their position there where it has one. */
+export async function locateInConfig(
+  problems: readonly Problem[],
+  text: ConfigText | undefined,
+): Promise<Problem[]> {
+  if (text === undefined) return [...problems];
+  const { file, source } = text;
+  return locateProblems(
+    problems.map((problem) => ({ problem: { ...problem, file }, source, at: problem.path ?? [] })),
+  );
+}
+
 /** Faults as problems: in the order of the text where there is one, at most a thousand. */
 export async function describeConfigFaults(
   faults: readonly ConfigFault[],
   text: ConfigText | undefined,
 ): Promise<Problem[]> {
   if (faults.length === 0) return [];
-  const locate = await text?.createLocator();
-  const file = text === undefined ? {} : { file: text.file };
-  return faults
-    .slice(0, maximumFaults)
-    .map(({ reason, hint, path }) => {
-      const args = hint === undefined ? { reason } : { reason, hint };
-      return createProblem("InvalidConfig", args, { ...file, path, ...locate?.(path) });
-    })
-    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  const problems = faults.slice(0, maximumFaults).map(({ reason, hint, path }) => {
+    const args = hint === undefined ? { reason } : { reason, hint };
+    return createProblem("InvalidConfig", args, { path });
+  });
+  return (await locateInConfig(problems, text)).sort(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+  );
 }
 
 /** The error for a config with these problems: the first, which says how many others there are. */

@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import { findRepeatedTopKeys } from "../data/duplicate-keys.ts";
 import { describeType } from "../data/parse-json.ts";
+import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import { type Declaration, parseExtension } from "../extension-schema/index.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/package-name.ts";
 import { hostVersion } from "../version.ts";
 import type { DiscoveredItem, FoundPack, Manifest, Origin } from "./types.ts";
@@ -19,20 +20,11 @@ function hostRangeOf({ value }: Manifest): unknown {
     : undefined;
 }
 
-async function locateKey({ text }: Manifest, key: string): Promise<{ line: number; column: number }> {
-  const { createJsonLocator } = await import("../data/json-positions.ts");
-  return createJsonLocator(text)([key]);
-}
-
 /** A longer range is no range that anybody wrote, and would take seconds to read. */
 const maximumRange = 256;
 
 /** Compares this host with the range a pack asks for; semver is loaded only if it asks for any. */
-async function checkHostVersion(
-  manifest: Manifest,
-  pack: string,
-  context: ProblemContext,
-): Promise<Problem | undefined> {
+async function checkHostVersion(manifest: Manifest, context: ProblemContext): Promise<Problem | undefined> {
   const range = hostRangeOf(manifest);
   if (range === undefined) return undefined;
   const { default: Range } = await import("semver/classes/range.js");
@@ -47,25 +39,7 @@ async function checkHostVersion(
     version: hostVersion,
     invalid,
   };
-  const place = { pack, file: "package.json" };
-  return createProblem("HostVersionUnsupported", args, place, context);
-}
-
-/** Adds the pack, the file and, from the text, line and column to problems that have a path in the field. */
-async function placeProblems(
-  problems: readonly Problem[],
-  pack: string,
-  { text }: Manifest,
-): Promise<Problem[]> {
-  if (problems.length === 0) return [];
-  const { createJsonLocator } = await import("../data/json-positions.ts");
-  const locate = createJsonLocator(text);
-  return problems.map((problem) => ({
-    ...problem,
-    pack,
-    file: "package.json",
-    ...locate(problem.path === undefined ? ["engines", "trailblaze"] : ["trailblaze", ...problem.path]),
-  }));
+  return createProblem("HostVersionUnsupported", args, {}, context);
 }
 
 const repeatedField = {
@@ -94,23 +68,26 @@ export async function describePack(
   nameContext: ProblemContext = context,
 ): Promise<FoundPack> {
   const { value } = manifest;
-  const problems: Problem[] = [];
+  const found: UnlocatedProblem[] = [];
+  const source = createJsonSource(manifest.text);
+  const note = (problem: Problem, at: Path) =>
+    found.push({ problem: { ...problem, pack: name, file: "package.json" }, source, at });
   const hasName = typeof value.name === "string" && isPackageName(value.name);
   const name = hasName ? (value.name as string) : (installedAs.find(isPackageName) ?? basename(location));
   const isSource = origin === "self" || origin === "workspace";
   // A package under development may have no name yet; one that is there must be usable.
   if (!hasName && !(isSource && value.name === undefined)) {
     const reason = value.name === undefined ? "it has no name" : "npm allows no package of its name";
-    const place = { pack: name, file: "package.json", ...(await locateKey(manifest, "name")) };
-    problems.push(createProblem("MalformedPackageJson", { reason, location, isSource }, place, nameContext));
+    const args = { reason, location, isSource };
+    note(createProblem("MalformedPackageJson", args, {}, nameContext), ["name"]);
   }
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
+  for (const problem of fieldProblems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
   if (isFieldRepeated(manifest))
-    fieldProblems.push(createProblem("MalformedExtension", repeatedField, { path: [] }, context));
-  const hostProblem = await checkHostVersion(manifest, name, context);
-  if (hostProblem !== undefined) fieldProblems.push(hostProblem);
+    note(createProblem("MalformedExtension", repeatedField, { path: [] }, context), ["trailblaze"]);
+  const hostProblem = await checkHostVersion(manifest, context);
+  if (hostProblem !== undefined) note(hostProblem, ["engines", "trailblaze"]);
 
-  const placed = await placeProblems(fieldProblems, name, manifest);
   const qualifiedName = qualifyPackageName(name);
   const describeItems = (declarations: readonly Declaration[]): DiscoveredItem[] =>
     declarations.map((item) => ({
@@ -132,7 +109,7 @@ export async function describePack(
       tools: describeItems(extension.tools),
       toolsets: describeItems(extension.toolsets),
       prompts: describeItems(extension.prompts),
-      problems: problems.concat(placed),
+      problems: await locateProblems(found),
     },
     manifest,
     extension,

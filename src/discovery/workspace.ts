@@ -1,7 +1,13 @@
 import { dirname, join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
+import {
+  createJsonSource,
+  locateProblems,
+  type SourceText,
+  type UnlocatedProblem,
+} from "../data/source-text.ts";
 import { type DiscoveryPort, type WorkspaceObstacle, workspaceLimits } from "../files/discovery-port.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem, type Path, type Problem } from "../problems/index.ts";
 import { isFault, readManifest } from "./manifest.ts";
 import { ancestorsOf, type Project } from "./project.ts";
 import type { Manifest } from "./types.ts";
@@ -13,14 +19,11 @@ export interface Workspace {
   members: string[];
 }
 
-type Path = readonly (string | number)[];
-
 /** The patterns of a workspace, each with its place in the file that lists them. */
 interface Patterns {
   file: "package.json" | "pnpm-workspace.yaml";
   list: { pattern: string; path: Path }[];
-  /** Loads what finding positions needs. */
-  createLocator(): Promise<(path: Path) => { line: number; column: number }>;
+  source: SourceText;
 }
 
 function readPatterns(value: unknown, path: Path): Patterns["list"] | undefined {
@@ -57,9 +60,9 @@ class WorkspaceReader {
     } else if (bytes !== undefined) {
       const { parseYaml } = await import("../data/parse-yaml.ts");
       try {
-        const { value, locate } = parseYaml(bytes);
+        const { text, value, locate } = parseYaml(bytes);
         const list = readPatterns(isRecord(value) ? value.packages : undefined, ["packages"]);
-        if (list !== undefined) return { file, list, createLocator: async () => locate };
+        if (list !== undefined) return { file, list, source: { text, createLocator: async () => locate } };
       } catch {
         // pnpm itself refuses such a file, so it cannot have installed anything by it.
       }
@@ -69,12 +72,7 @@ class WorkspaceReader {
       ? readPatterns(field.packages, ["workspaces", "packages"])
       : readPatterns(field, ["workspaces"]);
     if (list === undefined || manifest === undefined) return undefined;
-    const positions = () => import("../data/json-positions.ts");
-    return {
-      file: "package.json",
-      list,
-      createLocator: async () => (await positions()).createJsonLocator(manifest.text),
-    };
+    return { file: "package.json", list, source: createJsonSource(manifest.text) };
   }
 
   async findMembers(root: string, patterns: Patterns): Promise<string[]> {
@@ -98,16 +96,17 @@ class WorkspaceReader {
       if (known === undefined) byCause.set(key, { first: obstacle, others: 0 });
       else known.others++;
     }
+    const found: UnlocatedProblem[] = [];
     const top = [patterns.file === "package.json" ? "workspaces" : "packages"];
     for (const { first, others } of byCause.values()) {
       const { cause, index, reason } = first;
       const { pattern, path = top } = (index === undefined ? undefined : patterns.list[index]) ?? {};
       const limit = cause === "failed" ? undefined : workspaceLimits[cause];
-      const locate = await patterns.createLocator();
-      const place = { file: this.#nameOf(root, patterns.file), path, ...locate(path) };
-      const args = { cause, limit, pattern, others, reason };
-      this.problems.push(createProblem("WorkspaceIncomplete", args, place));
+      const place = { file: this.#nameOf(root, patterns.file), path };
+      const problem = createProblem("WorkspaceIncomplete", { cause, limit, pattern, others, reason }, place);
+      found.push({ problem, source: patterns.source, at: path });
     }
+    this.problems.push(...(await locateProblems(found)));
   }
 
   #nameOf(directory: string, file: string): string {

@@ -5,7 +5,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
 import { type LoadOptions, loadDefinitions } from "./load-definitions.ts";
-import { placeInSources } from "./place-problems.ts";
+import { placeInItems } from "./place-problems.ts";
 import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
@@ -87,7 +87,6 @@ export class DefinitionLibrary {
     const owner = this.#sources.get(item);
     if (owner === undefined) return;
     const findings = problems.map((problem) => ({ item, problem }));
-    for (const placed of await placeInSources(owner.pack.name, owner.texts, findings))
-      this.problems.push(placed);
+    for (const placed of await placeInItems(owner, findings)) this.problems.push(placed);
   }
 }

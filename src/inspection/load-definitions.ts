@@ -1,5 +1,6 @@
 import type { Confinement, EvaluationPort } from "../confinement/evaluation-port.ts";
 import { isRecord } from "../data/parse-json.ts";
+import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
 import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
@@ -12,10 +13,10 @@ import {
   locateDefinitions,
   unknownFormat,
 } from "./locate-definitions.ts";
-import { placeInSources } from "./place-problems.ts";
+import { placeInItems } from "./place-problems.ts";
 import { describeCode, describeFileFault, readData } from "./read-data.ts";
 import { ReadOnce } from "./read-once.ts";
-import type { InspectedItem, InspectedPack, SourceText } from "./types.ts";
+import type { InspectedItem, InspectedPack } from "./types.ts";
 
 export interface LoadOptions {
   /** Refuse definitions that are code instead of evaluating them. */
@@ -41,18 +42,17 @@ interface FileContents {
   confinement: Confinement;
 }
 
-/**
- * Adds line and column to problems that stand in package.json, whose paths are from the field: faults of it, and files
- * that it leads to and that are missing.
- */
-async function placeInManifest({ manifest }: FoundPack, problems: readonly Problem[]): Promise<Problem[]> {
+/** Faults of the field, and files that it leads to and that are missing, have the position of their declaration. */
+function locateInManifest({ manifest }: FoundPack, problems: readonly Problem[]): Promise<Problem[]> {
+  const source = createJsonSource(manifest.text);
   const isInManifest = ({ file, code }: Problem) =>
     file === "package.json" || code === "MissingDefinitionFile";
-  if (!problems.some(isInManifest)) return [...problems];
-  const { createJsonLocator } = await import("../data/json-positions.ts");
-  const locate = createJsonLocator(manifest.text);
-  return problems.map((problem) =>
-    isInManifest(problem) ? { ...problem, ...locate(["trailblaze", ...(problem.path ?? [])]) } : problem,
+  return locateProblems(
+    problems.map((problem) => ({
+      problem,
+      source: isInManifest(problem) ? source : undefined,
+      at: ["trailblaze", ...(problem.path ?? [])],
+    })),
   );
 }
 
@@ -155,7 +155,7 @@ export async function loadDefinitions(
   const located = locateDefinitions(port, found, options);
   const wanted = findWantedFiles(found, located, options);
   const contents = await readFiles(port, found, wanted, options);
-  const problems = [...(await placeInManifest(found, located.problems)), ...contents.problems];
+  const problems = [...(await locateInManifest(found, located.problems)), ...contents.problems];
   const combined = new Map<string, Readonly<Record<string, unknown>>>();
   const shapeProblems: { item: InspectedItem; problem: Problem }[] = [];
 
@@ -213,8 +213,8 @@ export async function loadDefinitions(
     return item;
   });
 
-  problems.push(...(await placeInManifest(found, notDefined)));
-  problems.push(...(await placeInSources(found.pack.name, contents.texts, shapeProblems)));
+  problems.push(...(await locateInManifest(found, notDefined)));
+  problems.push(...(await placeInItems({ pack: found.pack, texts: contents.texts }, shapeProblems)));
   return {
     ...found,
     items,

@@ -1,29 +1,26 @@
+import { locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import type { Problem } from "../problems/index.ts";
-import type { InspectedItem, Locate, SourceText } from "./types.ts";
+import type { InspectedItem, InspectedPack } from "./types.ts";
 
-/**
- * Adds to problems of items what tells their place: pack, kind, item, file and, from the text where it is data, line
- * and column. Their `path` stays from the definition's top.
- */
-export async function placeInSources(
-  pack: string,
-  sources: ReadonlyMap<string, SourceText>,
+/** What a problem found in an item's definition needs for its place. Its `path` stays from the definition's top. */
+export function placeInItem(
+  { pack, texts }: Pick<InspectedPack, "pack" | "texts">,
+  item: InspectedItem,
+  problem: Problem,
+): UnlocatedProblem {
+  const { file, base, declaration } = item;
+  const { kind, name } = declaration;
+  return {
+    problem: { ...problem, pack: pack.name, kind, item: name, ...(file === null ? {} : { file }) },
+    source: file === null ? undefined : texts.get(file),
+    at: [...base, ...(problem.path ?? [])],
+  };
+}
+
+/** Problems found in items' definitions, with their places: pack, kind, item, file and, where it is known, position. */
+export function placeInItems(
+  inspected: Pick<InspectedPack, "pack" | "texts">,
   findings: readonly { item: InspectedItem; problem: Problem }[],
 ): Promise<Problem[]> {
-  const locators = new Map<string, Locate | undefined>();
-  const placed: Problem[] = [];
-  for (const { item, problem } of findings) {
-    const { file, base, declaration } = item;
-    if (file !== null && !locators.has(file)) locators.set(file, await sources.get(file)?.createLocator());
-    const locate = file === null ? undefined : locators.get(file);
-    placed.push({
-      ...problem,
-      pack,
-      kind: declaration.kind,
-      item: declaration.name,
-      ...(file === null ? {} : { file }),
-      ...locate?.([...base, ...(problem.path ?? [])]),
-    });
-  }
-  return placed;
+  return locateProblems(findings.map(({ item, problem }) => placeInItem(inspected, item, problem)));
 }

@@ -1,17 +1,9 @@
 import { DataSyntaxError } from "../data/decode.ts";
-import { hasDuplicateKeys } from "../data/duplicate-keys.ts";
-import { parseJson } from "../data/parse-json.ts";
+import { parseSource, type SourceText } from "../data/source-text.ts";
 import type { FileRead } from "../files/inspection-port.ts";
 import { maximumFileBytes } from "../files/inspection-port.ts";
-import {
-  createProblem,
-  type Problem,
-  type ProblemContext,
-  type ProblemPlace,
-  quote,
-} from "../problems/index.ts";
+import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import type { DefinitionFile } from "./locate-definitions.ts";
-import type { SourceText } from "./types.ts";
 
 /** A value and its text; or what is wrong, and the text if there is any. */
 export type DataRead =
@@ -50,27 +42,6 @@ export function describeFileFault(
   }
 }
 
-async function readJson(bytes: Uint8Array): Promise<{ value: unknown; source: SourceText }> {
-  const { text, value } = parseJson(bytes);
-  if (hasDuplicateKeys(text, value)) {
-    const { findDuplicateKey } = await import("../data/json-positions.ts");
-    const duplicate = findDuplicateKey(text);
-    throw new DataSyntaxError(
-      `the key ${quote(duplicate?.key ?? "")} is there twice`,
-      text,
-      duplicate?.offset,
-    );
-  }
-  const createLocator = async () => (await import("../data/json-positions.ts")).createJsonLocator(text);
-  return { value, source: { text, createLocator } };
-}
-
-async function readYaml(bytes: Uint8Array): Promise<{ value: unknown; source: SourceText }> {
-  const { parseYaml } = await import("../data/parse-yaml.ts");
-  const { text, value, locate } = parseYaml(bytes, { refuseMerges: true });
-  return { value, source: { text, createLocator: async () => locate } };
-}
-
 /** Where a module exports its definition; what is in it can only be told by running it. */
 const exported =
   /^[ \t]*(?:export\s+default\b|(?:module\.)?exports\s*(?:\.default\s*)?=|export\s*\{[^}]{0,500}\bas\s{1,9}default\b)/m;
@@ -98,7 +69,7 @@ export async function readData(
   context: ProblemContext,
 ): Promise<DataRead> {
   try {
-    return await (format === "json" ? readJson(bytes) : readYaml(bytes));
+    return await parseSource(format === "json" ? "json" : "yaml", bytes);
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");

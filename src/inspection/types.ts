@@ -1,12 +1,10 @@
 import type { Confinement } from "../confinement/evaluation-port.ts";
+import type { SourceText } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration, DefinitionShape } from "../extension-schema/index.ts";
 import type { Path, Problem } from "../problems/index.ts";
 import type { Format } from "./formats.ts";
 import type { LocatedKind } from "./locate-definitions.ts";
-
-/** Line and column, both from 1, of the value at a path of a file; of its key, where it has one. */
-export type Locate = (path: Path) => { line: number; column: number };
 
 /** A declared item with its definition, as far as that could be read. */
 export interface InspectedItem {
@@ -21,13 +19,6 @@ export interface InspectedItem {
   shape: DefinitionShape | undefined;
   /** In its normal form: a tool's short `parameters` are also there as `inputSchema`. `null` where unusable. */
   definition: Record<string, unknown> | null;
-}
-
-/** A text that was parsed, for finding positions in it. */
-export interface SourceText {
-  text: string;
-  /** Loads what finding positions needs; called only where something is wrong. `undefined` where none can be told. */
-  createLocator: () => Promise<Locate | undefined>;
 }
 
 /** A pack with all that inspection reads of it. */

@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import type { Path } from "../problems/index.ts";
 
 /** Node as npm packages bring it, one for each system and processor. */
 const nodePackages = ["linux", "darwin", "win", "aix", "sunos"].flatMap((system) =>
@@ -51,7 +52,7 @@ export interface CommandClaim {
   /** The package that is installed in place of `trailblaze`, where an alias is what takes the command. */
   alias?: string;
   /** Keys from the top of package.json. */
-  path: readonly (string | number)[];
+  path: Path;
 }
 
 const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");

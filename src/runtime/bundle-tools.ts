@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { placeInSources } from "../inspection/place-problems.ts";
+import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
@@ -63,7 +63,7 @@ export async function createBundleTools(
   });
   const isBroken = problems.some(({ severity }) => severity === "error");
   const findings = problems.map((problem) => ({ item, problem }));
-  return { tools: isBroken ? [] : tools, problems: await placeInSources(pack.name, texts, findings) };
+  return { tools: isBroken ? [] : tools, problems: await placeInItems({ pack, texts }, findings) };
 }
 
 /** Calls an entry; inputs for a tool are checked against the tool's schema as well. */

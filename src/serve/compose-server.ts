@@ -6,7 +6,7 @@ import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { InspectionMeans } from "../inspection/inspect.ts";
-import { placeInSources } from "../inspection/place-problems.ts";
+import { placeInItems } from "../inspection/place-problems.ts";
 import {
   type Referrer,
   ServerContentsReader,
@@ -239,8 +239,7 @@ class ServerFinder {
       if (!(error instanceof TrailblazeError)) throw error;
       const owner = this.#ownerOf(item);
       const findings = [{ item, problem: { ...error.problem, path } }];
-      const [placed = error.problem] =
-        owner === undefined ? [] : await placeInSources(owner.pack.name, owner.texts, findings);
+      const [placed = error.problem] = owner === undefined ? [] : await placeInItems(owner, findings);
       throw this.#missing(placed, error.missingPack);
     }
   }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { checkBuiltIns } from "../config/check-built-ins.ts";
+import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed } from "../config/packs-policy.ts";
-import { placeInConfig } from "../config/place-in-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findStrayOptions } from "../config/stray-options.ts";
@@ -221,7 +221,10 @@ class Opening {
       return await ready;
     } catch (error) {
       if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
-      const [problem] = await placeInConfig([{ ...error.problem, path: plan.configPath }], this.#config);
+      const [problem] = await locateInConfig(
+        [{ ...error.problem, path: plan.configPath }],
+        this.#config.text,
+      );
       throw new TrailblazeError(problem ?? error.problem);
     }
   }
@@ -268,7 +271,7 @@ class Opening {
     this.#problems.push(
       ...problems.filter((problem) => !isOfConfig(problem)),
       ...gathered.problems,
-      ...(await this.#resources.step(placeInConfig(ofConfig, config))),
+      ...(await this.#resources.step(locateInConfig(ofConfig, config.text))),
     );
     const { toolsets } = gathered;
     for (const { tool } of registered) {

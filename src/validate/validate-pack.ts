@@ -1,40 +1,29 @@
-import { placeInSources } from "../inspection/place-problems.ts";
-import type { InspectedItem, InspectedPack, Locate } from "../inspection/types.ts";
+import {
+  createJsonSource,
+  locateProblems,
+  type SourceText,
+  type UnlocatedProblem,
+} from "../data/source-text.ts";
+import { placeInItem } from "../inspection/place-problems.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checks } from "./checks/index.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** Finds line and column of problems with a path in a file that holds data; makes each file's locator once. */
-function createFileLocator({ texts }: InspectedPack) {
-  const locators = new Map<string, Locate | undefined>();
-  return async ({ file, path }: Problem) => {
-    if (file === undefined || path === undefined) return undefined;
-    if (!locators.has(file)) locators.set(file, await texts.get(file)?.createLocator());
-    return locators.get(file)?.(path);
-  };
-}
-
-/** Adds pack, file and position to what the checks found. */
-async function placeFindings({ inspected }: PackFacts, findings: readonly Finding[]): Promise<Problem[]> {
+/** What a finding needs for its place. */
+function placeFinding(
+  { inspected }: PackFacts,
+  manifest: SourceText,
+  { item, manifestPath, problem }: Finding,
+): UnlocatedProblem {
+  if (item !== undefined) return placeInItem(inspected, item, problem);
   const pack = inspected.pack.name;
-  const inItems = findings.flatMap(({ item, problem }) => (item === undefined ? [] : [{ item, problem }]));
-  const placedItems = await placeInSources(pack, inspected.texts, inItems);
-  const needsManifest = findings.some(({ manifestPath }) => manifestPath !== undefined);
-  const locate = needsManifest
-    ? (await import("../data/json-positions.ts")).createJsonLocator(inspected.manifest.text)
-    : undefined;
-  const locateInFile = createFileLocator(inspected);
-  const placed: Problem[] = [];
-  let next = 0;
-  for (const { item, manifestPath, problem } of findings) {
-    const inItem = item === undefined ? undefined : placedItems[next++];
-    if (inItem !== undefined) placed.push(inItem);
-    else if (manifestPath !== undefined)
-      placed.push({ ...problem, pack, file: "package.json", ...locate?.(manifestPath) });
-    else placed.push({ ...problem, pack, ...(await locateInFile(problem)) });
-  }
-  return placed;
+  if (manifestPath !== undefined)
+    return { problem: { ...problem, pack, file: "package.json" }, source: manifest, at: manifestPath };
+  const { file, path } = problem;
+  const source = file === undefined || path === undefined ? undefined : inspected.texts.get(file);
+  return { problem: { ...problem, pack }, source, at: path ?? [] };
 }
 
 /** Runs some checks over the facts of a pack. What each finds has its place, and the item it is about. */
@@ -43,7 +32,8 @@ export async function runChecks(
   some: readonly Check[],
 ): Promise<{ problem: Problem; item: InspectedItem | undefined }[]> {
   const findings = some.flatMap((check) => [...check(facts)]);
-  const placed = await placeFindings(facts, findings);
+  const manifest = createJsonSource(facts.inspected.manifest.text);
+  const placed = await locateProblems(findings.map((finding) => placeFinding(facts, manifest, finding)));
   return placed.map((problem, index) => ({ problem, item: findings[index]?.item }));
 }
 
