@@ -4,14 +4,18 @@ import type { CommandSessionOptions, SessionOptions } from "./session/session-op
 
 export type { BuiltInDefinition, Device } from "./config/session-config.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
-export type { CallToolResult, ContentBlock } from "./runtime/call-tool-result.ts";
 export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
-export type { ToolResult, Variant } from "./runtime/tool-result.ts";
+export type { CallToolResult, ContentBlock, ToolResult, Variant } from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
-export type { RecordedCall } from "./session/recording.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionOptions, StartedCommand } from "./session/session-options.ts";
-export type { SessionTool, SessionToolset, SkippedTool, SkipReason } from "./session/session-tool.ts";
+export type {
+  RecordedCall,
+  SessionTool,
+  SessionToolset,
+  SkippedTool,
+  SkipReason,
+} from "./session/session-tool.ts";
 export type { CallOptions, ToolLog, ToolProgress } from "./session/tool-calls.ts";
 
 /**

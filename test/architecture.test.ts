@@ -20,7 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   expressions: ["problems"],
   "json-schema": ["problems", "data", "extension-schema", "expressions"],
   // The machine.
-  files: ["problems"],
+  files: ["problems", "data"],
   processes: ["problems", "files"],
   // Discovery, inspection, validation: each a stage with its conductor.
   config: ["problems", "data", "qualified-names", "extension-schema", "files"],
@@ -115,6 +115,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "validate",
     "runtime",
     "mcp",
+    "session",
   ],
   install: [
     "problems",
@@ -125,6 +126,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "config",
     "discovery",
     "inspection",
+    "npm",
     "runtime",
     "session",
     "serve",

@@ -1,5 +1,5 @@
 import { builtinModules } from "node:module";
-import { isPackageName } from "../qualified-names/package-name.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 
 /** Folders and files that npm and servers keep for themselves. */
 const takenNames: ReadonlySet<string> = new Set(["node_modules", "favicon.ico", ...builtinModules]);

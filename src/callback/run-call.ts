@@ -1,7 +1,7 @@
 import type { Answer } from "../mcp/http/http-answers.ts";
 import { timerMs } from "../mcp/http/http-answers.ts";
+import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createCallResult } from "./answers.ts";
-import type { CallbackCall, CallbackOutcome } from "./callback-call.ts";
 import type { RunningInvocation } from "./running-invocations.ts";
 
 interface CallMeans {

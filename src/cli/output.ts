@@ -2,8 +2,8 @@
 // else that people read.
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { replaceUnprintable } from "../problems/hidden-characters.ts";
 import type { TextStyle } from "./command.ts";
-import { formatJson } from "./format-json.ts";
 import { beginningOfCommand, disarmCommands, isRunByRunner } from "./log-commands.ts";
 
 type Descriptor = 1 | 2;
@@ -93,7 +93,7 @@ export const output = {
   reserve: async (): Promise<void> => {
     if (reserved.size > 0) return;
     const { reserveStdout } = await import("../mcp/stdio/reserve-stdout.ts");
-    const { createEscapingStream } = await import("./session/escaping-stream.ts");
+    const { createEscapingStream } = await import("./session/format-result.ts");
     for (const descriptor of [1, 2] as const) {
       const terminal = terminalOf(descriptor);
       const escaping = createEscapingStream((text) => write(2, forPeople(2, text)));
@@ -118,3 +118,13 @@ export const output = {
   /** What people should know besides the answer. */
   note: (text: string): void => write(2, forPeople(2, endLine(text))),
 };
+
+function escapeUnits(text: string): string {
+  return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** One JSON document in which every character shows, and nothing is a command in the log of a CI job. */
+export function formatJson(document: unknown): string {
+  const text = JSON.stringify(document, null, 2).replace(/(##\w*)\[/g, "$1\\u005b");
+  return replaceUnprintable(text, escapeUnits);
+}

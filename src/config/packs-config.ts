@@ -1,7 +1,7 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { type Path, quote } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { isPackageName } from "../qualified-names/package-name.ts";
 import type { ConfigFault } from "./config-file.ts";
 
 /** Which packs the user lets in: the part of the config's `packs` that discovery needs. */

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import { isPackageName } from "../qualified-names/package-name.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 
 /** More packages than any pack brings along; beyond, links are not followed any more. */
 const maximumPackages = 2000;

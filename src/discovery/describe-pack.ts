@@ -4,7 +4,7 @@ import { describeType } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import { type Declaration, parseExtension } from "../extension-schema/index.ts";
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
-import { isPackageName, qualifyPackageName } from "../qualified-names/package-name.ts";
+import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { hostVersion } from "../version.ts";
 import type { DiscoveredItem, FoundPack, Manifest, Origin } from "./types.ts";
 

@@ -4,7 +4,7 @@ import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/package-name.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
 import { orderPacks, shadowCopies } from "./order-packs.ts";

@@ -2,7 +2,6 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, quote } from "../problems/index.ts";
 import { describeFault, describeMissing, type Fault, holdsWholeSchema } from "./describe-fault.ts";
-import { describeWritten } from "./describe-written.ts";
 import {
   composedServer,
   type DefinitionShape,
@@ -15,6 +14,7 @@ import {
   toolsetList,
 } from "./generated/definition-validators.js";
 import { findStandIn } from "./meant-key.ts";
+import { describeWritten } from "./pointer.ts";
 import { findContentFaults } from "./prompt-messages.ts";
 
 const problemCode = {

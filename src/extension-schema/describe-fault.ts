@@ -1,9 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
 import { type Path, quote } from "../problems/index.ts";
 import { findStandInAt } from "./definition-keys.ts";
-import { describeWritten } from "./describe-written.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
-import { readPointer, valueAt } from "./pointer.ts";
+import { describeWritten, readPointer, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
 
 /** What is wrong with a definition's shape, and where from the definition's top. */

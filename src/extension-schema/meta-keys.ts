@@ -1,5 +1,5 @@
 import { quote } from "../problems/index.ts";
-import { describeWritten } from "./describe-written.ts";
+import { describeWritten } from "./pointer.ts";
 
 /** What the value of a key must be. */
 export type MetaType = "boolean" | "text" | "texts" | "platforms";

@@ -13,10 +13,9 @@ import {
 } from "../problems/index.ts";
 import { whyInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { describeWritten } from "./describe-written.ts";
 import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
 import { findStandIn } from "./meant-key.ts";
-import { readPointer, valueAt } from "./pointer.ts";
+import { describeWritten, readPointer, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
 
 /** An item as its pack's package.json declares it. */

@@ -1,3 +1,4 @@
+import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 /** A JSON pointer as keys; a number where the value it goes through is a list. */
 export function readPointer(pointer: string, root: unknown): (string | number)[] {
@@ -20,4 +21,19 @@ export function valueAt(root: unknown, path: Path): unknown {
         : undefined,
     root,
   );
+}
+
+/** What a value of a file is, in the words for what people write: `a list`, `a map`, `a text`, `a number`. */
+export function describeWritten(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (isRecord(value)) return typeof value.$function === "string" ? "a function" : "a map";
+  if (typeof value === "string") return value.trim() === "" ? "an empty text" : "a text";
+  return typeof value === "boolean" ? String(value) : `a ${typeof value}`;
+}
+
+/** A path as a JSON pointer: `""` for the top. */
+export function writePointer(path: Path): string {
+  return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { listOf, type Path, quote } from "../problems/index.ts";
 import { textsOfBlock } from "./content-blocks.ts";
 import { type Fault, formatPath } from "./describe-fault.ts";
-import { describeWritten } from "./describe-written.ts";
+import { describeWritten } from "./pointer.ts";
 
 const example = "A message is `{ role: user, content: Hello }`.";
 
@@ -92,3 +92,20 @@ export function findContentFaults(content: unknown): Fault[] {
   }
   return content.flatMap((message, index) => [...checkMessage(message, index)]).slice(0, maximumFaults);
 }
+
+// Places for arguments in a prompt's content: `{{name}}`, white space allowed, but no `${{ … }}`, which others fill in.
+
+const escapeForPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+
+function createExpression(names: Iterable<string>, end: string): RegExp | undefined {
+  const choices = [...new Set(names)].filter((name) => name !== "").map(escapeForPattern);
+  if (choices.length === 0) return undefined;
+  return new RegExp(`(?<!\\$)\\{\\{\\s*(${choices.join("|")})\\s*${end}`, "g");
+}
+
+/** Finds places for these names, whatever characters they have; the name is the first group. `undefined`: there can be none. */
+export const placesFor = (names: Iterable<string>): RegExp | undefined => createExpression(names, "\\}\\}");
+
+/** The same for places that lack their second brace. */
+export const unclosedPlacesFor = (names: Iterable<string>): RegExp | undefined =>
+  createExpression(names, "\\}(?!\\})");

@@ -15,8 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { errorCode } from "./file-facts.ts";
-import { makeFolders } from "./make-folders.ts";
+import { errorCode, makeFolders } from "./make-folders.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",

@@ -11,7 +11,10 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { FileSnapshot } from "../io/file-snapshot.ts";
+import { failure } from "../problems/index.ts";
+import { type FileLock, LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
+import { FileSnapshot } from "./file-snapshot.ts";
+import { describeFileType, errorCode, makeFolders } from "./make-folders.ts";
 import {
   type Draft,
   makeDraft,
@@ -20,11 +23,7 @@ import {
   replaceFile,
   sync,
   writeAndClose,
-} from "../io/replace-file.ts";
-import { failure } from "../problems/index.ts";
-import { describeFileType, errorCode } from "./file-facts.ts";
-import { type FileLock, LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
-import { makeFolders } from "./make-folders.ts";
+} from "./replace-file.ts";
 
 /** Larger than any config that people or clients keep. */
 const maximumBytes = 64 << 20;

@@ -11,9 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { identifyOwnProcess, isSameProcessRunning, parseProcessIdentity } from "../io/process-identity.ts";
-import { errorCode } from "./file-facts.ts";
-import { makeFolders } from "./make-folders.ts";
+import { errorCode, makeFolders } from "./make-folders.ts";
+import { identifyOwnProcess, isSameProcessRunning, parseProcessIdentity } from "./process-identity.ts";
 
 /** A lock on a file that other programs may want too. */
 export interface FileLock {

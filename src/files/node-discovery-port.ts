@@ -7,8 +7,8 @@ import {
   maximumProjectFileBytes,
   type ProjectFile,
 } from "./discovery-port.ts";
-import { describeFileType, errorCode, openFlags } from "./file-facts.ts";
 import { findWorkspaces } from "./find-workspaces.ts";
+import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
 
 /** Up to here a manifest that is too large is searched for the field; beyond, it is reported unseen. */
 const maximumSearchedBytes = 64 << 20;

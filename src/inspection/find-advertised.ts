@@ -1,6 +1,6 @@
 import type { FoundPack } from "../discovery/types.ts";
+import type { InspectionMeans } from "./inspection-means.ts";
 import { loadDefinitions } from "./load-definitions.ts";
-import type { InspectionMeans } from "./means.ts";
 
 /** More packs than a person installs; beyond them it is not worth reading definitions for a suggestion. */
 const maximumPacks = 200;

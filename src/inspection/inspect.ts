@@ -15,12 +15,12 @@ import {
 import { DefinitionLibrary } from "./definition-library.ts";
 import { findAdvertised } from "./find-advertised.ts";
 import { isData } from "./formats.ts";
+import type { ConfinementOptions, InspectionMeans } from "./inspection-means.ts";
 import { loadDefinitions } from "./load-definitions.ts";
-import type { ConfinementOptions, InspectionMeans } from "./means.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
 import type { InspectedPack } from "./types.ts";
 
-export type { ConfinementOptions, InspectionMeans } from "./means.ts";
+export type { ConfinementOptions, InspectionMeans } from "./inspection-means.ts";
 
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
   /** Names of the host's own tools, which definitions may refer to. */

@@ -1,5 +1,6 @@
+import type { EvaluationPort } from "../confinement/evaluation-port.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { InspectionMeans } from "./inspect.ts";
 
 /** The means of inspection on this machine, each loaded only where it is needed. */
 export function createInspectionMeans(): InspectionMeans {
@@ -10,4 +11,18 @@ export function createInspectionMeans(): InspectionMeans {
       return createConfinedEvaluator(options);
     },
   };
+}
+
+/** How definitions that are code are treated. */
+export interface ConfinementOptions {
+  /** Throw `ConfinementUnavailable` rather than evaluate code unconfined. */
+  requireConfinement?: boolean;
+  /** Refuse definitions that are code. */
+  dataOnly?: boolean;
+}
+
+/** The ports that inspection works through. */
+export interface InspectionMeans {
+  port: InspectionPort;
+  createEvaluator: (options: ConfinementOptions) => Promise<EvaluationPort>;
 }

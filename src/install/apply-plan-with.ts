@@ -1,7 +1,7 @@
 import type { ConfigFiles } from "../files/config-files.ts";
 import type { FileLock } from "../files/file-lock.ts";
-import type { FileSnapshot } from "../io/file-snapshot.ts";
-import type { Draft } from "../io/replace-file.ts";
+import type { FileSnapshot } from "../files/file-snapshot.ts";
+import type { Draft } from "../files/replace-file.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";

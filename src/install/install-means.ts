@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ancestorsOf } from "../discovery/project.ts";
 import type { ChangeStep } from "../files/config-files.ts";
-import { findHome as findOwnHome } from "../files/home.ts";
+import { findHome as findOwnHome } from "../files/make-folders.ts";
 import { findStateDirectory } from "../processes/log-folder.ts";
 import { findHome, type Surroundings } from "./clients/locations.ts";
 import type { ResolveServer } from "./install-request.ts";

@@ -1,5 +1,5 @@
+import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
-import { writePointer } from "./write-pointer.ts";
 
 /** What a value breaks of a schema. */
 export interface Violation {

@@ -1,5 +1,4 @@
-import { describeWritten } from "../extension-schema/describe-written.ts";
-import { readPointer, valueAt } from "../extension-schema/pointer.ts";
+import { describeWritten, readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ValidatorError } from "../extension-schema/validator.ts";
 import { quote } from "../problems/index.ts";
 import { type FollowedReferences, followReferences } from "./schema-references.ts";

@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { writePointer } from "../extension-schema/pointer.ts";
 import { CheckBudget, CheckLimit } from "./check-budget.ts";
 import { CheckRun, EnoughViolations } from "./check-run.ts";
 import { compileSchema } from "./compile-schema.ts";
@@ -6,7 +7,6 @@ import { describeViolation, type Violation } from "./describe-violation.ts";
 import { readSchema } from "./schema-faults.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import type { Draft } from "./schema-survey.ts";
-import { writePointer } from "./write-pointer.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { CallToolResult } from "../runtime/call-tool-result.ts";
+import type { CallToolResult } from "../runtime/tool-result.ts";
 
 /** What a request tells a tool about its connection. */
 export interface RequestSession {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../files/file-facts.ts";
+import { errorCode } from "../files/make-folders.ts";
 
 /** What a file held; `undefined` where there was none. */
 interface SavedFile {

@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../files/file-facts.ts";
+import { errorCode } from "../files/make-folders.ts";
 import {
   identifyOwnProcess,
   isSameProcessRunning,
   type ProcessIdentity,
   parseProcessIdentity,
-} from "../io/process-identity.ts";
+} from "../files/process-identity.ts";
 
 const pollMs = 100;
 const noticeMs = 300;

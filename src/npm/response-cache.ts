@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "../data/parse-json.ts";
-import { findHome } from "../files/home.ts";
+import { findHome } from "../files/make-folders.ts";
 import type { Environment } from "./npm-configuration.ts";
 
 /** An answer of a registry, kept. */

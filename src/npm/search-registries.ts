@@ -2,10 +2,16 @@ import { isRecord } from "../data/parse-json.ts";
 import { maximumManifestBytes } from "../files/discovery-port.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { defaultSearchLimits, findHits, type Hit, type SearchLimits } from "./find-hits.ts";
-import { findVersion, maximumPackumentBytes } from "./packument.ts";
 import type { RegistryPort } from "./registry-port.ts";
 import { type ReaderMeans, RegistryReader } from "./registry-reader.ts";
-import { describeRemotePack, hasPackKeyword, packKeyword, type RemotePack } from "./remote-pack.ts";
+import {
+  describeRemotePack,
+  findVersion,
+  hasPackKeyword,
+  maximumPackumentBytes,
+  packKeyword,
+  type RemotePack,
+} from "./remote-pack.ts";
 
 /** What was found in registries. */
 export interface RemoteSearch {

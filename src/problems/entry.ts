@@ -1,5 +1,3 @@
-import type { ProblemContext, Severity } from "./severity.ts";
-
 /** What is known of one code. The words here are the only ones a problem of that code ever has. */
 export interface CatalogueEntry<Arguments> {
   /** What went wrong, without the particulars: a heading of at most ten words. */
@@ -20,3 +18,11 @@ export const errorInValidation = (context: ProblemContext): Severity =>
 
 export const warningForBystanders = (context: ProblemContext): Severity =>
   context === "bystander" ? "warning" : "error";
+
+export type Severity = "error" | "warning" | "info";
+
+/**
+ * Who asks: `validation` reports to an author who can mend the pack; `operation` is everything else;
+ * `bystander` is an operation that met a package which is neither the project nor a declared dependency.
+ */
+export type ProblemContext = "validation" | "operation" | "bystander";

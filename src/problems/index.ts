@@ -1,5 +1,6 @@
 export { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
 export type { MissingDefinition } from "./definition-problems.ts";
+export type { ProblemContext, Severity } from "./entry.ts";
 export { formatProblem } from "./format-problem.ts";
 export type { PackageManager } from "./install-command.ts";
 export {
@@ -10,6 +11,5 @@ export {
   type Problem,
   type ProblemPlace,
 } from "./problem.ts";
-export type { ProblemContext, Severity } from "./severity.ts";
 export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

@@ -1,6 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
-import type { ProblemContext, Severity } from "./severity.ts";
+import type { ProblemContext, Severity } from "./entry.ts";
 import { printableLines } from "./text.ts";
 
 /** Keys that lead to a value: from the top of a definition, of package.json, or of the field. */

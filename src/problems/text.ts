@@ -56,3 +56,7 @@ export function listOf(names: readonly string[], conjunction: "and" | "or" = "or
   if (names.length < 2) return names.join("");
   return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
 }
+
+/** A word of a command line that is shown: in quotation marks where a shell would read it as something else. */
+export const quoteForShell = (word: string): string =>
+  /^[\p{L}\p{N}_@%+=:,./\\-]+$/u.test(word) ? word : JSON.stringify(word);

@@ -1,6 +1,6 @@
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { errorCode } from "../files/file-facts.ts";
+import { errorCode } from "../files/make-folders.ts";
 import { failure, quote } from "../problems/index.ts";
 
 /** What no author of a pack edits, and what is too large to watch. */

@@ -1,6 +1,5 @@
-export { whyInvalidItemName } from "./item-name.ts";
+export { isPackageName, qualifyPackageName, whyInvalidItemName } from "./item-name.ts";
 export { findNearestNames, SuggestionBudget } from "./nearest-names.ts";
-export { isPackageName, qualifyPackageName } from "./package-name.ts";
 export {
   formatQualifiedName,
   isQualifiedName,

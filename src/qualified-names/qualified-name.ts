@@ -1,8 +1,7 @@
 import validRange from "semver/ranges/valid.js";
 import { describeType } from "../data/parse-json.ts";
 import { failure } from "../problems/index.ts";
-import { whyInvalidItemName } from "./item-name.ts";
-import { isPackageName } from "./package-name.ts";
+import { isPackageName, whyInvalidItemName } from "./item-name.ts";
 
 /** A qualified name in its parts. */
 export interface QualifiedName {

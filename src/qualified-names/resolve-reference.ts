@@ -1,9 +1,8 @@
 import satisfies from "semver/functions/satisfies.js";
 import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
 import { failure, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
-import { whyInvalidItemName } from "./item-name.ts";
+import { qualifyPackageName, whyInvalidItemName } from "./item-name.ts";
 import { findNearestNames, type SuggestionBudget } from "./nearest-names.ts";
-import { qualifyPackageName } from "./package-name.ts";
 import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 
 /** What resolution needs to know of a pack; what `discoverPacks` returns has it. */

@@ -27,3 +27,26 @@ export function whenAborted(signal: AbortSignal, listener: () => void): () => vo
     signal.removeEventListener("abort", tell);
   };
 }
+
+/** Resolves with the work, or after `limitMs` without it. Never rejects. Holds the process until then. */
+export async function atMost(work: Promise<unknown>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(limitMs, 2 ** 31 - 1));
+  });
+  await Promise.race([work.catch(() => {}), limit]);
+  clearTimeout(timer);
+}
+
+/** What the work comes to, or at once the reason of the signal; the work is then left behind, its end dropped. */
+export function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    // Before anything of the pack's listens, so that this is what comes first.
+    const release = whenAborted(signal, () => reject(signal.reason));
+    start().then(resolve, reject).finally(release);
+  });
+}

@@ -3,9 +3,9 @@ import type { EntryTemplates } from "../expressions/bundle-templates.ts";
 import { describePosition, ExpressionError } from "../expressions/expression-engine.ts";
 import { quote } from "../problems/index.ts";
 import { catchError, type RpcError } from "./bundle-catches.ts";
-import type { CallToolResult } from "./call-tool-result.ts";
 import { convertReturned, createErrorResult, findFaultOfResult } from "./convert-result.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
+import type { CallToolResult } from "./tool-result.ts";
 
 /** A call of an entry, as its templates see it. All of it is JSON. */
 export interface BundleRequest {

@@ -5,9 +5,8 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { type BundleOutcome, compileBundle, runBundleEntry } from "./bundle.ts";
 import type { BundleEntry, BundleRequest } from "./bundle-entry.ts";
-import type { Outcome } from "./code-runner.ts";
 import { createErrorResult } from "./convert-result.ts";
-import type { CodePlace } from "./tool-code.ts";
+import type { CodePlace, Outcome } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
 /** The code that an entry of a bundle hands its inputs to: a module's, or that of a tool. */

@@ -11,10 +11,10 @@ import {
   createBundleEntry,
   type EntryTexts,
 } from "./bundle-entry.ts";
-import type { CallToolResult } from "./call-tool-result.ts";
-import type { Outcome } from "./code-runner.ts";
 import { createErrorResult } from "./convert-result.ts";
 import type { Thrown } from "./returned-value.mjs";
+import type { Outcome } from "./tool-code.ts";
+import type { CallToolResult } from "./tool-result.ts";
 
 /** An expression that does not compile: the arguments of the problem `InvalidExpression`, and its place. */
 export interface BundleExpressionFault {

@@ -1,9 +1,9 @@
+import { fileURLToPath } from "node:url";
 import { formatSize } from "../problems/index.ts";
-import type { EndDurations, ProcessEnd, ProcessPort } from "../processes/process-port.ts";
+import type { EndDurations, ProcessEnd, ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import { readLines } from "./code-channel.mjs";
 import { CodeDiedError } from "./code-died-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
-import { createCodeLaunch } from "./code-process.ts";
 import { createOutputTail, keptTailBytes } from "./output-tail.ts";
 
 export interface CodeChildOptions {
@@ -79,4 +79,20 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
   };
   send({ kind: "start", root, limit: messageBytes, names: Object.keys(env) });
   return { send, end };
+}
+
+/** What the child reads from and writes to is not what the pack's code finds as its standard streams. */
+const script = 'exec "$@" 3<&0 4>&1 0</dev/null 1>&2';
+
+/** Path of the program that runs in the child. */
+const program = (): string => fileURLToPath(new URL("./code-child.mjs", import.meta.url));
+
+/** How the child is started that runs a pack's code: it talks on stdin and stdout, as the launched process has them. */
+export function createCodeLaunch(
+  { cwd, env }: Pick<ProcessLaunch, "cwd" | "env">,
+  platform: NodeJS.Platform = process.platform,
+): ProcessLaunch {
+  const node = [process.execPath, program()];
+  if (platform === "win32") return { command: process.execPath, args: [program(), "0", "1"], cwd, env };
+  return { command: "/bin/sh", args: ["-c", script, "sh", ...node, "3", "4"], cwd, env };
 }

@@ -1,6 +1,6 @@
 // What the child that runs a pack's code says, read as the hostile text that it is.
 import { isRecord } from "../data/parse-json.ts";
-import type { Outcome } from "./code-runner.ts";
+import type { Outcome } from "./tool-code.ts";
 
 /** A write to memory; `null` deletes. */
 export type MemoryWrite = readonly [key: string, value: string | null];

@@ -1,6 +1,6 @@
 import type { CodeDiedError } from "./code-died-error.ts";
-import type { OutcomeRunner } from "./code-runner.ts";
 import { cutTail, shownTailBytes } from "./output-tail.ts";
+import type { OutcomeRunner } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
 const keyOf = ({ pack }: CodeOwner) => pack?.location ?? "";

@@ -2,8 +2,9 @@ import { isRecord } from "../data/parse-json.ts";
 import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 import { describeStop } from "../json-schema/check-budget.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
-import type { CallToolResult, ContentBlock } from "./call-tool-result.ts";
 import { describeReturned, type Returned } from "./returned-value.mjs";
+import type { Outcome } from "./tool-code.ts";
+import type { CallToolResult, ContentBlock } from "./tool-result.ts";
 
 export const createErrorResult = (message: string): CallToolResult => ({
   content: [{ type: "text", text: message }],
@@ -108,4 +109,15 @@ export async function checkStructuredContent(
       ? `The tool's structuredContent breaks its outputSchema: ${checked.message}`
       : `The tool's outputSchema cannot be used: ${checked.schemaFault}`,
   );
+}
+
+/** The result of an outcome: of what was thrown the message, and nothing else. Never throws. */
+export function convertOutcome(outcome: Outcome): CallToolResult {
+  if ("thrown" in outcome) return createErrorResult(outcome.thrown.message);
+  try {
+    return convertReturned(outcome.returned);
+  } catch {
+    // Only a child whose code wants to can send that.
+    return createErrorResult("The handler returned something that is no JSON.");
+  }
 }

@@ -1,6 +1,6 @@
 import type { ProcessPort } from "../processes/process-port.ts";
 import type { CodeDiedError } from "./code-died-error.ts";
-import type { OutcomeRunner } from "./code-runner.ts";
+import type { OutcomeRunner } from "./tool-code.ts";
 
 /** How the code of a pack, or of the host itself, is run. */
 export interface RunnerOptions {

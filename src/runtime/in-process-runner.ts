@@ -1,5 +1,5 @@
-import { identifyPlace, type Outcome, type OutcomeRunner } from "./code-runner.ts";
-import { convertOutcome } from "./convert-outcome.ts";
+import { untilAborted } from "./abort-listeners.ts";
+import { convertOutcome } from "./convert-result.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import { createHandlerView, freezeOptions } from "./handler-view.ts";
 import { type CodeOrigin, claimRoot, runAs } from "./late-errors.ts";
@@ -7,7 +7,7 @@ import { limitReports } from "./late-reports.ts";
 import { loadFunction } from "./module-loader.mjs";
 import { describeReturned, describeThrown } from "./returned-value.mjs";
 import type { CodePlace } from "./tool-code.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
 
 export interface InProcessOptions {
   /** Absolute path of the package, symbolic links followed. */

@@ -1,15 +1,14 @@
 import type { EndDurations, ProcessPort } from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
-import { whenAborted } from "./abort-listeners.ts";
+import { untilAborted, whenAborted } from "./abort-listeners.ts";
 import { type CodeChild, startCodeChild } from "./code-child.ts";
 import { CodeDiedError } from "./code-died-error.ts";
 import type { ChildMessage, MemoryWrite } from "./code-messages.ts";
-import { identifyPlace, type Outcome, type OutcomeRunner } from "./code-runner.ts";
-import { convertOutcome } from "./convert-outcome.ts";
+import { convertOutcome } from "./convert-result.ts";
 import type { HandlerContext, HandlerMemory } from "./handler-context.ts";
 import { limitReports } from "./late-reports.ts";
 import type { CodePlace } from "./tool-code.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
 
 export interface ProcessRunnerOptions {
   /** Absolute path of the package, symbolic links followed. */

@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { CallToolResult, ContentBlock } from "./call-tool-result.ts";
 
 /** How a call ended. */
 export const variants = [
@@ -68,4 +67,15 @@ export function failedResult(
 ): ToolResult {
   const content = [{ type: "text", text: message }];
   return { variant, message, content, ...(details === undefined ? {} : { details }) };
+}
+
+/** A block of MCP content; `type` says which. */
+export type ContentBlock = { type: string } & Record<string, unknown>;
+
+/** MCP's answer to `tools/call`, as it goes over the wire. */
+export interface CallToolResult {
+  content: ContentBlock[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
 }

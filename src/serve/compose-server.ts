@@ -16,8 +16,8 @@ import {
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
+import { splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
-import { splitSpec } from "../qualified-names/package-name.ts";
 import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { findQualifiedNames } from "../session/take-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { atMost } from "../mcp/at-most.ts";
 import { failure } from "../problems/index.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import { atMost } from "../runtime/abort-listeners.ts";
 import type { RunningServer } from "./serve-options.ts";
 
 /** The streams of this process. */

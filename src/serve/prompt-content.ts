@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { placesFor } from "../extension-schema/prompt-places.ts";
+import { placesFor } from "../extension-schema/prompt-messages.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
 
 type Fill = (text: string) => string;

@@ -13,14 +13,13 @@ import type {
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
 import { type BundleTool, createBundleTools, type EntryCode, runEntry } from "../runtime/bundle-tools.ts";
-import type { CallToolResult } from "../runtime/call-tool-result.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
-import type { OutcomeRunner } from "../runtime/code-runner.ts";
 import { checkStructuredContent, createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
-import type { CodePlace } from "../runtime/tool-code.ts";
+import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
+import type { CallToolResult } from "../runtime/tool-result.ts";
 import { readToolResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";

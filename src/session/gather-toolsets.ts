@@ -8,7 +8,6 @@ import { SuggestionBudget } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
-import { mergeToolsets, type ToolsetContribution } from "./session-toolsets.ts";
 
 /** What finding the members of toolsets needs to know. */
 export interface ToolsetSources {
@@ -123,4 +122,23 @@ export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
     if (meta.toolset !== undefined) contributions.push({ name: meta.toolset, tools: [tool.name] });
   }
   return { toolsets: mergeToolsets(contributions), problems, configProblems };
+}
+
+/** What a toolset refers to, from one of its sources; several sources may contribute to one toolset. */
+export interface ToolsetContribution {
+  /** Short name. */
+  name: string;
+  /** Advertised names of tools, in order. */
+  tools: readonly string[];
+}
+
+/** Merges what sources contribute to toolsets of one short name; each tool once, in the order of the sources. */
+export function mergeToolsets(contributions: readonly ToolsetContribution[]): SessionToolset[] {
+  const merged = new Map<string, Set<string>>();
+  for (const { name, tools } of contributions) {
+    const members = merged.get(name) ?? new Set();
+    merged.set(name, members);
+    for (const tool of tools) members.add(tool);
+  }
+  return [...merged].map(([name, tools]) => ({ name, tools: [...tools] }));
 }

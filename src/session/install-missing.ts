@@ -8,7 +8,7 @@ import { createInspectionMeans } from "../inspection/inspection-means.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { PacksChange } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { qualifyPackageName, splitSpec } from "../qualified-names/package-name.ts";
+import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { findQualifiedNames, takePacks } from "./take-packs.ts";
 
 export interface MissingPacksOptions {

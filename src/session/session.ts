@@ -1,13 +1,18 @@
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, type ReferenceContext } from "../qualified-names/index.ts";
-import { qualifyPackageName } from "../qualified-names/package-name.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
-import type { RecordedCall } from "./recording.ts";
 import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionResources } from "./session-resources.ts";
-import type { SessionTool, SessionToolset, SkippedTool, ToolCandidate } from "./session-tool.ts";
+import type {
+  RecordedCall,
+  SessionTool,
+  SessionToolset,
+  SkippedTool,
+  ToolCandidate,
+} from "./session-tool.ts";
 import type { CallOptions, ToolCalls } from "./tool-calls.ts";
 
 /** Everything that opening a session came to. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { CallbackCall, CallbackOutcome } from "../callback/callback-call.ts";
+import type { CallbackCall, CallbackOutcome } from "../callback/answers.ts";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { describeStop } from "../json-schema/check-budget.ts";
@@ -7,17 +7,16 @@ import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validat
 import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "../mcp/envelope.ts";
-import { tellHost } from "../problems/tell-host.ts";
-import { whenAborted } from "../runtime/abort-listeners.ts";
+import { untilAborted, whenAborted } from "../runtime/abort-listeners.ts";
 import { type BundleTool, runEntry } from "../runtime/bundle-tools.ts";
-import type { CallToolResult } from "../runtime/call-tool-result.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
-import type { Outcome } from "../runtime/code-runner.ts";
 import { type CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
 import { checkStructuredContent, createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
+import { tellHost } from "../runtime/late-reports.ts";
+import type { Outcome } from "../runtime/tool-code.ts";
+import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
-import { untilAborted } from "../runtime/until-aborted.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeDeath } from "./session-servers.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";

@@ -1,12 +1,11 @@
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
-import { checkAdvertisedNames } from "./checks/advertised-names.ts";
 import { checkHandlers } from "./checks/handlers.ts";
-import { checkReservedParameters } from "./checks/reserved-parameters.ts";
-import { checkSchemas } from "./checks/schemas.ts";
+import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import { checkServerPrograms } from "./checks/server-programs.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
+import { checkAdvertisedNames } from "./checks/tool-names.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
 import { findNeededPaths } from "./facts/programs.ts";
 import { gatherModules } from "./modules/gather-modules.ts";

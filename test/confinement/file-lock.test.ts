@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type FileLock, LockHeldError, type LockOptions, lockFile } from "../../src/files/file-lock.ts";
-import { identifyOwnProcess } from "../../src/io/process-identity.ts";
+import { identifyOwnProcess } from "../../src/files/process-identity.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 
@@ -141,7 +141,7 @@ describe("the lock of a file", () => {
 
 test("a process that its parent has not collected is gone", async () => {
   if (process.platform !== "linux") return;
-  const { isSameProcessRunning } = await import("../../src/io/process-identity.ts");
+  const { isSameProcessRunning } = await import("../../src/files/process-identity.ts");
   // A shell that starts a process and then becomes one that never collects it.
   const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 20"], {
     stdio: ["ignore", "pipe", "ignore"],

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { identifyOwnProcess } from "../../src/io/process-identity.ts";
+import { identifyOwnProcess } from "../../src/files/process-identity.ts";
 import { saveFiles } from "../../src/npm/project-files.ts";
 import { lockProject } from "../../src/npm/project-lock.ts";
 import { makeTree } from "../support/packs.ts";

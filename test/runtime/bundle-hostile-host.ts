@@ -3,8 +3,8 @@
 
 import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
 import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
-import type { Outcome } from "../../src/runtime/code-runner.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
+import type { Outcome } from "../../src/runtime/tool-code.ts";
 
 const inputs = [
   "${{ request.arguments.text.matches('^(a+)+$') || request.arguments.text.matches('^(a|aa)*(a*)*c') }}",

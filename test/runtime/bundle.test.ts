@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
 import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
 import type { BundleEntry, BundleRequest } from "../../src/runtime/bundle-entry.ts";
-import type { Outcome } from "../../src/runtime/code-runner.ts";
 import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";
+import type { Outcome } from "../../src/runtime/tool-code.ts";
 
 const engine = createCelEngine();
 

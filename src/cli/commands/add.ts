@@ -2,10 +2,9 @@ import { addPacks, checkSpecs, type PacksChange } from "../../npm/add-packs.ts";
 import { failure, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
-import { askForYes, canAsk } from "../remote/ask.ts";
+import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
-import { withInterruption } from "../remote/interruption.ts";
 
 function formatAdded({ added, declined }: PacksChange): string {
   if (declined) return "Nothing was installed.";

@@ -2,7 +2,7 @@ import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../..
 import { formatProblem, type Problem, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { output } from "../output.ts";
-import { withInterruption } from "../remote/interruption.ts";
+import { withInterruption } from "../remote/ask.ts";
 import { formatPretty } from "../report/report-formats.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 

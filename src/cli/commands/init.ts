@@ -11,9 +11,9 @@ import {
   templates,
 } from "../../author/init-pack.ts";
 import { failure, printable } from "../../problems/index.ts";
+import { quoteForShell } from "../../problems/text.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
-import { quoteForShell } from "../quote-for-shell.ts";
 import { canAsk } from "../remote/ask.ts";
 
 interface Wishes {

@@ -6,9 +6,9 @@ import { keyOfKind, kinds } from "../../kinds.ts";
 import { printable } from "../../problems/text.ts";
 import { readKind } from "../../qualified-names/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { readNames } from "../command.ts";
 import { formatItemPage } from "../format-item-page.ts";
 import { formatTable } from "../format-table.ts";
-import { readNames } from "../read-names.ts";
 import { shortenForPeople } from "../shorten-for-people.ts";
 
 function formatPack(pack: PackInspection, style: TextStyle): string {

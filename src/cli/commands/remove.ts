@@ -2,7 +2,7 @@ import { removePacks } from "../../npm/add-packs.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
-import { withInterruption } from "../remote/interruption.ts";
+import { withInterruption } from "../remote/ask.ts";
 
 export async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
   const { added, removed, problems } = await withInterruption((signal) =>

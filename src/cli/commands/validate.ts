@@ -2,8 +2,8 @@ import { failure } from "../../problems/index.ts";
 import { validateExtensionInDetail } from "../../validate/validate-extension.ts";
 import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
-import { formatJson } from "../format-json.ts";
-import { readNames } from "../read-names.ts";
+import { readNames } from "../command.ts";
+import { formatJson } from "../output.ts";
 import {
   formatGithub,
   formatPretty,

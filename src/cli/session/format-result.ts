@@ -1,3 +1,5 @@
+import { Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { printable, printableLines } from "../../problems/index.ts";
 import type { ToolResult } from "../../runtime/tool-result.ts";
 
@@ -12,4 +14,15 @@ export function formatResult({ variant, message, content, structuredContent }: T
   if (blocks.length === 0 && structuredContent !== undefined)
     return printableLines(JSON.stringify(structuredContent, null, 2));
   return blocks.join("\n");
+}
+
+/** Takes what code of others prints, and hands it on with everything escaped that acts on terminals. */
+export function createEscapingStream(write: (text: string) => void): Writable {
+  const decoder = new StringDecoder("utf8");
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      write(printableLines(decoder.write(chunk)));
+      done();
+    },
+  });
 }

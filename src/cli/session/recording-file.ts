@@ -9,7 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
-import { formatRecording, type RecordedCall } from "../../session/recording.ts";
+import { formatRecording, type RecordedCall } from "../../session/session-tool.ts";
 import { parseTrail } from "./read-trail.ts";
 
 /** A file that calls are appended to; what it holds stays as it is. */

@@ -1,10 +1,10 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
 import { failure, formatProblem, printable } from "../../problems/index.ts";
+import { quoteForShell } from "../../problems/text.ts";
 import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { output } from "../output.ts";
-import { quoteForShell } from "../quote-for-shell.ts";
 
 const textsOf = (value: CommandInput["options"][string]): string[] =>
   Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];

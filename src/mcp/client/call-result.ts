@@ -1,4 +1,4 @@
-import type { CallToolResult, ContentBlock } from "../../runtime/call-tool-result.ts";
+import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
 import { isObject, type JsonObject, own } from "./incoming-message.ts";
 
 const isBlock = (value: unknown): value is ContentBlock =>

@@ -1,4 +1,4 @@
-import type { CallToolResult } from "../../runtime/call-tool-result.ts";
+import type { CallToolResult } from "../../runtime/tool-result.ts";
 
 /** How a server is started. Environment and folder are complete: nothing is inherited besides. */
 export interface ServerLaunch {

@@ -1,6 +1,6 @@
 import { printable } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
-import type { CallToolResult } from "../../runtime/call-tool-result.ts";
+import type { CallToolResult } from "../../runtime/tool-result.ts";
 import { readCallResult } from "./call-result.ts";
 import { type ServerCall, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
 import { type JsonObject, own } from "./incoming-message.ts";

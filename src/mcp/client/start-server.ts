@@ -1,7 +1,7 @@
 import { failure } from "../../problems/index.ts";
-import { tellHost } from "../../problems/tell-host.ts";
 import type { EndDurations, ProcessEnd, ProcessPort } from "../../processes/process-port.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
+import { tellHost } from "../../runtime/late-reports.ts";
 import {
   type AdvertisedTool,
   type ConnectedServer,

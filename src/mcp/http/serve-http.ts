@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { failure } from "../../problems/index.ts";
-import { atMost } from "../at-most.ts";
+import { atMost } from "../../runtime/abort-listeners.ts";
 import { noBatches, parseMessage, rpcCode } from "../client-message.ts";
 import type { CreateProtocolServer } from "../protocol-server.ts";
 import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { atMost } from "../at-most.ts";
+import { atMost } from "../../runtime/abort-listeners.ts";
 import type { CreateProtocolServer } from "../protocol-server.ts";
 import { type StdioEnd, StdioTransport } from "./stdio-transport.ts";
 

@@ -14,11 +14,10 @@ import { keyOfKind, kinds } from "../../kinds.ts";
 import { createProblem, failure, type Problem } from "../../problems/index.ts";
 import { findReservedCommand } from "../../qualified-names/reserved-commands.ts";
 import type { UnpackedPackage } from "../package-tarball.ts";
-import { findVersion, maximumPackumentBytes } from "../packument.ts";
 import { findPublished, formatAge, isOldEnough } from "../publish-times.ts";
 import { TarballLimitError } from "../read-tar.ts";
 import type { RegistryPort, RegistryRequest } from "../registry-port.ts";
-import { describeRemotePack, type RemotePack } from "../remote-pack.ts";
+import { describeRemotePack, findVersion, maximumPackumentBytes, type RemotePack } from "../remote-pack.ts";
 import { type RegistrySpec, whyNotFromRegistry } from "./parse-specs.ts";
 
 /** A command that a server of a pack is started with; `null` where it is the host that serves the pack's own tools. */

@@ -1,5 +1,6 @@
 import { findMisspeltKeys } from "../../extension-schema/index.ts";
-import { type Check, findInItem } from "../finding.ts";
+import { quote } from "../../problems/index.ts";
+import { type Check, findInItem, findInManifest } from "../finding.ts";
 
 /** More misspelt keys of one definition tell its author nothing new. */
 const maximumReported = 100;
@@ -13,6 +14,26 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
     for (const { key, suggestion, path } of findMisspeltKeys(shape, definition)) {
       if (++reported > maximumReported) break;
       yield findInItem(item, "UnknownDefinitionKey", { key, suggestion }, path);
+    }
+  }
+};
+
+/** Keys of package.json and of the field that are there more than once: readers see the first, programs take the last. */
+export const checkRepeatedKeys: Check = function* ({ inspected, repeatedKeys = [] }) {
+  const { location, origin } = inspected.pack;
+  for (const path of repeatedKeys) {
+    const key = quote(String(path.at(-1)), 40);
+    if (path[0] === "trailblaze") {
+      const args = {
+        what: `The key ${key}`,
+        expected: "there once",
+        found: "there again; only the last one counts",
+      };
+      yield findInManifest("MalformedExtension", args, path, { path: path.slice(1) });
+    } else {
+      const reason = `the key ${key} is there twice, and only the last one counts`;
+      const isSource = origin === "self" || origin === "workspace";
+      yield findInManifest("MalformedPackageJson", { reason, location, isSource }, path);
     }
   }
 };

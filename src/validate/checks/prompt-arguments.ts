@@ -1,5 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { unclosedPlacesFor } from "../../extension-schema/prompt-places.ts";
+import { unclosedPlacesFor } from "../../extension-schema/prompt-messages.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
@@ -80,5 +80,12 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
     yield* checkDuplicates(item, names);
     yield* checkPlaces(item, names);
     yield* checkUnclosed(item, names);
+  }
+};
+
+/** That every `${{ … }}` of a bundle is closed and is CEL. */
+export const checkExpressions: Check = function* ({ expressionFaults }) {
+  for (const { item, expression, reason, path } of expressionFaults) {
+    yield findInItem(item, "InvalidExpression", { expression, reason }, path);
   }
 };

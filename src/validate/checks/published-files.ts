@@ -1,5 +1,6 @@
+import { isRecord } from "../../data/parse-json.ts";
 import type { NeededFile } from "../facts/needed-files.ts";
-import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
+import { type Check, type Finding, findInFile, findInItem, findInManifest } from "../finding.ts";
 
 /** From so many files of one folder on, the folder as a whole is what is missing. */
 const fewFiles = 4;
@@ -41,5 +42,26 @@ function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
 export const checkPublishedFiles: Check = function* ({ unpublished }) {
   for (const [first, ...others] of groupByFolder(unpublished)) {
     if (first !== undefined) yield describeFile(first, others.length);
+  }
+};
+
+/** What makes the registry's search, and ours, find a pack. */
+const keyword = "trailblaze-extension";
+const lifecycleScripts = ["preinstall", "install", "postinstall"];
+
+/**
+ * What package.json says beside the field: commands that take over Trailblaze's, scripts that run on the user's machine,
+ * the keyword that is searched.
+ */
+export const checkPackageManifest: Check = function* ({ inspected, claims = [] }) {
+  for (const { path, ...claim } of claims) yield findInManifest("ReservedCommand", claim, path);
+  const { scripts, keywords } = inspected.manifest.value;
+  for (const script of lifecycleScripts) {
+    if (isRecord(scripts) && Object.hasOwn(scripts, script)) {
+      yield findInManifest("LifecycleScript", { script }, ["scripts", script]);
+    }
+  }
+  if (!Array.isArray(keywords) || !keywords.includes(keyword)) {
+    yield findInManifest("MissingKeyword", { keyword }, ["keywords"]);
   }
 };

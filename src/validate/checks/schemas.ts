@@ -1,6 +1,9 @@
 import { describeWritten } from "../../extension-schema/index.ts";
+import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
+import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
 import { findSchemaFaults } from "../../json-schema/schema-faults.ts";
 import type { SchemaFault } from "../../json-schema/schema-survey.ts";
+import { surveySchema } from "../../json-schema/schema-survey.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects/schemas.ts";
@@ -27,6 +30,27 @@ export const checkSchemas: Check = function* ({ inspected }) {
       const reason = where === "" ? `it ${what}` : `\`${printable(where)}\` ${what}`;
       const place = placeInDefinition(written, path);
       yield findInItem(written.tool.item, "InvalidInputSchema", { key: written.key, reason }, place);
+    }
+  }
+};
+
+/** Regular expressions with which one unlucky text would stop the host. They are looked at, never run. */
+export const checkPatterns: Check = function* ({ inspected }) {
+  for (const written of findSchemas(inspected.items)) {
+    for (const { pattern, path } of surveySchema(written.schema)?.patterns ?? []) {
+      if (!isExponential(pattern)) continue;
+      yield findInItem(written.tool.item, "UnsafePattern", { pattern }, placeInDefinition(written, path));
+    }
+  }
+};
+
+/** Schemas that ask models for what the host puts in. */
+export const checkReservedParameters: Check = function* ({ inspected }) {
+  for (const written of findSchemas(inspected.items)) {
+    if (written.key === "outputSchema") continue;
+    for (const path of findReservedParameters(written.schema)) {
+      const place = placeInDefinition(written, path);
+      yield findInItem(written.tool.item, "ReservedParameter", { name: reservedParameter }, place);
     }
   }
 };

@@ -1,3 +1,6 @@
+import { isRecord } from "../../data/parse-json.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { advertisedName, findTools, isAdvertisable } from "./subjects/tools.ts";
 
@@ -16,5 +19,35 @@ export const checkToolNames: Check = function* ({ inspected }) {
     if (!convention.test(name)) yield findInItem(item, "ToolNameConvention", { name }, place);
     const prefix = reservedPrefixes.find((one) => name.startsWith(one));
     if (prefix !== undefined) yield findInItem(item, "ReservedToolPrefix", { name, prefix }, place);
+  }
+};
+
+/** Names of tools, entries of bundles and prompts that clients would refuse. */
+export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {
+  const prompts = items.flatMap((item) =>
+    item.shape === "prompt" ? [{ item, definition: item.definition ?? {}, path: [] }] : [],
+  );
+  for (const { item, definition, path } of [...findTools(items), ...prompts]) {
+    const name = advertisedName(definition);
+    if (name !== undefined && !isAdvertisable(name))
+      yield findInItem(item, "InvalidAdvertisedName", { name }, [...path, "name"]);
+  }
+};
+
+/** The name that a definition gives itself, and where; documents have it in their `metadata`. */
+function findOwnName({ shape, definition }: InspectedItem): { name: unknown; path: Path } {
+  const isDocument = shape === "serverDocument" || shape === "toolsBundle";
+  if (!isDocument) return { name: definition?.name, path: ["name"] };
+  const metadata = definition?.metadata;
+  return { name: isRecord(metadata) ? metadata.name : undefined, path: ["metadata", "name"] };
+}
+
+/** Servers, toolsets and prompts that go by another name in their definition than in package.json. */
+export const checkItemNames: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    if (item.declaration.kind === "tool") continue;
+    const { name, path } = findOwnName(item);
+    if (typeof name !== "string" || name.trim() === "" || name === item.declaration.name) continue;
+    yield findInItem(item, "NameMismatch", { name, item: item.declaration.name }, path);
   }
 };

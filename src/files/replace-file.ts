@@ -17,8 +17,8 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../files/file-facts.ts";
 import type { FileSnapshot } from "./file-snapshot.ts";
+import { errorCode } from "./make-folders.ts";
 
 /** Another program takes no longer than this from writing a file to moving it to its place. */
 const movingMs = 1000;

@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorCode, openFlags } from "../files/file-facts.ts";
+import { errorCode, openFlags } from "./make-folders.ts";
 
 // Windows does not let a file that is open be replaced.
 const keepsOpen = process.platform !== "win32";

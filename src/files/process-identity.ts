@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isRecord } from "../data/parse-json.ts";
-import { isRunning } from "../processes/is-running.ts";
+import { isRunning } from "./is-running.ts";
 
 /** What tells a process from a later one that got its number. */
 export interface ProcessIdentity {
