@@ -333,7 +333,7 @@ function decode({ file, bytes }: FileSnapshot): string | undefined {
   }
 }
 
-const megabytes = (bytes: number | bigint) => `${Math.ceil((Number(bytes) / (1 << 20)) * 10) / 10} MiB`;
+const megabytes = (bytes: number | bigint) => `${Math.ceil(Number(bytes) / (1 << 20))} MiB`;
 
 const describeSize = (size: bigint, limit: number) =>
   `it has ${megabytes(size)}; the limit is ${megabytes(limit)}`;

@@ -182,6 +182,8 @@ class Application {
     const files = this.#files;
     const isInstall = this.#plan.edit.action === "install";
     const decision = this.#decide(current);
+    // Timers do not run while it is decided.
+    lock.refresh();
     const drafts: Draft[] = [];
     let backup: string | null = null;
     let isDone = false;

@@ -86,7 +86,7 @@ describe("the lock of a file", () => {
     await expect(lock({ waitMs: 100 })).rejects.toThrow("another program holds the lock");
   });
 
-  test("of a running process is respected, however long it takes, and told of", async () => {
+  test("of a running process is respected, however long it takes, and the caller learns who has it", async () => {
     const { folder, lock } = makePlace();
     await lock();
     const waits: string[] = [];

@@ -297,9 +297,10 @@ describe("a text that is not to be touched", () => {
     ["yaml", "mcp_servers: [1]\n", /"mcp_servers" is a list/, 0],
     ["yaml", "a: 1\n---\nb: 2\n", /several documents/, 5],
     ["yaml", "\ta: 1\n", /not valid YAML/, 0],
+    ["yaml", `# ${"x".repeat(16 << 20)}`, /it has 17 MiB; the limit for its format is 16 MiB/, 0],
   ];
 
-  test.each(broken)("%s %s", async (format, text, reason, offset) => {
+  test.each(broken)("%s %.100s", async (format, text, reason, offset) => {
     const editor = await loadEditor(format);
     const container = format === "json" ? ["mcpServers"] : ["mcp_servers"];
     const place = { container, key: "a", isList: false };

@@ -1,15 +1,6 @@
-import { spawnSync } from "node:child_process";
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { lockFile } from "../../src/files/file-lock.ts";
 import { changePackages } from "../../src/npm/packages/change-packages.ts";
 import { saveEntries, saveFiles } from "../../src/npm/project-files.ts";
@@ -17,28 +8,9 @@ import { createResponseCache } from "../../src/npm/response-cache.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
+import { canMountDisks, fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
-/** Mounts a disk of a few pages there; false where this user or system cannot. */
-function mountSmallDisk(folder: string, kibibytes: number): boolean {
-  mkdirSync(folder, { recursive: true });
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  const options = ["-t", "tmpfs", "-o", `size=${kibibytes}k`, "tmpfs", folder];
-  if (spawnSync("mount", options, { stdio: "ignore" }).status !== 0) return false;
-  onTestFinished(() => void spawnSync("umount", ["--lazy", folder], { stdio: "ignore" }));
-  return true;
-}
-
-/** Writes until nothing more fits but `spare` bytes, in whole pages. */
-function fill(folder: string, spare = 0): void {
-  const { bavail, bsize } = statfsSync(folder);
-  writeFileSync(join(folder, "filler"), Buffer.alloc(Math.max(0, bavail * bsize - spare)));
-}
-
-const canMount = (() => {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  return spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
-})();
 const read = (file: string) => readFileSync(file, "utf8");
 const full = {
   code: "ClientConfigUnwritable",
@@ -47,12 +19,12 @@ const full = {
 /** More than a page, so that it cannot be written without any space. */
 const config = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(9000)}"\n}\n`;
 
-// Only the superuser of Linux may mount a small disk. The limit on the size of files, below, is for everybody.
-describe.skipIf(!canMount)("on a disk that is full", () => {
+// The limit on the size of files, below, is for all users.
+describe.skipIf(!canMountDisks)("on a disk that is full", () => {
   function makePlace() {
     const place = makeInstallPlace({});
     const disk = join(place.root, "disk");
-    if (!mountSmallDisk(disk, 96)) throw new Error("no small disk, although one could be mounted before");
+    mountSmallDisk(disk, 96);
     const file = join(disk, "mcp.json");
     const state = () => readdirSync(disk).filter((name) => name !== "filler");
     return { ...place, disk, file, state };
@@ -61,7 +33,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
   test("a config is left as it is by install and uninstall, with nothing beside it", async () => {
     const { install, uninstall, disk, file, state, means } = makePlace();
     writeFileSync(file, config);
-    fill(disk);
+    fillDisk(disk);
     await expect(install("cursor", "mine", { file })).rejects.toMatchObject(full);
     expect(read(file)).toBe(config);
     expect(state()).toEqual(["mcp.json"]);
@@ -70,7 +42,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
     rmSync(join(disk, "filler"));
     await install("cursor", "mine", { file });
     const installed = read(file);
-    fill(disk);
+    fillDisk(disk);
     await expect(uninstall("cursor", "mine", { file })).rejects.toMatchObject(full);
     expect(read(file)).toBe(installed);
     expect(state()).toEqual(["mcp.json"]);
@@ -81,7 +53,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
 
   test("a new config is not made, nor its folder", async () => {
     const { install, disk, state } = makePlace();
-    fill(disk);
+    fillDisk(disk);
     const file = join(disk, "a/b/mcp.json");
     await expect(install("cursor", "mine", { file })).rejects.toMatchObject(full);
     expect(state()).toEqual([]);
@@ -97,7 +69,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
       await install("cursor", "mine", { file, name: "first" });
       const [notes, installed] = [join(means.stateFolder, "installs.json"), read(file)];
       const before = read(notes);
-      fill(disk, spare);
+      fillDisk(disk, spare);
       const act = [
         () => install("cursor", "mine", { file, name: "second", env: [`A=${"x".repeat(9000)}`] }),
         () => uninstall("cursor", "mine", { file, name: "first" }),
@@ -117,7 +89,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
 
   test("a lock holds without a note of its holder", async () => {
     const { disk, root } = makePlace();
-    fill(disk);
+    fillDisk(disk);
     const held = await lockFile(join(root, "mcp.json"), { holders: disk });
     expect(held.isHeld()).toBe(true);
     held.release();
@@ -130,7 +102,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
     const answer = { address: "http://127.0.0.1/x", etag: undefined, text: "1" };
     cache.write(answer);
     const kept = readdirSync(disk);
-    fill(disk);
+    fillDisk(disk);
     cache.write({ ...answer, text: "2".repeat(9000) });
     expect(cache.read(answer.address)).toEqual(answer);
     expect(readdirSync(disk).sort()).toEqual([...kept, "filler"].sort());
@@ -183,7 +155,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
 
     test("is not touched where its files cannot be saved first", async () => {
       const { disk, state, add, contents } = makeProject();
-      fill(disk);
+      fillDisk(disk);
       let runs = 0;
       await expect(add(() => runs++)).rejects.toMatchObject({
         code: "InstallFailed",
@@ -198,7 +170,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
       const { disk, state, add, contents } = makeProject();
       const damage = () => {
         for (const name of files) writeFileSync(join(disk, name), "");
-        fill(disk);
+        fillDisk(disk);
       };
       await expect(add(damage)).rejects.toMatchObject({ code: "InstallFailed" });
       expect(contents()).toEqual([manifest, manifest]);
@@ -212,7 +184,7 @@ describe.skipIf(!canMount)("on a disk that is full", () => {
       symlinkSync(join(disk, "real.json"), join(root, "package.json"));
       const saved = saveFiles([join(root, "package.json")]);
       writeFileSync(join(disk, "real.json"), "");
-      fill(disk);
+      fillDisk(disk);
       expect(saved.restore()).toBe(false);
       expect(saved.copies).toEqual([]);
       expect(read(join(root, "package.json"))).toBe(manifest);

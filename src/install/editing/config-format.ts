@@ -30,6 +30,8 @@ export interface EntryPlace {
  * checked by parsing what comes out, so each may offer several ways, the best first.
  */
 export interface ConfigEditor {
+  /** Of a text that it can edit in some ten seconds, in UTF-16 code units. */
+  readonly maximumLength: number;
   /** The whole as a plain value; `undefined` for a text without any. Throws `ConfigSyntaxError`. */
   parse(text: string): PlainValue;
   /** Where the value at a path begins, for messages. */

@@ -36,6 +36,10 @@ function describe(value: unknown): string {
 /** Parses a config. Throws `ConfigSyntaxError` where it is broken or is no map. */
 export function parseConfigText(editor: ConfigEditor, text: string): Record<string, unknown> {
   const [, body] = splitMark(text);
+  if (body.length > editor.maximumLength) {
+    const [size, limit] = [body.length, editor.maximumLength].map((one) => Math.ceil(one / (1 << 20)));
+    throw new ConfigSyntaxError(`it has ${size} MiB; the limit for its format is ${limit} MiB`, 0);
+  }
   const conflict = /^<<<<<<< .*$/m.exec(body);
   if (conflict !== null && /^>>>>>>> /m.test(body)) {
     throw new ConfigSyntaxError("it holds the markers of an unfinished merge", conflict.index);

@@ -201,6 +201,7 @@ function wrap(keys: readonly string[], value: JsonValue): JsonValue {
 }
 
 export const jsonEditor: ConfigEditor = {
+  maximumLength: 64 << 20,
   emptyText: "",
   parse: (text) => parseText(text).value,
   offsetOf(text, path) {

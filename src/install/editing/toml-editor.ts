@@ -155,6 +155,7 @@ const parseText = rememberLast((text: string): PlainValue => {
 });
 
 export const tomlEditor: ConfigEditor = {
+  maximumLength: 64 << 20,
   parse: parseText,
   offsetOf(text, path) {
     return findStatements(text).find((statement) => startsWith(statement.path, path))?.start ?? 0;

@@ -180,6 +180,7 @@ function findNothing(text: string, pair: Pair): { start: number; end: number } {
 }
 
 export const yamlEditor: ConfigEditor = {
+  maximumLength: 16 << 20,
   emptyText: " {}",
   parse: (text) => parseText(text).value,
   offsetOf(text, path) {

@@ -1,0 +1,51 @@
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { addPacks, removePacks } from "../../src/npm/add-packs.ts";
+import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { packageManagers } from "../support/package-managers.ts";
+import { makeTree } from "../support/packs.ts";
+import { canMountDisks, fillDisk, mountSmallDisk } from "../support/small-disk.ts";
+
+const consent = () => true;
+
+describe.skipIf(!canMountDisks).each(packageManagers)("on a disk that is full, with %s", (manager) => {
+  async function makeFullProject(spare: number) {
+    const registry = inject("registry");
+    useManagers(registry);
+    const made = await makeProject(manager, { registry, dependencies: { "hello-tools": "*" } });
+    const cwd = join(makeTree({}), "project");
+    mountSmallDisk(cwd, 16_384);
+    cpSync(made, cwd, { recursive: true, verbatimSymlinks: true });
+    fillDisk(cwd, spare);
+    return { cwd, state: () => ({ ...readState(cwd), installed: [] }) };
+  }
+
+  test("a project is not touched where its files cannot be saved", async () => {
+    const { cwd, state } = await makeFullProject(0);
+    const before = state();
+    await expect(addPacks(["@acme/jira"], { cwd, consent })).rejects.toMatchObject({
+      code: "InstallFailed",
+      message: expect.stringContaining("Nothing was changed."),
+    });
+    expect(state()).toEqual(before);
+  });
+
+  test("its files are as they were after an addition and a removal that ran out of space", async () => {
+    const { cwd, state } = await makeFullProject(20_480);
+    const before = state();
+    const addition = addPacks(["@acme/jira", "@acme/shop", "@globex/release-desk"], { cwd, consent });
+    await expect(addition).rejects.toMatchObject({ code: "InstallFailed" });
+    expect(state()).toEqual(before);
+    rmSync(join(cwd, "filler"));
+    fillDisk(cwd, 4096);
+    const isRemoved = await removePacks(["hello-tools"], { cwd }).then(
+      () => true,
+      () => false,
+    );
+    const { dependencies } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
+    if (isRemoved) expect(dependencies ?? {}).not.toHaveProperty("hello-tools");
+    else expect(state().files).toEqual(before.files);
+    expect(readdirSync(cwd).filter((name) => name.includes("trailblaze-"))).toEqual([]);
+  });
+});
