@@ -112,12 +112,13 @@ Clients rewrite their configs while they run. An edit keeps what they write:
   of it. Windows cannot do this.
 - A new file never replaces one that appeared in the meantime, and a file is removed only if it is still as it was read.
 - A file that is half written is read again, for up to a second.
-- If a program that was seen writing the file overwrites the new entry with what it had read before, the entry is written again.
+- If a program that was seen writing the file overwrites the new entry with what it had read before, the entry is written again,
+  for as long.
 
 One gap remains: Node cannot compare and replace a file in one step. If another program moves its own file there within the last
 20 to 100 microseconds, that one change is lost. The edit looks for files that are about to be moved there, and waits for them. In
-tests on a busy Linux machine, 2,000 installs next to a program that wrote every 25 ms lost none of its changes, and next to one
-that wrote every 4 ms about one change in 10,000.
+tests on an overloaded Linux machine, some 2,000 installs next to a program that wrote every 25 ms lost one of its changes; next to
+a program that wrote every 4 ms they lost one change in 7,000.
 
 The lock is a folder \`FILE.lock\`, as the package proper-lockfile makes it. Clients that use it wait for an edit, and an edit waits
 for them: up to 30 seconds for a running \`trailblaze\`, and 2 seconds for a lock whose owner is unknown; after that the edit goes on

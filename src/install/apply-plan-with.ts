@@ -30,7 +30,6 @@ const minimumTries = 10;
 const folderTries = 20;
 /** How long another program that was seen writing the file may take to write what it read before the change. */
 const confirmMs = 30;
-const maximumConfirmations = 5;
 
 /** As the public `applyPlan`, with its means. */
 export async function applyPlanWith(means: InstallMeans, plan: InstallPlan): Promise<InstallResult> {
@@ -124,12 +123,12 @@ class Application {
 
   async #changeLocked(lock: FileLock, madeFolders: readonly string[]): Promise<InstallResult | undefined> {
     const giveUpAt = performance.now() + (this.#means.contendedMs ?? 10_000);
-    let confirmations = 0;
-    let result: InstallResult | undefined;
     let made: InstallResult | undefined;
+    let isDone = false;
     try {
       for (let tries = 1; ; tries++) {
         const opened = await openConfig(this.#files, this.#editor, this.#realFile, { avoidBusy: true });
+        let result: InstallResult | undefined;
         try {
           lock.refresh();
           const described = describeCurrent(this.#means, this.#files, this.#realFile, opened.text);
@@ -139,21 +138,18 @@ class Application {
         } finally {
           opened.snapshot.close();
         }
-        const isContended = tries > 1 || opened.isBusy;
         if (result !== undefined) {
-          this.#ledgerBefore = undefined;
-          this.#ledgerText = undefined;
           made = result.changed ? result : (made ?? result);
-          if (!result.changed || !isContended || ++confirmations > maximumConfirmations) return made;
-          if (await this.#isLasting()) return made;
-        } else if (!lock.isHeld()) return made;
-        else if (tries >= minimumTries && performance.now() > giveUpAt) {
-          if (made !== undefined) return made;
-          throw this.#refuse("another program keeps changing it");
+          const isContended = tries > 1 || opened.isBusy;
+          isDone = !result.changed || !isContended || (await this.#isLasting());
+          if (isDone) return made;
         }
+        if (!lock.isHeld()) return undefined;
+        if (tries >= minimumTries && performance.now() > giveUpAt)
+          throw this.#refuse("another program keeps changing it");
       }
     } finally {
-      if (made === undefined) this.#restoreLedger();
+      if (!isDone) this.#restoreLedger();
     }
   }
 

@@ -132,6 +132,21 @@ describe("a change that another program makes during an edit", () => {
     expect(read(file)).toContain('"theirs": {}, "mine"');
   });
 
+  test("that removes the new entry again and again is reported", async () => {
+    const { install, file, means } = makePlace({ contendedMs: 50 });
+    let drafts = 0;
+    means.onStep = (step, reached) => {
+      if (reached !== file) return;
+      if (step === "drafted" && drafts++ === 0) writeAside(file, changed);
+      if (step === "replaced") writeAside(file, original);
+    };
+    await expect(install("cursor", "mine")).rejects.toMatchObject({
+      message: expect.stringContaining("another program keeps changing it"),
+    });
+    expect(read(file)).toBe(original);
+    expect(JSON.parse(read(join(means.stateFolder, "installs.json"))).entries).toEqual([]);
+  });
+
   test("again and again ends the edit with the file as the other program wrote it", async () => {
     const place = makePlace({ contendedMs: 50 });
     const { install, at, file, folder, means } = place;
