@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { findRepeatedTopKeys } from "../data/duplicate-keys.ts";
-import { describeType } from "../data/parse-json.ts";
+import { describeType, isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import { type Declaration, parseExtension } from "../extension-schema/index.ts";
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
@@ -48,11 +48,25 @@ const repeatedField = {
   found: "there again; only the last one counts",
 };
 
-/** Whether the field is there twice. Most texts say its name once, or twice with `engines`. */
-function isFieldRepeated({ text }: Manifest): boolean {
-  const first = text.indexOf('"trailblaze"');
-  const mayBeRepeated = text.includes('"trailblaze"', first + 1) || text.includes("\\u00");
-  return mayBeRepeated && findRepeatedTopKeys(text).has("trailblaze");
+/** How often a text says the field's name where it may be a key. */
+function countInText(text: string): number {
+  const name = '"trailblaze"';
+  let count = 0;
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    let next = at + name.length;
+    while (" \t\r\n".includes(text.charAt(next)) && next < text.length) next++;
+    if (text.charCodeAt(next) === 0x3a) count++;
+  }
+  return count;
+}
+
+/** Whether the field is there twice. The keys are gone through only where more of them have its name than is usual. */
+function isFieldRepeated({ text, value }: Manifest): boolean {
+  const { engines, dependencies, devDependencies, peerDependencies } = value;
+  const holders = [value, engines, dependencies, devDependencies, peerDependencies].filter(isRecord);
+  const usual = holders.filter((holder) => Object.hasOwn(holder, "trailblaze")).length;
+  if (!text.includes("\\u00") && countInText(text) <= usual) return false;
+  return findRepeatedTopKeys(text).has("trailblaze");
 }
 
 /**
