@@ -59,12 +59,10 @@ export async function checkPack(port: InspectionPort, inspected: InspectedPack):
     if (!unusable.has(item)) unusable.set(item, problem);
   };
   for (const { item, problem } of found) note(item, problem);
-  for (const problem of inspected.problems) {
-    const item = items.find(
-      ({ declaration }) => declaration.kind === problem.kind && declaration.name === problem.item,
-    );
-    note(item, problem);
-  }
+  const byName = new Map<string, InspectedItem>(
+    items.map((item) => [`${item.declaration.kind} ${item.declaration.name}`, item]),
+  );
+  for (const problem of inspected.problems) note(byName.get(`${problem.kind} ${problem.item}`), problem);
   const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];
   return { inspected, problems, unusable };
 }

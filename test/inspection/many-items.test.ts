@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inspectItem, inspectPack, validateExtension } from "../../src/index.ts";
 import { findNearestNames, SuggestionBudget } from "../../src/qualified-names/index.ts";
+import { openSession } from "../../src/session.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
 const names = (count: number, prefix = "t") =>
@@ -171,6 +172,24 @@ describe.each(packs)("%s", (_what, make, item) => {
     const [, few = 0, many = 0] = spent;
     expect(many).toBeLessThan(24 * Math.max(few, 20));
   });
+});
+
+test("items that a session cannot use cost about as much each, however many they are", {
+  timeout: 60_000,
+}, async () => {
+  const spent: number[] = [];
+  for (const count of [2000, 2000, 24_000]) {
+    const cwd = install({ field: { tools: names(count) }, files: { "tools/other.txt": "" } });
+    spent.push(
+      await measure(async () => {
+        const session = await openSession({ cwd });
+        expect(session.skipped).toHaveLength(count + 4000);
+        await session.close();
+      }),
+    );
+  }
+  const [, few = 0, many = 0] = spent;
+  expect(many).toBeLessThan(30 * Math.max(few, 20));
 });
 
 test("of very many names that are missing, the first are told what is near", async () => {
