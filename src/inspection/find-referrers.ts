@@ -22,7 +22,7 @@ export async function findReferrers(
 ): Promise<Referrer[]> {
   const packs = found.packs.map(({ pack }) => pack);
   const referrers: Referrer[] = [];
-  // What leads nowhere is not told here.
+  // Failures are not reported here, so they need no suggestions.
   const suggestions = new SuggestionBudget(0);
   for (const one of found.packs) {
     if (one.pack.shadowed) continue;

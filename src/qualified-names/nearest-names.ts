@@ -6,8 +6,8 @@ const maximumSuggestions = 3;
 const maximumComparisons = 300_000;
 
 /**
- * What looking for near names may still cost: beyond so many comparisons, names are not suggested any more. Where one
- * name is missing that is out of reach; where thousands are, nobody reads what each of them may have meant.
+ * What looking for near names may still cost. Once it is spent, missing names get no suggestions: one missing name never
+ * spends it, thousands of them do.
  */
 export class SuggestionBudget {
   #comparisons: number;

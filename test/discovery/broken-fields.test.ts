@@ -218,7 +218,7 @@ describe("a field that is there twice", () => {
     ["as it is", '"trailblaze": { "tools": ["b"] }'],
     ["with an escape", '"trail\\u0062laze": { "tools": ["b"] }'],
     ["of no right shape", '"trailblaze": null'],
-  ])("is told of, and the last counts: %s", async (_what, again) => {
+  ])("is reported, and the last one counts: %s", async (_what, again) => {
     const text = `{ "name": "twice", "version": "1.0.0",\n  "trailblaze": { "tools": ["a"] },\n  ${again} }`;
     const pack = await listed(text);
     const [problem] = pack?.problems.filter(({ message }) => message.includes("there again")) ?? [];

@@ -192,7 +192,7 @@ test("items that a session cannot use cost about as much each, however many they
   expect(many).toBeLessThan(30 * Math.max(few, 20));
 });
 
-test("of very many names that are missing, the first are told what is near", async () => {
+test("the first of very many missing names get suggestions", async () => {
   const cwd = install({
     field: { tools: names(3000, "create") },
     files: { "tools.json": byName(names(3000, "craete"), () => ({})) },
@@ -204,7 +204,7 @@ test("of very many names that are missing, the first are told what is near", asy
   expect(missing[2999]?.hint).not.toContain("craete");
 });
 
-test("a long circle of toolsets is told by its ends", async () => {
+test("a long cycle of toolsets is shown by its ends", async () => {
   const cwd = install({
     field: { toolsets: names(50) },
     files: {

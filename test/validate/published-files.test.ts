@@ -110,7 +110,7 @@ describe("patterns that take too much to match", () => {
     ["groups in groups", "lib/@(@(*a|*aa)|@(*a|*b))*@(a|aa)b"],
     ["braces", "{a,b}".repeat(20)],
     ["ranges", "{1..100000}{1..100000}"],
-  ])("%s: what npm would publish cannot be told, and nothing is reported", async (_what, pattern) => {
+  ])("%s: the check is skipped and reports nothing", async (_what, pattern) => {
     expect(await findUnpublished({ files: [pattern] }, tree)).toEqual([]);
     expect(await findUnpublished({}, { ...tree, ".npmignore": `${pattern}\nsetup.js` })).toEqual([]);
   });

@@ -30,7 +30,7 @@ function readGraph(items: readonly InspectedItem[]): Map<string, Node> {
   return nodes;
 }
 
-/** Longer ways are told by their ends: thousands of circles may each lead through thousands of toolsets. */
+/** Longer cycles are shown by their ends: there may be thousands of them, each through thousands of toolsets. */
 const longestWay = 20;
 
 function nameWay(way: readonly { name: string }[], start: number): string[] {

@@ -4,7 +4,7 @@ import packlist, { type PackingTree } from "npm-packlist";
 import { countAlternatives, measureGlob, stepsToPrepare } from "../../files/glob-cost.ts";
 import type { PackingRequest } from "./npm-packing.ts";
 
-/** Beyond these, ignore files and lists are nobody's handwork. */
+/** Larger ignore files and lists are not written by hand. */
 const maximumIgnoreFileBytes = 1 << 16;
 const maximumPatterns = 1000;
 const maximumPatternLength = 1024;
