@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 import type { Tree } from "../support/tree.ts";
 
@@ -26,7 +27,9 @@ function makeProject(files: Tree = {}): string {
 
 /** What a command says that ends without an answer. */
 async function fail(args: readonly string[], cwd = makeProject()) {
-  const { stdout } = await runCli([...args, "--json"], { cwd, env: { PATH: process.env.PATH } });
+  // pnpm and Yarn are among the repository's own packages.
+  const PATH = [inRepository("node_modules/.bin"), process.env.PATH].join(delimiter);
+  const { stdout } = await runCli([...args, "--json"], { cwd, env: { PATH } });
   return JSON.parse(stdout).error as { code: string; message: string; hint: string };
 }
 
