@@ -54,7 +54,7 @@ export interface CallbackCall {
   toolName: string;
   /** Parsed, but not yet checked against a schema. No key in it is `__proto__`. */
   arguments: Record<string, unknown>;
-  /** Aborts when nobody waits any longer: too late, the client gone, or the invocation, the server or the session over. */
+  /** Aborts when the answer is no longer awaited: too late, the client gone, or the invocation, the server or the session over. */
   signal: AbortSignal;
 }
 

@@ -33,7 +33,7 @@ export interface SchemaValidator {
    * and `{}` take any object. The work is bounded, and ends early once `isOverdue` says so.
    */
   check(schema: Schema | undefined, value: unknown, isOverdue?: () => boolean): SchemaCheck;
-  /** The same for a value that nobody else holds: defaults are filled into it. */
+  /** The same for a value that only the caller holds: defaults are filled into it. */
   checkOwned(
     schema: Schema | undefined,
     value: Record<string, unknown>,

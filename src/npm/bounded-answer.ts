@@ -16,7 +16,7 @@ export class UnknownEncodingError extends Error {
 /**
  * Keeps the answers to one request, redirects and refusals among them, within a number of bytes, and hands their bodies
  * on as they arrive. npm-registry-fetch reads the bodies of refusals to their end, and decodes every body at once:
- * kilobytes may become gigabytes before it can be told to stop, and stopping its decoder throws where nobody can catch it.
+ * kilobytes may become gigabytes before it can be stopped, and its decoder then throws an error that cannot be caught.
  */
 export class AnswerBounds {
   readonly #maximumBytes: number;
@@ -62,7 +62,7 @@ export class AnswerBounds {
     });
   }
 
-  /** Ends whatever of the answers is still on its way, as bodies of redirects, which nobody reads. */
+  /** Ends whatever of the answers is still on its way, such as unread bodies of redirects. */
   end(): void {
     this.#controller.abort();
   }

@@ -61,10 +61,10 @@ describe("the pages of the problems", () => {
 
     test("says what it means, why it matters and how to mend it, with an example", () => {
       expect(meaning.join("\n").length).toBeGreaterThan(20);
-      expect([...sections.keys()]).toEqual(["", "What it looks like", "Why it matters", "How to mend it"]);
+      expect([...sections.keys()]).toEqual(["", "What it looks like", "Why it matters", "How to fix it"]);
       expect(sections.get("What it looks like")).toMatch(/^```[a-z]+\n[\s\S]+\n```$/m);
       expect((sections.get("Why it matters") ?? "").length).toBeGreaterThan(20);
-      expect(sections.get("How to mend it")).toMatch(/^[A-Z`][\s\S]{20}/);
+      expect(sections.get("How to fix it")).toMatch(/^[A-Z`][\s\S]{20}/);
     });
 
     test("has only valid JSON in its JSON examples, and links only to pages that exist", () => {
