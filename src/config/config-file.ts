@@ -39,8 +39,8 @@ export async function parseConfig(file: string, bytes: Uint8Array): Promise<Conf
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
-    const { reason, ...position } = describeSyntaxError(error);
-    throw failure("InvalidConfig", { reason }, { file, ...position });
+    const { reason, cause, ...position } = describeSyntaxError(error);
+    throw failure("InvalidConfig", { reason, cause }, { file, ...position });
   }
 }
 
@@ -97,8 +97,7 @@ export async function describeConfigFaults(
 /** The error for a config with these problems: the first, which says how many others there are. */
 export function configFailure([first, ...others]: readonly [Problem, ...Problem[]]): TrailblazeError {
   if (others.length === 0) return new TrailblazeError(first);
-  const count = others.length === 1 ? "There is 1 more fault" : `There are ${others.length} more faults`;
-  const more = `${count}; \`trailblaze doctor\` shows all.`;
-  const hint = first.hint === undefined ? more : `${first.hint.replace(/(?<![.?!])$/, ".")} ${more}`;
-  return new TrailblazeError({ ...first, hint });
+  if (first.code !== "InvalidConfig") return new TrailblazeError(first);
+  const { code, severity: _, message: __, hint: ___, args, ...place } = first;
+  return failure(code, { ...args, others: others.length }, place);
 }

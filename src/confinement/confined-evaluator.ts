@@ -133,6 +133,8 @@ function withoutImporter(message: string, file: string): string {
   return first.endsWith(importer) ? first.slice(0, -importer.length) : first;
 }
 
+const missingPackagePattern = /Cannot find (?:package|module) '((?:@[\w.~-]+\/)?\w[\w.~-]*)(?:\/[\w.~/-]*)?'/;
+
 /** Words and place for something that was thrown. All of it is what the pack makes of it. */
 async function describeThrown(
   fault: { message: string; stack: string; isSyntaxError: boolean },
@@ -145,7 +147,7 @@ async function describeThrown(
   const position = caret ?? positionInStack(fault.stack, file);
   // Linking fails with a SyntaxError too, of which nothing but the message tells.
   if (!fault.isSyntaxError || message.startsWith("The requested module"))
-    return { reason: threw, ...position };
+    return { reason: threw, missingPackage: missingPackagePattern.exec(message)?.[1], ...position };
   // Of a module, Node tells the place only in what it prints, so it has to be asked again.
   const wrong = caret ?? (position === undefined ? await checkSyntax(file) : undefined);
   if (wrong === undefined) return { reason: threw, ...position };

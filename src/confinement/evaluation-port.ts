@@ -4,7 +4,15 @@
 export type Confinement = "data" | "permission" | "permission+netns" | "none";
 
 /** What became of one file. A position counts from 1 and lies in that file. */
-export type EvaluatedFile = { value: unknown } | { reason: string; line?: number; column?: number };
+export type EvaluatedFile =
+  | { value: unknown }
+  | {
+      reason: string;
+      /** The package that could not be found, where that is the reason. */
+      missingPackage?: string | undefined;
+      line?: number;
+      column?: number;
+    };
 
 export interface EvaluationRequest {
   /** Folder of the pack. */

@@ -1,3 +1,5 @@
+import type { SyntaxCause } from "../problems/index.ts";
+
 /** Thrown by the parsers of this folder. `offset` counts UTF-16 code units of the decoded text. */
 export class DataSyntaxError extends Error {
   override readonly name = "DataSyntaxError";
@@ -5,12 +7,14 @@ export class DataSyntaxError extends Error {
   readonly offset: number | undefined;
   /** The decoded text, when it got that far: positions refer to it. */
   readonly text: string | undefined;
+  readonly syntaxCause: SyntaxCause | undefined;
 
-  constructor(reason: string, text?: string, offset?: number) {
+  constructor(reason: string, text?: string, offset?: number, cause?: SyntaxCause) {
     super(reason);
     this.reason = reason;
     this.text = text;
     this.offset = offset;
+    this.syntaxCause = cause;
   }
 }
 
@@ -21,7 +25,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new DataSyntaxError("it is not UTF-8 text");
+    throw new DataSyntaxError("it is not UTF-8 text", undefined, undefined, "encoding");
   }
 }
 

@@ -1,6 +1,6 @@
 // Positions are wanted only where something is wrong, so this module, and the parser it brings, is loaded then.
 import { type Node, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
-import type { Path } from "../problems/index.ts";
+import type { Path, SyntaxCause } from "../problems/index.ts";
 import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
 
@@ -9,23 +9,31 @@ const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyCo
 /** What is wrong with a JSON text, and where. */
 export function describeSyntaxError(error: DataSyntaxError): {
   reason: string;
+  cause: SyntaxCause | undefined;
   line?: number;
   column?: number;
 } {
-  const { text, reason } = error;
-  if (text === undefined || text.trim() === "") return { reason, line: 1, column: 1 };
-  if (error.offset !== undefined) return { reason, ...positionAt(text, error.offset) };
+  const { text, reason, syntaxCause: cause } = error;
+  if (text === undefined || text.trim() === "") return { reason, cause, line: 1, column: 1 };
+  if (error.offset !== undefined) return { reason, cause, ...positionAt(text, error.offset) };
   const found: ParseError[] = [];
   parse(text, found, strict);
   const [first] = found;
-  if (first === undefined) return { reason, ...positionAt(text, text.length) };
+  if (first === undefined) return { reason, cause, ...positionAt(text, text.length) };
   const comma = text.slice(0, first.offset).search(/,\s*$/);
   if (comma >= 0 && /[}\]]/.test(text.charAt(first.offset)))
-    return { reason: `${reason} (a comma before the end)`, ...positionAt(text, comma) };
-  const words = printParseErrorCode(first.error)
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .toLowerCase();
-  return { reason: `${reason} (${words})`, ...positionAt(text, first.offset) };
+    return {
+      reason: `${reason} (a comma before the end)`,
+      cause: "trailingComma",
+      ...positionAt(text, comma),
+    };
+  const code = printParseErrorCode(first.error);
+  const words = code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return {
+    reason: `${reason} (${words})`,
+    cause: code === "InvalidCommentToken" ? "comment" : cause,
+    ...positionAt(text, first.offset),
+  };
 }
 
 /** The properties of an object by key; of a key that is there twice the last, whose value counts. */

@@ -13,7 +13,7 @@ import {
   Parser,
   type YAMLMap,
 } from "yaml";
-import type { Path } from "../problems/index.ts";
+import type { Path, SyntaxCause } from "../problems/index.ts";
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
 
@@ -24,6 +24,21 @@ export interface YamlData {
   /** Line and column, from 1, of the value at a path, or of its nearest ancestor; of its key where it has one. */
   locate(path: Path): { line: number; column: number };
 }
+
+/** Causes by the words of the parser, whose own codes are too coarse for advice. */
+const causes: readonly (readonly [RegExp, SyntaxCause])[] = [
+  [/\btabs? /i, "tab"],
+  [
+    /Nested mappings are not allowed|block (?:sequence|map) may not be used|Implicit keys need/,
+    "nestedMapping",
+  ],
+  [/reserved character|directive indicator/, "reservedCharacter"],
+  [/All mapping items must start/, "indentation"],
+  [/Missing closing .?quote/, "unclosedQuote"],
+  [/must be sufficiently indented and end with/, "unclosedBracket"],
+];
+
+const findCause = (message: string) => causes.find(([pattern]) => pattern.test(message))?.[1];
 
 /** More aliases than this expand to more than anybody wrote. */
 const maximumAliases = 100;
@@ -65,8 +80,8 @@ class DocumentCheck {
     if (isAlias(node)) {
       const height = this.#anchors.get(node.source);
       if (height !== undefined) return height;
-      const reason = this.#anchors.has(node.source) ? "contains itself" : "stands for nothing";
-      throw this.#fail(`the alias *${node.source} ${reason}`, node);
+      if (this.#anchors.has(node.source)) throw this.#fail(`the alias *${node.source} contains itself`, node);
+      throw this.#fail(`the alias *${node.source} stands for nothing`, node, "unknownAlias");
     }
     const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
     if (anchor !== undefined) this.#anchors.set(anchor, undefined);
@@ -78,7 +93,7 @@ class DocumentCheck {
         if (!isScalar(key)) throw this.#fail("a key is no text", isMap(key) || isSeq(key) ? key : node);
         const name = String(key.value);
         if (this.#refuseMerges && name === "<<" && key.type === "PLAIN")
-          throw this.#fail("YAML 1.2 has no key << that merges maps", key);
+          throw this.#fail("YAML 1.2 has no key << that merges maps", key, "mergeKey");
         if (keys.has(name)) throw this.#fail(`the key ${JSON.stringify(name)} is there twice`, key);
         keys.add(name);
       }
@@ -96,8 +111,8 @@ class DocumentCheck {
     return heights;
   }
 
-  #fail(reason: string, node: Pick<Node, "range">): DataSyntaxError {
-    return new DataSyntaxError(reason, this.#text, node.range?.[0] ?? 0);
+  #fail(reason: string, node: Pick<Node, "range">, cause?: SyntaxCause): DataSyntaxError {
+    return new DataSyntaxError(reason, this.#text, node.range?.[0] ?? 0, cause);
   }
 }
 
@@ -112,8 +127,10 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   if (document === undefined) throw new DataSyntaxError("it is empty", text, 0);
   // What the parser only warns of, as a tag that it does not know, is no data that we understand.
   const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined)
-    throw new DataSyntaxError(`it is not valid YAML (${error.message})`, text, error.pos[0]);
+  if (error !== undefined) {
+    const { message, pos } = error;
+    throw new DataSyntaxError(`it is not valid YAML (${message})`, text, pos[0], findCause(message));
+  }
   if (second !== undefined) {
     throw new DataSyntaxError("it holds several documents", text, second.range[0]);
   }

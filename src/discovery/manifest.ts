@@ -65,10 +65,10 @@ export async function describeFault(
     );
   }
   const { describeSyntaxError } = await import("../data/json-positions.ts");
-  const { reason, ...position } = describeSyntaxError(fault);
+  const { reason, cause, ...position } = describeSyntaxError(fault);
   return createProblem(
     "MalformedPackageJson",
-    { reason, location, isSource },
+    { reason, cause, location, isSource },
     { ...place, ...position },
     context,
   );

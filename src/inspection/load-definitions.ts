@@ -7,12 +7,7 @@ import { normalizeDefinition } from "../extension-schema/normalize-definition.ts
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import { isData, isTypeScript } from "./formats.ts";
-import {
-  type DefinitionFile,
-  type LocatedDefinitions,
-  locateDefinitions,
-  unknownFormat,
-} from "./locate-definitions.ts";
+import { type DefinitionFile, type LocatedDefinitions, locateDefinitions } from "./locate-definitions.ts";
 import { placeInItems } from "./place-problems.ts";
 import { describeCode, describeFileFault, readData } from "./read-data.ts";
 import { ReadOnce } from "./read-once.ts";
@@ -100,7 +95,7 @@ async function readFiles(
     if (seen.has(source.file)) continue;
     seen.add(source.file);
     if (!isData(source.format) && dataOnly) {
-      const args = { file: source.file, reason: "definitions that are code are refused" };
+      const args = { file: source.file, cause: "codeRefused" } as const;
       contents.problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
       continue;
     }
@@ -134,9 +129,10 @@ async function readFiles(
         contents.values.set(source.file, result.value);
         continue;
       }
-      const { reason, ...position } = result;
+      const { reason, missingPackage, ...position } = result;
+      const args = { reason, missingPackage };
       const fullPlace = { ...place, ...position };
-      contents.problems.push(createProblem("InvalidDefinitionContents", { reason }, fullPlace, context));
+      contents.problems.push(createProblem("InvalidDefinitionContents", args, fullPlace, context));
     }
   }
   return contents;
@@ -194,7 +190,7 @@ export async function loadDefinitions(
         const place = { pack: found.pack.name, kind, item: name };
         const odd = files?.unknown.get(name);
         if (odd !== undefined) {
-          const args = { file: odd, reason: unknownFormat };
+          const args = { file: odd, cause: "unknownFormat" } as const;
           const oddPlace = { ...place, file: odd };
           notDefined.push(createProblem("UnsupportedDefinitionFormat", args, oddPlace, context));
         } else if (files !== undefined) {

@@ -46,7 +46,6 @@ interface Candidates {
 }
 
 /** Why a definition file with another ending than those of the formats cannot be read. */
-export const unknownFormat = "its format is not known";
 
 function sortByFormat(files: DefinitionFile[]): void {
   files.sort((a, b) => formats.indexOf(a.format) - formats.indexOf(b.format));
@@ -73,13 +72,11 @@ function findDuplicates([used, ...others]: readonly DefinitionFile[]): Definitio
 }
 
 /** Where the running Node can read TypeScript, the packs under development may be defined in it. */
-function whyUnsupported({ format }: DefinitionFile, { pack }: FoundPack): string | undefined {
+function whyUnsupported({ format }: DefinitionFile, { pack }: FoundPack) {
   if (!isTypeScript(format)) return undefined;
-  if (pack.origin !== "self" && pack.origin !== "workspace") {
-    return "TypeScript is read only in packs under development; an installed pack ships JavaScript";
-  }
+  if (pack.origin !== "self" && pack.origin !== "workspace") return "installedTypeScript";
   const { typescript } = process.features as { typescript?: string | false };
-  return typescript ? undefined : `Node ${process.versions.node} does not strip types`;
+  return typescript ? undefined : "typesNotStripped";
 }
 
 /** The root as a path below the package, `""` for the package itself; `undefined` for an absolute one. */
@@ -173,7 +170,7 @@ export function locateDefinitions(
       if (source === undefined) {
         const odd = unknown.get(declaration.name) ?? atRoot.unknown.get(key);
         if (odd !== undefined) {
-          const args = { file: odd, reason: unknownFormat };
+          const args = { file: odd, cause: "unknownFormat" } as const;
           report("UnsupportedDefinitionFormat", args, { ...place, file: odd }, context);
         } else {
           const file = `${folder}/${declaration.name}.json`;
@@ -183,9 +180,9 @@ export function locateDefinitions(
         located.items.push({ declaration, source: undefined });
         continue;
       }
-      const reason = whyUnsupported(source, found);
-      if (reason !== undefined) {
-        const args = { file: source.file, reason };
+      const cause = whyUnsupported(source, found);
+      if (cause !== undefined) {
+        const args = { file: source.file, cause } as const;
         report("UnsupportedDefinitionFormat", args, { ...place, file: source.file }, context);
         located.items.push({ declaration, source: undefined });
         continue;

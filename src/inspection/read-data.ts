@@ -73,10 +73,15 @@ export async function readData(
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
-    const { reason, ...position } = describeSyntaxError(error);
+    const { reason, cause, ...position } = describeSyntaxError(error);
     const { text } = error;
     return {
-      problem: createProblem("InvalidDefinitionContents", { reason }, { ...place, ...position }, context),
+      problem: createProblem(
+        "InvalidDefinitionContents",
+        { reason, cause },
+        { ...place, ...position },
+        context,
+      ),
       source: text === undefined ? undefined : { text, createLocator: async () => undefined },
     };
   }

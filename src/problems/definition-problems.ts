@@ -1,6 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { entry } from "./entry.ts";
-import { hintForModule, hintForSyntax } from "./syntax-hint.ts";
+import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
 import { formatCount, listOf, quote } from "./text.ts";
 
 export interface InvalidDefinition {
@@ -31,6 +31,19 @@ export interface HandlerNotFound {
   /** It is what a server runs, not a module with an export. */
   isProgram?: boolean;
 }
+
+export interface UnsupportedDefinitionFormat {
+  file: string;
+  cause: "unknownFormat" | "codeRefused" | "installedTypeScript" | "typesNotStripped";
+}
+
+const unsupported: Readonly<Record<UnsupportedDefinitionFormat["cause"], string>> = {
+  unknownFormat: "its format is not known",
+  codeRefused: "definitions that are code are refused",
+  installedTypeScript:
+    "TypeScript is read only in packs under development; an installed pack ships JavaScript",
+  typesNotStripped: "this version of Node does not strip types",
+};
 
 const invalidDefinition = (kind: Kind) =>
   entry<InvalidDefinition>({
@@ -84,21 +97,28 @@ const fileProblems = {
         "and",
       )}, or the other one.`,
   }),
-  UnsupportedDefinitionFormat: entry<{ file: string; reason: string }>({
+  UnsupportedDefinitionFormat: entry<UnsupportedDefinitionFormat>({
     title: "A definition file's format cannot be read here",
     severity: "error",
-    message: ({ file, reason }) => `${quote(file)} cannot be read: ${reason}.`,
-    // TypeScript that is refused as code would be refused as JavaScript, too.
-    hint: ({ file, reason }) =>
-      /\.[mc]?ts$/.test(file) && !reason.includes("code")
+    message: ({ file, cause }) => `${quote(file)} cannot be read: ${unsupported[cause]}.`,
+    hint: ({ cause }) =>
+      cause === "typesNotStripped" || cause === "installedTypeScript"
         ? "Build it into a .js or .mjs file beside it, which is then read in its place."
         : "Definitions are .json, .yaml or .yml files, or .mjs, .js or .cjs modules.",
   }),
-  InvalidDefinitionContents: entry<{ reason: string }>({
+  InvalidDefinitionContents: entry<{
+    reason: string;
+    cause?: SyntaxCause | undefined;
+    /** The package that a module imports and that is not there. */
+    missingPackage?: string | undefined;
+  }>({
     title: "A definition file cannot be read as data",
     severity: "error",
     message: ({ reason }) => `The definition cannot be used: ${reason}.`,
-    hint: ({ reason }) => hintForModule(reason) ?? hintForSyntax(reason),
+    hint: ({ cause, missingPackage }) =>
+      missingPackage === undefined
+        ? hintForSyntax(cause)
+        : `Declare "${missingPackage}" among the "dependencies" in the pack's package.json.`,
   }),
   DefinitionTooLarge: entry<{ bytes: number; limit: number }>({
     title: "A definition file is larger than 1 MiB",

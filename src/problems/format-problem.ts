@@ -11,7 +11,7 @@ const styles = {
 } as const;
 
 /** The place of a problem on one line, most general part first; empty when there is none. */
-function formatPlace(problem: Problem): string {
+function formatPlace(problem: Omit<Problem, "args">): string {
   const parts: string[] = [];
   if (problem.pack !== undefined) parts.push(problem.pack);
   if (problem.kind !== undefined && problem.item !== undefined) parts.push(`${problem.kind} ${problem.item}`);
@@ -27,7 +27,10 @@ function formatPlace(problem: Problem): string {
  * A problem as text for people: severity, code and place, then the message, then the hint, a line each.
  * No character of a pack's text can act on a terminal.
  */
-export function formatProblem(problem: Problem, { color = false }: { color?: boolean } = {}): string {
+export function formatProblem(
+  problem: Omit<Problem, "args">,
+  { color = false }: { color?: boolean } = {},
+): string {
   const paint = (style: keyof typeof styles, text: string) =>
     color && text !== "" ? `${styles[style][0]}${text}${styles[style][1]}` : text;
   const place = formatPlace(problem);

@@ -11,5 +11,6 @@ export {
   type Problem,
   type ProblemPlace,
 } from "./problem.ts";
+export type { SyntaxCause } from "./syntax-hint.ts";
 export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

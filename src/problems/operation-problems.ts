@@ -1,8 +1,8 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
 import { formatInstall, formatWhy, type PackageManager } from "./install-command.ts";
-import { hintForSyntax } from "./syntax-hint.ts";
-import { listOf, printable, quote } from "./text.ts";
+import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
+import { endSentence, listOf, printable, quote } from "./text.ts";
 
 export interface ItemNotFound {
   name: string;
@@ -261,11 +261,21 @@ export const operationProblems = {
       `${quote(label, 200)} announced that its tools changed; the session keeps those it began with.`,
     hint: () => "Open another session to get the new ones.",
   }),
-  InvalidConfig: entry<{ reason: string; hint?: string }>({
+  InvalidConfig: entry<{
+    reason: string;
+    cause?: SyntaxCause | undefined;
+    hint?: string;
+    /** How many other errors the config has. */
+    others?: number;
+  }>({
     title: "The config file is not usable",
     severity: "error",
     message: ({ reason }) => `The config cannot be used: ${reason}.`,
-    hint: ({ hint }) => hint,
+    hint: ({ cause, hint = hintForSyntax(cause), others = 0 }) => {
+      if (others === 0) return hint;
+      const more = `\`trailblaze doctor\` shows ${others} more error${others === 1 ? "" : "s"}.`;
+      return hint === undefined ? more : `${endSentence(hint)} ${more}`;
+    },
   }),
   ProjectNotFound: entry<{ directory: string; exists: boolean }>({
     title: "No package.json here or above",
@@ -277,14 +287,19 @@ export const operationProblems = {
     hint: ({ exists }) =>
       exists ? "Run this inside a project, name one with --cwd, or make one: npm init -y" : undefined,
   }),
-  MalformedPackageJson: entry<{ reason: string; location: string; isSource: boolean }>({
+  MalformedPackageJson: entry<{
+    reason: string;
+    cause?: SyntaxCause | undefined;
+    location: string;
+    isSource: boolean;
+  }>({
     title: "A package.json cannot be read",
     severity: warningForBystanders,
     message: ({ reason, location }) =>
       `The package.json in ${quote(location, 400)} is not usable: ${reason}.`,
-    hint: ({ isSource, reason }) =>
+    hint: ({ isSource, cause }) =>
       isSource
-        ? (hintForSyntax(reason) ?? "Correct it there.")
+        ? (hintForSyntax(cause) ?? "Correct it there.")
         : "Install the package again, or tell its author.",
   }),
   PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({

@@ -57,6 +57,9 @@ export function listOf(names: readonly string[], conjunction: "and" | "or" = "or
   return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
 }
 
+/** The text with a full stop, unless it ends a sentence already. */
+export const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);
+
 /** A word of a command line that is shown: in quotation marks where a shell would read it as something else. */
 export const quoteForShell = (word: string): string =>
   /^[\p{L}\p{N}_@%+=:,./\\-]+$/u.test(word) ? word : JSON.stringify(word);

@@ -99,6 +99,7 @@ describe("trailblaze list --json", () => {
         path: ["tools", 1],
         line: expect.any(Number),
         column: expect.any(Number),
+        args: { name: expect.any(String), reason: expect.any(String) },
       },
     ]);
     expect(stderr).toBe("");

@@ -91,16 +91,16 @@ describe("parsing JSON", () => {
 
   test.each([
     ['{"a": 1', 1, 8],
-    ['{\n  "a": 1,\n}', 2, 9],
+    ['{\n  "a": 1,\n}', 2, 9, "trailingComma"],
     ['{\r\n  "a" 1\r\n}', 2, 7],
-    ['{\n  // why\n  "a": 1\n}', 2, 3],
+    ['{\n  // why\n  "a": 1\n}', 2, 3, "comment"],
     ["{'a': 1}", 1, 2],
     ['{"a": 1} x', 1, 10],
     ["[1, NaN]", 1, 5],
     ['["é\u{1F600}", x]', 1, 9],
-  ])("says where %j goes wrong", (text, line, column) => {
+  ])("says where %j goes wrong", (text, line, column, cause?) => {
     const error = syntaxErrorOf(bytes(text));
-    expect(describeSyntaxError(error)).toEqual({ reason: expect.stringMatching(/^it is/), line, column });
+    expect(describeSyntaxError(error)).toEqual({ reason: expect.any(String), cause, line, column });
   });
 
   test("reads exactly what JSON.parse reads, and gives every refusal a place inside the text", () => {

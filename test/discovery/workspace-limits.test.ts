@@ -60,6 +60,7 @@ describe("a pattern that asks for too much", () => {
           path: ["workspaces", 1],
           line: expect.any(Number),
           column: expect.any(Number),
+          args: expect.objectContaining({ limit: expect.any(Number) }),
         },
       ]);
     },

@@ -7,7 +7,7 @@ import { listOf } from "../../src/problems/text.ts";
 /** Everything that acts on a terminal or is not seen: controls, formats, surrogates, line and paragraph separators. */
 const acting = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-const problem: Problem = {
+const problem: Omit<Problem, "args"> = {
   code: "InvalidItemName",
   severity: "error",
   message: "The name is not allowed.",
@@ -106,7 +106,7 @@ describe("a problem as text", () => {
     );
     fc.assert(
       fc.property(anyProblem, fc.boolean(), (hostile, color) => {
-        const text = formatProblem(hostile as Problem, { color });
+        const text = formatProblem(hostile as Omit<Problem, "args">, { color });
         const lines = text.split("\n");
         expect(lines).toHaveLength(hostile.hint === undefined ? 2 : 3);
         for (const line of lines)
@@ -129,7 +129,7 @@ describe("a problem as text", () => {
 });
 
 describe("making a problem", () => {
-  test("takes severity, message and hint from the catalogue, and the place as given", () => {
+  test("createProblem takes severity, message and hint from the catalogue, and keeps place and arguments", () => {
     const args = { name: "a b", reason: "it holds a space" };
     expect(createProblem("InvalidItemName", args, { pack: "p", path: ["tools", 0] })).toEqual({
       code: "InvalidItemName",
@@ -138,12 +138,13 @@ describe("making a problem", () => {
       hint: catalogue.InvalidItemName.hint?.(args),
       pack: "p",
       path: ["tools", 0],
+      args,
     });
   });
 
   test("has no key for a hint that there is not", () => {
     const made = createProblem("MalformedExtension", { what: "It", expected: "a list", found: "null" });
-    expect(Object.keys(made)).toEqual(["code", "severity", "message"]);
+    expect(Object.keys(made)).toEqual(["code", "severity", "message", "args"]);
   });
 
   test("survives JSON unchanged", () => {

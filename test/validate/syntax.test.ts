@@ -18,13 +18,7 @@ const withPrompt = (ending: string, text: string) =>
 describe("a data file that cannot be parsed is shown where it breaks, with what to do", () => {
   test.each([
     ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", "replace the tabs", "> 3 | "],
-    [
-      "yaml",
-      "name: hello\n<<: { content: a }\n",
-      "hello.yaml:2:1",
-      "Write out what it is to bring",
-      "> 2 | <<",
-    ],
+    ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", "Write out the keys", "> 2 | <<"],
     [
       "yaml",
       "name: hello\ncontent: use it: now\n",

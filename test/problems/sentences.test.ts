@@ -1,0 +1,287 @@
+import { expect, test } from "vitest";
+import {
+  catalogue,
+  createProblem,
+  type ProblemArguments,
+  type ProblemCode,
+} from "../../src/problems/index.ts";
+
+type Samples = { readonly [Code in ProblemCode]: readonly ProblemArguments[Code][] };
+
+const definition = [{ reason: "`command` is missing" }, { reason: "`cwd` is empty", hint: "Remove it." }];
+
+const notFound = [
+  { name: "acme/jira/x", otherKind: undefined, nearest: [] },
+  { name: "acme/jira/creatIssue", otherKind: undefined, nearest: ["acme/jira/createIssue"] },
+  { name: "acme/jira/x", otherKind: "tool", nearest: [] },
+  { name: "acme/jira/x", otherKind: undefined, nearest: [], reason: "It runs only on a host." },
+  { name: "createIssue", otherKind: undefined, nearest: [], advertises: "acme/jira/create" },
+  { name: "x", otherKind: undefined, nearest: [], isAnyKind: true },
+  { name: "api/x", otherKind: undefined, nearest: [], server: "api" },
+] as const;
+
+/** Arguments for every sentence that a code can have. */
+const samples: Samples = {
+  NoExtension: [{ name: "@acme/jira" }],
+  MalformedExtension: [{ what: "`tools`", expected: "an array", found: "a string" }],
+  UnknownExtensionKey: [
+    { key: "tool", known: ["tools", "servers"], suggestion: "tools" },
+    { key: "colour", known: ["tools", "servers"], suggestion: undefined },
+  ],
+  InvalidDeclaration: [{ reason: "it is a number", key: "tools" }],
+  InvalidItemName: [{ name: "get issue", reason: "it has a space" }],
+  DuplicateDeclaration: [
+    { name: "getIssue", other: "getIssue", key: "tools" },
+    { name: "getissue", other: "getIssue", key: "tools" },
+  ],
+  HostVersionUnsupported: [
+    { range: "^2.0.0", version: "1.0.0", invalid: false },
+    { range: "two", version: "1.0.0", invalid: true },
+  ],
+  MissingRootDirectory: [{ root: "trailblaze" }],
+  MissingDefinitionFile: [
+    { name: "getIssue", own: "trailblaze/tools/getIssue.{json,yaml}", combined: "trailblaze/tools.json" },
+    { name: "getIssue", own: "trailblaze/tools/getIssue.json", combined: "", isDangling: true },
+    {
+      name: "getIssue",
+      own: "trailblaze/tools/getIssue.json",
+      combined: "trailblaze/tools.json",
+      meant: { file: "trailblaze/tools/getissue.json", renameTo: "getIssue.json" },
+    },
+    {
+      name: "getIssue",
+      own: "trailblaze/tools/getIssue.json",
+      combined: "trailblaze/tools.json",
+      meant: { file: "trailblaze/tools.json", key: "getissue", moveTo: "trailblaze/tools/getIssue.json" },
+    },
+  ],
+  DuplicateDefinitionFiles: [
+    { used: "getIssue.json", others: ["getIssue.yaml"] },
+    { used: "getIssue.json", others: ["getIssue.yaml", "getIssue.mjs"] },
+  ],
+  UnsupportedDefinitionFormat: [
+    { file: "tools/getIssue.toml", cause: "unknownFormat" },
+    { file: "tools/getIssue.mjs", cause: "codeRefused" },
+    { file: "tools/getIssue.ts", cause: "installedTypeScript" },
+    { file: "tools/getIssue.ts", cause: "typesNotStripped" },
+  ],
+  InvalidDefinitionContents: [
+    { reason: "it has no default export" },
+    { reason: "it is not valid JSON (a comma before the end)", cause: "trailingComma" },
+    { reason: "it is not valid JSON (invalid comment token)", cause: "comment" },
+    { reason: "it is not UTF-8", cause: "encoding" },
+    { reason: "it is not valid YAML", cause: "tab" },
+    { reason: "it is not valid YAML", cause: "nestedMapping" },
+    { reason: "it is not valid YAML", cause: "reservedCharacter" },
+    { reason: "it is not valid YAML", cause: "indentation" },
+    { reason: "it is not valid YAML", cause: "unclosedQuote" },
+    { reason: "it is not valid YAML", cause: "unclosedBracket" },
+    { reason: "it is not valid YAML", cause: "unknownAlias" },
+    { reason: "it is not valid YAML", cause: "mergeKey" },
+    { reason: "it threw: Cannot find package 'zod'", missingPackage: "zod" },
+  ],
+  DefinitionTooLarge: [{ bytes: 1_200_000, limit: 1_048_576 }],
+  DefinitionOutsidePackage: [{ what: "../tools.json" }, { what: "root", hint: "Copy it into the package." }],
+  OrphanDefinitionFile: [{ name: "getIssue", key: "tools" }],
+  ShadowedDefinition: [{ name: "getIssue", file: "tools/getIssue.json", combined: "tools.json" }],
+  FileNotPublished: [
+    { file: "dist/index.js" },
+    { file: "dist/index.js", importer: "trailblaze/tools.js" },
+    { file: "dist/index.js", importer: "trailblaze/tools.js", others: 1 },
+    { file: "dist/index.js", others: 2 },
+  ],
+  InvalidServerDefinition: definition,
+  InvalidToolDefinition: definition,
+  InvalidToolsetDefinition: definition,
+  InvalidPromptDefinition: definition,
+  InvalidReference: [
+    { reference: "acme/jira/x", reason: 'There is no tool "acme/jira/x".', hint: "Did you mean y?" },
+  ],
+  ReferenceCycle: [{ cycle: ["a", "b", "a"] }],
+  HandlerNotFound: [
+    { handler: "./a.js#x", reason: "there is no such export", exports: ["y", "z"] },
+    { handler: "./a.js#x", reason: "there is no such file" },
+    { handler: "./a.js#x", reason: "there is no such file", hint: "Build it first." },
+    { handler: "./server.js", reason: "there is no such file", isProgram: true },
+  ],
+  HandlerUnchecked: [{ handler: "./a.js#x", reason: "the module re-exports a package" }],
+  InvalidInputSchema: [{ key: "inputSchema", reason: "`type` must be object" }],
+  UnsafePattern: [{ pattern: "^(a+)+$" }],
+  ReservedParameter: [{ name: "_trailblazeContext" }],
+  InvalidAdvertisedName: [{ name: "get issue" }, { name: "…" }, { name: "get/issue", byServer: true }],
+  DuplicateAdvertisedName: [{ name: "getIssue", other: "issues" }],
+  ToolNameConvention: [{ name: "GetIssue" }],
+  ReservedToolPrefix: [{ name: "web_open", prefix: "web_" }],
+  NameMismatch: [{ name: "issues", item: "jira" }],
+  MissingDescription: [{ what: "The tool" }],
+  LongText: [{ characters: 12_345, limit: 4096 }],
+  UnknownDefinitionKey: [{ key: "inputSchme", suggestion: "inputSchema" }],
+  UnknownMetaKey: [
+    { key: "trailblaze/isForLLM", suggestion: "trailblaze/isForLlm", known: ["trailblaze/isForLlm"] },
+    { key: "trailblaze/x", suggestion: undefined, known: ["trailblaze/isForLlm", "trailblaze/toolsets"] },
+  ],
+  InvalidMetaValue: [{ key: "trailblaze/isForLlm", expected: "a boolean", found: "a string" }],
+  ControlCharacters: [{ codePoints: ["U+0007", "U+001B"] }],
+  HiddenText: [{ codePoints: ["U+202E"] }],
+  InvalidExpression: [{ expression: "a +", reason: "an operand is missing at its end" }],
+  UnknownBuiltIn: [
+    { reference: "great", nearest: [] },
+    { reference: "great", nearest: ["greet"] },
+    { reference: "great", nearest: [], advertises: "greet" },
+  ],
+  LegacyContextRejected: [{ tool: "getIssue" }],
+  LifecycleScript: [{ script: "postinstall" }],
+  MissingKeyword: [{ keyword: "trailblaze-extension" }],
+  InvalidQualifiedName: [{ name: "a//b", reason: "a segment is empty" }],
+  PackNotInstalled: [
+    { name: "@acme/jira" },
+    { name: "@acme/jira", manager: "pnpm", range: "^1.2" },
+    { name: "@acme/jira", isDeclared: true },
+    { name: "acme/jira", nearest: ["@acme/jira"], alternative: "@acme/jira" },
+    { name: "jira", isWord: true },
+    { name: "jira", isWord: true, nearest: ["@acme/jira"], servers: ["api", "db"] },
+    { name: "api", inConfig: "server" },
+    { name: "api", inConfig: "tool" },
+    { name: "api", inConfig: "server", isRemoval: true },
+    { name: "jira", isRemoval: true },
+  ],
+  PackVersionMismatch: [
+    { name: "@acme/jira", range: "^2", version: "1.0.0" },
+    { name: "@acme/jira", ranges: ["^1", "^2"] },
+  ],
+  ExtensionNotFound: [{ name: "lodash" }, { name: "lodash", inRegistry: true }],
+  ServerNotFound: notFound,
+  ToolNotFound: notFound,
+  ToolsetNotFound: notFound,
+  PromptNotFound: notFound,
+  AmbiguousName: [{ name: "acme/jira/issues", kinds: ["tool", "prompt"] }],
+  NameCollision: [{ collisions: [{ name: "getIssue", sources: ["@acme/jira", "@other/jira"] }] }],
+  InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
+  DuplicateBundleEntry: [
+    { name: undefined, bundles: ["a"] },
+    { name: "x", bundles: ["a", "a"] },
+    { name: "x", bundles: ["a", "b"] },
+  ],
+  ServerDied: [
+    { label: "api", why: "It exited with code 1." },
+    { label: "api", why: "It exited with code 1.", isRelaunched: true },
+    { label: "api", why: "It exited with code 1.", isServed: true },
+  ],
+  SessionClosed: [{ reason: undefined }, { reason: "it was interrupted by SIGINT" }],
+  StdoutNoise: [{ label: "api", line: "listening" }],
+  ToolListChanged: [{ label: "api" }],
+  InvalidConfig: [
+    { reason: "`crash` must be one of fail, isolate, relaunch" },
+    { reason: "it is not valid YAML", cause: "tab" },
+    { reason: "the config has no key `pack`", hint: 'Did you mean "packs"?', others: 1 },
+    { reason: "`crash` is empty", others: 2 },
+  ],
+  ProjectNotFound: [
+    { directory: "/project", exists: true },
+    { directory: "/project", exists: false },
+  ],
+  MalformedPackageJson: [
+    { reason: "it is empty", location: "node_modules/x", isSource: false },
+    { reason: "it is empty", location: ".", isSource: true },
+    { reason: "it is not valid JSON", cause: "comment", location: ".", isSource: true },
+  ],
+  PackageJsonTooLarge: [{ bytes: 1_200_000, limit: 1_048_576, location: "node_modules/x" }],
+  WorkspaceIncomplete: [
+    { cause: "length", limit: 1000, pattern: "packages/*" },
+    { cause: "alternatives", limit: 1000, pattern: "{a,b}/*", others: 2 },
+    { cause: "steps", limit: 1_000_000 },
+    { cause: "steps", limit: 1_000_000, pattern: "a*b*c*" },
+    { cause: "folders", limit: 10_000 },
+    { cause: "bytes", limit: 1_048_576 },
+    { cause: "failed", reason: "EACCES" },
+  ],
+  UnsupportedLayout: [{ file: ".pnp.cjs" }],
+  ShadowedPack: [
+    { name: "@acme/jira", version: "1.0.0", winner: "2.0.0", location: "node_modules/@acme/jira" },
+    { name: "@acme/jira", version: null, winner: null, location: "node_modules/@acme/jira", manager: "pnpm" },
+  ],
+  ConfinementUnavailable: [{ required: true }],
+  ServerStartFailed: [
+    { label: "api", reason: "it exited with code 1" },
+    { label: "api", reason: "it exited with code 1", stderrTail: "Error: no token\n    at x.js:1:1" },
+    { label: "api", reason: "there is no program x", hint: "Install x." },
+  ],
+  NodeUnsupported: [{ version: "18.0.0", range: "^20.19.0 || >=22.12.0" }],
+  InvalidArguments: [{ reason: 'There is no option "--jsn"', hint: "Did you mean --json?" }],
+  InternalError: [{ reason: "x is undefined" }],
+  RegistryUnavailable: [
+    { registry: "https://registry.example", reason: "does not answer in time" },
+    { registry: "https://registry.example", reason: "does not answer in time", answered: true },
+  ],
+  UnsupportedSpec: [
+    { spec: "file:../x", reason: "it is a folder" },
+    { spec: "x@1", reason: "it has a version", isRemoval: true },
+  ],
+  ReservedCommand: [
+    { command: "trailblaze" },
+    { command: "trailblaze", package: "evil@1.0.0" },
+    { command: "trailblaze", alias: "evil" },
+    { command: "node", package: "evil@1.0.0", what: "add evil", restored: true },
+    { command: "node", package: "evil@1.0.0", what: "add evil" },
+  ],
+  SimilarName: [
+    { name: "@acme/jjra", existing: "@acme/jira", allowed: false },
+    { name: "@acme/jjra", existing: "@acme/jira", allowed: true },
+  ],
+  RecentlyPublished: [{ name: "@acme/jira", version: "1.0.1", age: "2 hours ago" }],
+  InstallFailed: [
+    { what: "add @acme/jira", reason: "npm exited with code 1" },
+    { what: "add @acme/jira", reason: "npm exited with code 1", restored: true },
+    { what: "add @acme/jira", reason: "npm exited with code 1", restored: false },
+    { what: "add @acme/jira", reason: "the disk is full", copies: [".package.json.copy"] },
+    { what: "add @acme/jira", reason: "it was interrupted", restored: true, hint: "Try again." },
+  ],
+  UnknownClient: [
+    { name: "curser", nearest: ["cursor"] },
+    { name: "x", nearest: [] },
+  ],
+  UnknownInstallLocation: [
+    { client: "Cursor", reason: "HOME is not set" },
+    { client: "Cursor", reason: "HOME is not set", hint: "Set HOME." },
+  ],
+  NoProjectScope: [{ client: "Claude Desktop" }],
+  ClientConfigMalformed: [{ file: "~/.cursor/mcp.json", reason: "it is not valid JSON" }],
+  ClientConfigConflict: [
+    { file: "~/.cursor/mcp.json", key: "jira", owner: undefined },
+    { file: "~/.cursor/mcp.json", key: "jira", owner: "acme/jira/api" },
+    { file: "~/.cursor/mcp.json", key: "jira", owner: "acme/jira/api", project: "/other" },
+  ],
+  ClientConfigModified: [{ file: "~/.cursor/mcp.json", key: "jira" }],
+  ClientConfigUnwritable: [{ file: "~/.cursor/mcp.json", reason: "EACCES" }],
+};
+
+const indent = (text: string) => text.replaceAll("\n", "\n    ");
+
+/** The sentences of one code, each once. */
+function* sentencesOf(code: ProblemCode): Generator<string> {
+  yield `${code}: ${catalogue[code].title}`;
+  const shown = new Set<string>();
+  for (const args of samples[code]) {
+    const { message, hint } = createProblem(code, args as never);
+    const sentence = `  ${indent(message)}${hint === undefined ? "" : `\n    ${indent(hint)}`}`;
+    if (!shown.has(sentence)) yield sentence;
+    shown.add(sentence);
+  }
+}
+
+// The one place where tests fix what problems say: all others assert code, place and arguments.
+test("The catalogue says what sentences.txt says", async () => {
+  const codes = Object.keys(samples) as ProblemCode[];
+  const text = codes.flatMap((code) => [...sentencesOf(code), ""]).join("\n");
+  await expect(text).toMatchFileSnapshot("sentences.txt");
+});
+
+test("Every problem keeps its arguments", () => {
+  for (const code of Object.keys(samples) as ProblemCode[]) {
+    for (const args of samples[code]) {
+      const problem = createProblem(code, args as never);
+      expect(problem.args).toEqual(args);
+      expect(JSON.parse(JSON.stringify(problem)).args).toEqual(JSON.parse(JSON.stringify(args)));
+    }
+  }
+});
