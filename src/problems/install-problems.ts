@@ -3,77 +3,79 @@ import { listOf, printable, quote } from "./text.ts";
 
 const path = (file: string) => quote(file, 400);
 
-/** Faults in installing a server into an MCP client's config. */
+/** Problems in installing a server into an MCP client's config. */
 export const installProblems = {
   UnknownClient: entry<{ name: string; nearest: readonly string[] }>({
-    title: "There is no such MCP client",
+    title: "Unknown MCP client",
     severity: "error",
-    message: ({ name }) => `${quote(name)} is no client that Trailblaze knows.`,
+    message: ({ name }) => `Unknown MCP client ${quote(name)}.`,
     hint: ({ nearest }) =>
       nearest.length > 0
-        ? `Did you mean ${listOf(nearest)}? \`trailblaze clients\` lists them all.`
-        : "`trailblaze clients` lists them all.",
+        ? `Did you mean ${listOf(nearest)}? Run \`trailblaze clients\` to list all clients.`
+        : "Run `trailblaze clients` to list all clients.",
   }),
   UnknownInstallLocation: entry<{
     client: string;
-    /** Goes on from "is not known:", without a full stop. */
+    /** Continues after a colon, without a period. */
     reason: string;
     hint?: string;
   }>({
-    title: "Nobody knows where the client's config is",
+    title: "Unknown config location for this client",
     severity: "error",
-    message: ({ client, reason }) => `Where ${client} has its config is not known: ${printable(reason)}.`,
-    hint: ({ hint }) => hint ?? "Name the file with --file.",
+    message: ({ client, reason }) => `Unknown config location for ${client}: ${printable(reason)}.`,
+    hint: ({ hint }) => hint ?? "Pass the config file with --file.",
   }),
   NoProjectScope: entry<{ client: string }>({
-    title: "The client reads no file of a project",
+    title: "Client has no project config",
     severity: "error",
-    message: ({ client }) => `${client} reads no config from a project's folder.`,
-    hint: () => "Install for the user instead: leave --scope out.",
+    message: ({ client }) => `${client} does not read a config from the project folder.`,
+    hint: () => "Omit --scope to install for the user.",
   }),
   ClientConfigMalformed: entry<{
     file: string;
-    /** Goes on from "because", without a full stop. */
+    /** Continues after a colon, without a period. */
     reason: string;
   }>({
-    title: "A client's config is broken, and was left alone",
+    title: "Client config is malformed and was not changed",
     severity: "error",
-    message: ({ file, reason }) => `${path(file)} was left as it is: ${printable(reason)}.`,
-    hint: () => "Correct the file, then try again. Nothing was written.",
+    message: ({ file, reason }) => `Cannot edit ${path(file)}: ${printable(reason)}.`,
+    hint: () => "Nothing was written. Correct the file and try again.",
   }),
   ClientConfigConflict: entry<{
     file: string;
     key: string;
-    /** The server of ours that the entry starts, if it is one. */
+    /** The server that the entry starts, if Trailblaze wrote it. */
     owner: string | undefined;
-    /** The project in which it starts it, if that is another one. */
+    /** The project of that server, if it is a different one. */
     project?: string | undefined;
   }>({
-    title: "The client has another entry of that name",
+    title: "Client config already has an entry with this name",
     severity: "error",
     message: ({ file, key, owner, project }) => {
       if (owner === undefined)
-        return `${path(file)} has an entry ${quote(key)} that Trailblaze did not write.`;
-      const where = project === undefined ? "" : ` of the project ${path(project)}`;
-      return `${path(file)} has an entry ${quote(key)} already, which starts ${quote(owner, 200)}${where}.`;
+        return `${path(file)} already has an entry ${quote(key)} that Trailblaze did not write.`;
+      const where = project === undefined ? "" : ` in the project ${path(project)}`;
+      return `${path(file)} already has an entry ${quote(key)}, which starts ${quote(owner, 200)}${where}.`;
     },
-    hint: () => "Choose another name with --name, or replace it with --force: uninstalling brings it back.",
+    hint: () =>
+      "Choose another name with --name, or replace the entry with --force; uninstalling restores it.",
   }),
   ClientConfigModified: entry<{ file: string; key: string }>({
-    title: "The entry was edited since it was installed",
+    title: "Entry was edited after it was installed",
     severity: "error",
     message: ({ file, key }) =>
-      `The entry ${quote(key)} in ${path(file)} is not as Trailblaze wrote it, so it was kept.`,
-    hint: () => "Take it out by hand, or use --force, which loses the changes.",
+      `The entry ${quote(key)} in ${path(file)} was edited after Trailblaze wrote it, so it was kept.`,
+    hint: () => "Remove it by hand, or pass --force to discard the edits.",
   }),
   ClientConfigUnwritable: entry<{
     file: string;
-    /** Goes on from "cannot be written:", without a full stop. */
+    /** Continues after a colon, without a period. */
     reason: string;
   }>({
-    title: "A client's config cannot be written",
+    title: "Client config cannot be written",
     severity: "error",
-    message: ({ file, reason }) => `${path(file)} cannot be written: ${printable(reason)}.`,
-    hint: () => "The file is as it was. See who may write it and its folder, and how much space is left.",
+    message: ({ file, reason }) => `Cannot write ${path(file)}: ${printable(reason)}.`,
+    hint: () =>
+      "The file was not changed. Check the permissions of the file and its folder, and the free disk space.",
   }),
 };

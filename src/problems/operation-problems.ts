@@ -2,96 +2,98 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
 import { formatInstall, formatWhy, type PackageManager } from "./install-command.ts";
 import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
-import { endSentence, listOf, printable, quote } from "./text.ts";
+import { endSentence, formatCount, listOf, printable, quote } from "./text.ts";
 
 export interface ItemNotFound {
   name: string;
-  /** What the item with this name is instead. */
+  /** The kind that the item with this name has. */
   otherKind: Kind | undefined;
-  /** Names that are near, best first. */
+  /** Similar names, best first. */
   nearest: readonly string[];
-  /** Why one that is installed is not to be had. */
+  /** Why an installed item is not available in this session. */
   reason?: string;
-  /** The tool that models know by this name. */
+  /** The tool that advertises this name. */
   advertises?: string;
-  /** Items of every kind were looked through. */
+  /** Items of all kinds were searched. */
   isAnyKind?: boolean;
-  /** The server of the config whose name it begins with. */
+  /** The server of the config whose name is the first segment. */
   server?: string;
 }
 
+const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
 const itemNotFound = (kind: Kind) =>
   entry<ItemNotFound>({
-    title: `There is no such ${kind}`,
+    title: `${capitalize(kind)} not found`,
     severity: "error",
     message: ({ name, otherKind, reason, advertises, isAnyKind, server }) =>
       server !== undefined
-        ? `There is no ${kind} ${quote(name)}: tools of the config's server ${quote(server)} have no qualified names.`
+        ? `${capitalize(kind)} ${quote(name)} not found: tools of the configured server ${quote(server)} have no qualified names.`
         : advertises !== undefined
-          ? `There is no ${kind} ${quote(name)}; that is the name by which models know ${quote(advertises, 200)}.`
+          ? `${capitalize(kind)} ${quote(name)} not found; this is the advertised name of ${quote(advertises, 200)}.`
           : otherKind !== undefined
-            ? `There is no ${kind} ${quote(name)}; that is the name of a ${otherKind}.`
+            ? `${capitalize(kind)} ${quote(name)} not found; there is a ${otherKind} with this name.`
             : reason !== undefined
-              ? `The ${kind} ${quote(name)} is installed, but not to be had here: ${printable(reason)}`
-              : `There is no ${isAnyKind ? "item" : kind} ${quote(name)}.`,
+              ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
+              : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
     hint: ({ nearest, otherKind, reason, isAnyKind, server }) =>
       otherKind !== undefined
-        ? `Ask for it as a ${otherKind}: --kind ${otherKind}`
+        ? `Pass --kind ${otherKind}.`
         : reason !== undefined
-          ? "`trailblaze tools` shows what a session has, and why not the rest."
+          ? "Run `trailblaze tools` to see which tools are available and why others are not."
           : nearest.length > 0
             ? `Did you mean ${listOf(nearest)}?`
             : isAnyKind
-              ? "`trailblaze list` shows what is installed."
+              ? "Run `trailblaze list` to see what is installed."
               : server !== undefined
-                ? "`trailblaze tools` lists its tools."
-                : `\`trailblaze list ${keyOfKind[kind]}\` shows every installed ${kind}.`,
+                ? "Run `trailblaze tools` to list its tools."
+                : `Run \`trailblaze list ${keyOfKind[kind]}\` to see every installed ${kind}.`,
   });
 
 export interface PackNotInstalled {
   name: string;
   nearest?: readonly string[];
   isDeclared?: boolean;
-  /** What the name may mean as well: two segments are an item, or a pack with a scope. */
+  /** What else the name can mean: two segments are an item, or a pack with a scope. */
   alternative?: string | undefined;
-  /** In which it is asked for. */
+  /** The range that was requested. */
   range?: string | undefined;
-  /** That of the project; npm where it is not known. */
+  /** The package manager of the project; npm if unknown. */
   manager?: PackageManager | undefined;
-  /** It is a word that somebody typed, which need not be the name of a pack: a package of that name is a stranger's. */
+  /** The name is a word that a user typed: a package with that name may be unrelated, so no install is suggested. */
   isWord?: boolean;
-  /** What the project's config has under this name. */
+  /** What the project's config defines under this name. */
   inConfig?: "server" | "tool" | undefined;
-  /** The config's servers, one of which may have a tool of this name. */
+  /** The servers of the config, one of which may have a tool with this name. */
   servers?: readonly string[];
-  /** It was to be removed. */
+  /** The pack was to be removed. */
   isRemoval?: boolean;
 }
 
 function hintForMissingPack(args: PackNotInstalled): string {
   const { name, nearest = [], alternative, isDeclared, range, manager, inConfig, isRemoval } = args;
-  if (inConfig !== undefined && isRemoval) return "Remove it from the config.";
-  if (inConfig === "server") return "`trailblaze tools` starts it and lists its tools.";
-  if (inConfig === "tool") return "`trailblaze tools` lists it.";
-  if (isDeclared) return `package.json declares it: ${formatInstall(manager)}`;
+  if (inConfig !== undefined && isRemoval) return "Remove it from the config file.";
+  if (inConfig === "server") return "Run `trailblaze tools` to start it and list its tools.";
+  if (inConfig === "tool") return "Run `trailblaze tools` to see it.";
+  if (isDeclared) return `It is declared in package.json. Run: ${formatInstall(manager)}`;
   const meant = nearest.length > 0 ? `Did you mean ${listOf(nearest)}? ` : "";
-  if (isRemoval) return `${meant}\`trailblaze list\` shows the installed packs.`;
+  if (isRemoval) return `${meant}Run \`trailblaze list\` to see the installed packs.`;
   if (args.isWord) {
     const servers = (args.servers ?? []).map((server) => quote(server));
     const ofServers =
       servers.length === 0
         ? ""
-        : ` \`trailblaze tools\` lists the tools of the config's server${servers.length === 1 ? "" : "s"} ${listOf(servers, "and")}.`;
-    return `${meant}\`trailblaze list\` shows the installed packs, \`trailblaze search\` those in the registry.${ofServers}`;
+        : ` Run \`trailblaze tools\` to list the tools of the configured server${servers.length === 1 ? "" : "s"} ${listOf(servers, "and")}.`;
+    return `${meant}Run \`trailblaze list\` to see the installed packs, or \`trailblaze search\` to search the registry.${ofServers}`;
   }
   const install = formatInstall(manager, range === undefined ? name : `${name}@${range}`);
-  const command = meant === "" ? install : `${meant}Or: ${install}`;
+  const command = meant === "" ? install : `${meant}Otherwise: ${install}`;
   return alternative === undefined
     ? command
     : `${command} (or, if it is a pack: ${formatInstall(manager, alternative)})`;
 }
 
-/** The end of what a program wrote, without the stack of an error, which would push out what the error says. */
+/** The end of a program's output, without stack traces, which would push out the error message. */
 const lastWords = (text: string): string =>
   text
     .split("\n")
@@ -102,11 +104,11 @@ const lastWords = (text: string): string =>
 
 export interface WorkspaceIncomplete {
   cause: "length" | "alternatives" | "steps" | "folders" | "bytes" | "failed";
-  /** The number that is the limit. */
+  /** The limit that was exceeded. */
   limit?: number | undefined;
-  /** The first pattern that is the cause. */
+  /** The first pattern that caused it. */
   pattern?: string | undefined;
-  /** How many other patterns have the same fault. */
+  /** How many other patterns have the same problem. */
   others?: number;
   /** Why the search failed. */
   reason?: string | undefined;
@@ -137,98 +139,100 @@ function describeIncomplete({ cause, limit, pattern, others = 0, reason }: Works
   }
 }
 
-/** Faults met while a command or a library function does its work. */
+/** Problems that occur while a command or a library function runs. */
 export const operationProblems = {
   InvalidQualifiedName: entry<{ name: string; reason: string }>({
-    title: "This is not a qualified name",
+    title: "Invalid qualified name",
     severity: "error",
-    message: ({ name, reason }) => `${quote(name)} is not a qualified name: ${reason}.`,
-    hint: () => 'Write "publisher/pack/item", or "pack/item" where the npm name has no scope.',
+    message: ({ name, reason }) => `${quote(name)} is not a valid qualified name: ${reason}.`,
+    hint: () => 'Use "publisher/pack/item", or "pack/item" if the npm name has no scope.',
   }),
   PackNotInstalled: entry<PackNotInstalled>({
-    title: "The pack is not installed",
+    title: "Pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
     message: ({ name, inConfig }) =>
       inConfig === undefined
-        ? `The pack ${quote(name)} is not installed here.`
-        : `${quote(name)} is a ${inConfig} of the project's config, not a pack.`,
+        ? `Pack ${quote(name)} is not installed.`
+        : `${quote(name)} is a ${inConfig} in the project's config, not a pack.`,
     hint: hintForMissingPack,
   }),
   PackVersionMismatch: entry<
     | { name: string; range: string; version: string; manager?: PackageManager | undefined }
-    /** Nothing is installed, and no version is in all ranges that are asked for. */
+    /** Nothing is installed, and no version satisfies all requested ranges. */
     | { name: string; ranges: readonly string[] }
   >({
-    title: "No version fits the range asked for",
+    title: "No version satisfies the requested range",
     severity: "error",
     message: (args) =>
       "ranges" in args
         ? `No version of ${args.name} satisfies ${listOf(
             args.ranges.map((range) => quote(range)),
             "and",
-          )} together.`
-        : `${args.name} ${args.version} is installed, which does not satisfy ${quote(args.range)}.`,
+          )} at the same time.`
+        : `The installed version ${args.version} of ${args.name} does not satisfy ${quote(args.range)}.`,
     hint: (args) =>
       "ranges" in args
-        ? "Change the references, or the range in package.json, so that one version satisfies all of them."
+        ? "Change the references or the range in package.json so that one version satisfies all of them."
         : formatInstall(args.manager, `${args.name}@${args.range}`),
   }),
   ExtensionNotFound: entry<{
     name: string;
-    /** Where it is that is not installed. */
+    /** The package is in the registry, but not installed. */
     inRegistry?: boolean;
   }>({
-    title: "The package is no pack",
+    title: "The package is not a Trailblaze pack",
     severity: "error",
     message: ({ name, inRegistry }) =>
-      `${quote(name)} is ${inRegistry ? "in the registry" : "installed"}, but its package.json has no \`trailblaze\` field.`,
-    hint: () => "`trailblaze list` shows the packages that are packs.",
+      `The ${inRegistry ? "package" : "installed package"} ${quote(name)} is not a Trailblaze pack: its package.json has no \`trailblaze\` field.`,
+    hint: () => "Run `trailblaze list` to see which installed packages are packs.",
   }),
   ServerNotFound: itemNotFound("server"),
   ToolNotFound: itemNotFound("tool"),
   ToolsetNotFound: itemNotFound("toolset"),
   PromptNotFound: itemNotFound("prompt"),
   AmbiguousName: entry<{ name: string; kinds: readonly Kind[] }>({
-    title: "The name belongs to items of several kinds",
+    title: "Name matches items of several kinds",
     severity: "error",
     message: ({ name, kinds }) => {
       const named = kinds.map((kind) => `a ${kind}`);
-      return `${quote(name)} is the name of ${listOf(named, "and")}.`;
+      return `${quote(name)} matches ${listOf(named, "and")}.`;
     },
-    hint: ({ kinds }) => `Say which one: ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
+    hint: ({ kinds }) => `Pass ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
   }),
   NameCollision: entry<{ collisions: readonly { name: string; sources: readonly string[] }[] }>({
-    title: "Several tools claim one name",
+    title: "Several tools have the same name",
     severity: "error",
     message: ({ collisions }) => {
       const claims = collisions.map(
-        ({ name, sources }) => `${quote(name)} by ${listOf(sources.map(printable), "and")}`,
+        ({ name, sources }) => `${quote(name)} (from ${listOf(sources.map(printable), "and")})`,
       );
-      return `Names must be unique in a session, but these are claimed more than once: ${claims.join("; ")}.`;
+      return `Tool names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
     },
     hint: () =>
-      "Shut one out with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions: suffix` to number them.",
+      "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions: suffix` to number the names.",
   }),
   InitializeFailed: entry<{ name: string; reason: string }>({
-    title: "An initialize function failed",
+    title: "Initialize function failed",
     severity: "error",
-    message: ({ name, reason }) => `${quote(name, 200)} could not be initialised: ${printable(reason)}`,
-    hint: () => "Nothing is served before every tool is ready.",
+    message: ({ name, reason }) => `Cannot initialize ${quote(name, 200)}: ${printable(reason)}`,
+    hint: () => "A server starts only when all of its tools are initialized.",
   }),
   DuplicateBundleEntry: entry<{ name: string | undefined; bundles: readonly string[] }>({
-    title: "Two bundles of a server share an entry's name",
+    title: "Two bundles of a server have an entry with the same name",
     severity: "error",
     message: ({ name, bundles }) =>
       name === undefined
-        ? `The bundle ${listOf(bundles.map((bundle) => quote(bundle, 200)))} is listed twice in one server.`
+        ? `The server lists the bundle ${listOf(bundles.map((bundle) => quote(bundle, 200)))} twice.`
         : bundles[0] === bundles[1]
-          ? `The entry ${quote(name)} is twice in ${listOf(bundles.slice(1).map((bundle) => quote(bundle, 200)))}.`
-          : `The entry ${quote(name)} is in ${listOf(
+          ? `Entry ${quote(name)} appears twice in ${listOf(bundles.slice(1).map((bundle) => quote(bundle, 200)))}.`
+          : `Entry ${quote(name)} appears in both ${listOf(
               bundles.map((bundle) => quote(bundle, 200)),
               "and",
-            )}, which one server has both.`,
+            )}, which this server combines.`,
     hint: ({ name }) =>
-      name === undefined ? "List it once." : "Rename one of them, or serve the bundles by different servers.",
+      name === undefined
+        ? "List it once."
+        : "Rename one of the entries, or put the bundles into separate servers.",
   }),
   ServerDied: entry<{ label: string; why: string; isRelaunched?: boolean; isServed?: boolean }>({
     title: "A server ended by itself",
@@ -248,18 +252,18 @@ export const operationProblems = {
     hint: () => "Open another one.",
   }),
   StdoutNoise: entry<{ label: string; line: string }>({
-    title: "A server writes to stdout what is no protocol",
+    title: "Server wrote a non-MCP line to stdout",
     severity: "warning",
     message: ({ label, line }) =>
-      `${quote(label, 200)} wrote to stdout what is no MCP message: ${quote(line)}.`,
-    hint: () => "stdout is for the protocol: its author should log to stderr.",
+      `Server ${quote(label, 200)} wrote a non-MCP line to stdout: ${quote(line)}.`,
+    hint: () => "stdout is reserved for the protocol. The server's author should log to stderr.",
   }),
   ToolListChanged: entry<{ label: string }>({
-    title: "A server's tools changed during a session",
+    title: "Server's tools changed during the session",
     severity: "warning",
     message: ({ label }) =>
-      `${quote(label, 200)} announced that its tools changed; the session keeps those it began with.`,
-    hint: () => "Open another session to get the new ones.",
+      `Server ${quote(label, 200)} announced that its tools changed. This session keeps the tools that it started with.`,
+    hint: () => "Open a new session to use the new tools.",
   }),
   InvalidConfig: entry<{
     reason: string;
@@ -268,9 +272,9 @@ export const operationProblems = {
     /** How many other errors the config has. */
     others?: number;
   }>({
-    title: "The config file is not usable",
+    title: "Invalid config",
     severity: "error",
-    message: ({ reason }) => `The config cannot be used: ${reason}.`,
+    message: ({ reason }) => `Invalid config: ${reason}.`,
     hint: ({ cause, hint = hintForSyntax(cause), others = 0 }) => {
       if (others === 0) return hint;
       const more = `\`trailblaze doctor\` shows ${others} more error${others === 1 ? "" : "s"}.`;
@@ -278,14 +282,14 @@ export const operationProblems = {
     },
   }),
   ProjectNotFound: entry<{ directory: string; exists: boolean }>({
-    title: "No package.json here or above",
+    title: "No package.json found",
     severity: "error",
     message: ({ directory, exists }) =>
       exists
-        ? `There is no package.json in ${quote(directory, 400)} or in any folder above it.`
-        : `There is no folder ${quote(directory, 400)}.`,
+        ? `No package.json found in ${quote(directory, 400)} or any parent folder.`
+        : `Folder ${quote(directory, 400)} does not exist.`,
     hint: ({ exists }) =>
-      exists ? "Run this inside a project, name one with --cwd, or make one: npm init -y" : undefined,
+      exists ? "Run this in a project, pass its folder with --cwd, or create one: npm init -y" : undefined,
   }),
   MalformedPackageJson: entry<{
     reason: string;
@@ -293,20 +297,19 @@ export const operationProblems = {
     location: string;
     isSource: boolean;
   }>({
-    title: "A package.json cannot be read",
+    title: "Invalid package.json",
     severity: warningForBystanders,
-    message: ({ reason, location }) =>
-      `The package.json in ${quote(location, 400)} is not usable: ${reason}.`,
+    message: ({ reason, location }) => `Invalid package.json in ${quote(location, 400)}: ${reason}.`,
     hint: ({ isSource, cause }) =>
       isSource
-        ? (hintForSyntax(cause) ?? "Correct it there.")
-        : "Install the package again, or tell its author.",
+        ? (hintForSyntax(cause) ?? "Correct the file.")
+        : "Reinstall the package, or report this to its author.",
   }),
   PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({
-    title: "A package.json is larger than 1 MiB",
+    title: "package.json is larger than 1 MiB",
     severity: warningForBystanders,
     message: ({ bytes, limit, location }) =>
-      `The package.json in ${quote(location, 400)} has ${bytes} bytes, more than the ${limit} that are read.`,
+      `The package.json in ${quote(location, 400)} has ${formatCount(bytes)} bytes; the limit is ${formatCount(limit)}.`,
   }),
   WorkspaceIncomplete: entry<WorkspaceIncomplete>({
     title: "Packages of the workspace may be missing",
@@ -314,15 +317,15 @@ export const operationProblems = {
     message: describeIncomplete,
     hint: ({ cause }) =>
       cause === "bytes"
-        ? "Remove what pnpm does not need from it."
-        : "Name the folders in fewer and simpler patterns, such as packages/*.",
+        ? "Remove entries that pnpm does not need."
+        : "Use fewer and simpler patterns, such as packages/*.",
   }),
   UnsupportedLayout: entry<{ file: string }>({
-    title: "Yarn Plug'n'Play has no folders to look into",
+    title: "Yarn Plug'n'Play is not supported",
     severity: "error",
     message: ({ file }) =>
-      `The project is installed with Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives.`,
-    hint: () => 'Put "nodeLinker: node-modules" into .yarnrc.yml and run: yarn install',
+      `The project uses Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives that Trailblaze cannot read.`,
+    hint: () => 'Add "nodeLinker: node-modules" to .yarnrc.yml and run: yarn install',
   }),
   ShadowedPack: entry<{
     name: string;
@@ -331,17 +334,18 @@ export const operationProblems = {
     location: string;
     manager?: PackageManager;
   }>({
-    title: "Another copy of the same pack counts",
+    title: "Another copy of the pack is used",
     severity: "warning",
     message: ({ name, version, winner, location }) =>
-      `${name} ${version ?? "(no version)"} is not used: ${winner ?? "the copy"} in ${quote(location, 400)} comes first.`,
-    hint: ({ name, manager }) => `${formatWhy(manager, name)} shows which package asks for which version.`,
+      `${name} ${version ?? "(no version)"} is not used; ${winner ?? "the copy"} in ${quote(location, 400)} takes precedence.`,
+    hint: ({ name, manager }) =>
+      `Run \`${formatWhy(manager, name)}\` to see which package requires which version.`,
   }),
   ConfinementUnavailable: entry<{ required: boolean }>({
-    title: "Code cannot be confined here",
+    title: "Confinement is not available on this system",
     severity: (_context, { required }) => (required ? "error" : "warning"),
-    message: () => "This system offers no way to confine a pack's code while its definitions are read.",
-    hint: () => "--data-only reads definitions that are data and refuses those that are code.",
+    message: () => "This system cannot confine a pack's code while its definitions are read.",
+    hint: () => "Pass --data-only to read definitions that are data and reject those that are code.",
   }),
   ServerStartFailed: entry<{
     label: string;
@@ -361,21 +365,21 @@ export const operationProblems = {
         : `The last it wrote to stderr: ${quote(lastWords(stderrTail), 300)}`,
   }),
   NodeUnsupported: entry<{ version: string; range: string }>({
-    title: "This version of Node is not supported",
+    title: "Unsupported Node version",
     severity: "error",
-    message: ({ version, range }) => `Node ${version} is not in ${range}.`,
-    hint: () => "Install a current version: https://nodejs.org",
+    message: ({ version, range }) => `Node ${version} is not supported; Trailblaze requires ${range}.`,
+    hint: () => "Install a supported version from https://nodejs.org.",
   }),
   InvalidArguments: entry<{ reason: string; hint?: string }>({
-    title: "The command line cannot be understood",
+    title: "Invalid arguments",
     severity: "error",
     message: ({ reason }) => `${reason}.`,
     hint: ({ hint }) => hint,
   }),
   InternalError: entry<{ reason: string }>({
-    title: "Trailblaze itself failed",
+    title: "Unexpected error in Trailblaze",
     severity: "error",
-    message: ({ reason }) => `Something unexpected went wrong: ${reason}`,
-    hint: () => "This is a fault of Trailblaze. Please report it with the command you ran.",
+    message: ({ reason }) => `Unexpected error: ${reason}`,
+    hint: () => "This is a bug in Trailblaze. Please report it together with the command that you ran.",
   }),
 };

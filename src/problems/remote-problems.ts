@@ -1,113 +1,112 @@
 import { entry, warningForBystanders } from "./entry.ts";
 import { printable, quote } from "./text.ts";
 
-/** How a project is after an installation that failed; `restored` is `undefined` where nothing had been touched. */
+/** The state of a project after a failed installation; `restored` is `undefined` if nothing was changed. */
 function describeState(restored: boolean | undefined): string {
   if (restored === undefined) return "Nothing was changed.";
   return restored
-    ? "Everything is as it was."
-    : "package.json and the lockfile are as they were, but what is installed may not be.";
+    ? "All changes were undone."
+    : "package.json and the lockfile were restored, but node_modules may have changed.";
 }
 
-/** Faults met where packs are looked for in a registry, added and removed. */
+/** Problems in searching a registry and in adding and removing packs. */
 export const remoteProblems = {
   RegistryUnavailable: entry<{
     /** Its address, without credentials. */
     registry: string;
-    /** Goes on from the address, without a full stop. */
+    /** Continues after the address, without a period. */
     reason: string;
-    /** There is an answer all the same, from the cache or a part of it. */
+    /** There is an answer anyway: from the cache, or incomplete. */
     answered?: boolean;
   }>({
-    title: "The registry does not answer as it should",
+    title: "Registry is unavailable",
     severity: (_context, { answered }) => (answered ? "warning" : "error"),
     message: ({ registry, reason, answered }) =>
-      `The registry ${quote(registry, 200)} ${printable(reason)}.${answered ? " The answer may be old or incomplete." : ""}`,
+      `Registry ${quote(registry, 200)} ${printable(reason)}.${answered ? " Results may be outdated or incomplete." : ""}`,
     hint: ({ answered }) =>
       answered
-        ? "Try again later; --refresh asks for everything anew."
-        : "`npm ping` tells whether npm itself reaches it with your configuration.",
+        ? "Try again later. Pass --refresh to ignore the cache."
+        : "Run `npm ping` to check whether npm can reach it with your configuration.",
   }),
   UnsupportedSpec: entry<{ spec: string; reason: string; isRemoval?: boolean }>({
-    title: "Only packages of a registry can be added",
+    title: "Unsupported package specifier",
     severity: "error",
     message: ({ spec, reason, isRemoval }) =>
-      `${quote(spec)} cannot be ${isRemoval ? "removed" : "added"}: ${printable(reason)}.`,
+      `Cannot ${isRemoval ? "remove" : "add"} ${quote(spec)}: ${printable(reason)}.`,
     hint: ({ isRemoval }) =>
       isRemoval
-        ? 'Name an installed pack: "name" or "@publisher/name". `trailblaze list` shows them.'
-        : 'Name a package of the registry: "name", "name@tag", "name@1.2.3" or "name@^1.2".',
+        ? 'Pass the name of an installed pack: "name" or "@publisher/name". Run `trailblaze list` to see them.'
+        : 'Pass a package from the registry: "name", "name@tag", "name@1.2.3" or "name@^1.2".',
   }),
   ReservedCommand: entry<{
-    /** Name and version of the package; `undefined` for the pack that is validated. */
+    /** Name and version of the package; `undefined` for the pack that is being validated. */
     package?: string | undefined;
     command: string;
-    /** The package that it installs in place of `trailblaze`. */
+    /** The package that it installs under the name `trailblaze`. */
     alias?: string | undefined;
-    /** What was to be done, as `add @acme/jira`. */
+    /** The requested change, such as `add @acme/jira`. */
     what?: string;
-    /** Whether everything is as it was; `undefined` where nothing had been touched. */
+    /** Whether all changes were undone; `undefined` if nothing was changed. */
     restored?: boolean;
     hint?: string;
   }>({
-    title: "A package takes over a command that Trailblaze relies on",
+    title: "Package overrides a command that Trailblaze relies on",
     severity: warningForBystanders,
     message: ({ package: name, command, alias, what, restored }) => {
       const subject = name === undefined ? "The pack" : printable(name);
       const claim =
         alias === undefined
-          ? `${subject} has a command ${quote(command)}, which takes over \`npx trailblaze\`.`
-          : `${subject} installs ${quote(alias)} under the name "trailblaze", which takes over \`npx trailblaze\`.`;
+          ? `${subject} provides a command ${quote(command)}, which overrides \`npx trailblaze\`.`
+          : `${subject} installs ${quote(alias)} under the name "trailblaze", which overrides \`npx trailblaze\`.`;
       if (what === undefined) return claim;
-      return `Trailblaze did not ${printable(what)}: ${claim} ${describeState(restored)}`;
+      return `Refused to ${printable(what)}: ${claim} ${describeState(restored)}`;
     },
     hint: ({ package: name, alias, hint }) => {
       if (hint !== undefined) return hint;
       if (name !== undefined) return "Do not install this package. Report it to the registry.";
       return alias === undefined
-        ? 'Give the command another name in "bin".'
-        : "Depend on `trailblaze` itself, or give the alias another name.";
+        ? 'Rename the command in "bin".'
+        : "Depend on `trailblaze` itself, or rename the alias.";
     },
   }),
   SimilarName: entry<{ name: string; existing: string; allowed: boolean }>({
-    title: "A pack's name is almost that of another pack",
+    title: "Pack name is very similar to another pack's name",
     severity: (_context, { allowed }) => (allowed ? "warning" : "error"),
     message: ({ name, existing, allowed }) =>
-      `${quote(name, 214)} is almost the name of ${quote(existing, 214)}, which this project has.` +
+      `The name ${quote(name, 214)} is very similar to ${quote(existing, 214)}, which this project already uses.` +
       (allowed ? "" : " Nothing was changed."),
     hint: ({ allowed }) =>
       allowed
-        ? "Check the name."
-        : "Check the name. If it is right, pass --allow-similar to `trailblaze add`.",
+        ? "Check the spelling."
+        : "Check the spelling. If the name is correct, pass --allow-similar to `trailblaze add`.",
   }),
   RecentlyPublished: entry<{ name: string; version: string; age: string }>({
-    title: "The version is less than 24 hours old",
+    title: "Version was published less than 24 hours ago",
     severity: "warning",
     message: ({ name, version, age }) => `${name} ${printable(version)} was published ${age}.`,
-    hint: () =>
-      "Most malicious versions are found and removed within a day. Wait, or review the package first.",
+    hint: () => "Most malicious versions are removed within a day. Wait, or review the package first.",
   }),
   InstallFailed: entry<{
-    /** What was to be done, as `add @acme/jira`. */
+    /** The requested change, such as `add @acme/jira`. */
     what: string;
-    /** Goes on from a colon, without a full stop. */
+    /** Continues after a colon, without a period. */
     reason: string;
-    /** Whether everything is as it was; `undefined` where nothing had been touched. */
+    /** Whether all changes were undone; `undefined` if nothing was changed. */
     restored?: boolean;
-    /** Where package.json and lockfiles are as they were, if they could not be written back. */
+    /** Copies of the original package.json and lockfiles, if they could not be restored. */
     copies?: readonly string[];
     hint?: string;
   }>({
-    title: "Packs could not be added or removed",
+    title: "Installation failed",
     severity: "error",
     message: ({ what, reason, restored, copies }) => {
       const after = copies ? "package.json or a lockfile could not be restored." : describeState(restored);
-      return `Trailblaze could not ${printable(what)}: ${printable(reason)}. ${after}`;
+      return `Failed to ${printable(what)}: ${printable(reason)}. ${after}`;
     },
     hint: ({ hint, restored, copies = [] }) => {
       if (copies.length > 0)
         return `Move these copies back: ${copies.map((copy) => quote(copy, 400)).join(", ")}.`;
-      return hint ?? (restored === false ? "Run the install of your package manager again." : undefined);
+      return hint ?? (restored === false ? "Run your package manager's install command again." : undefined);
     },
   }),
 };
