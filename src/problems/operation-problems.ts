@@ -218,7 +218,7 @@ export const operationProblems = {
     hint: () => "A server starts only when all of its tools are initialized.",
   }),
   DuplicateBundleEntry: entry<{ name: string | undefined; bundles: readonly string[] }>({
-    title: "Two bundles of a server have an entry with the same name",
+    title: "Bundle entries of a server have the same name",
     severity: "error",
     message: ({ name, bundles }) =>
       name === undefined
