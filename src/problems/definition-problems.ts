@@ -286,7 +286,7 @@ const contentProblems = {
       suggestion === undefined ? `Use one of ${listOf(known, "or")}.` : `Did you mean "${suggestion}"?`,
   }),
   InvalidMetaValue: entry<{ key: string; expected: string; found: string }>({
-    title: "Value of a trailblaze/ key in _meta has the wrong type",
+    title: "Value of a _meta key has the wrong type",
     severity: "error",
     message: ({ key, expected, found }) =>
       `"${key}" must be ${expected}, but it is ${found}. The key is ignored.`,
