@@ -17,8 +17,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   data: ["problems"],
   "qualified-names": ["kinds.ts", "problems", "data"],
   "extension-schema": ["kinds.ts", "problems", "data", "qualified-names"],
-  expressions: ["problems"],
-  "json-schema": ["problems", "data", "extension-schema", "expressions"],
+  "json-schema": ["problems", "data", "extension-schema"],
+  expressions: ["problems", "data", "json-schema"],
   // The machine.
   files: ["problems", "data"],
   processes: ["problems", "files"],

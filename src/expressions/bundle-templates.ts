@@ -1,3 +1,4 @@
+import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 import {
   compileCondition,
@@ -42,9 +43,6 @@ export interface EntryTemplates {
   catches: readonly CatchTemplates[];
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function compileCatch(
   { code, when, error: answer }: Readonly<Record<string, unknown>>,
   at: (key: string) => TemplateOptions,
@@ -78,7 +76,7 @@ export function compileEntryTemplates(
     inputs: inputs === undefined ? undefined : compileTemplate(inputs, at("inputs")),
     result: result === undefined ? undefined : compileTemplate(result, at("result")),
     catches: (Array.isArray(catches) ? catches : []).flatMap((one: unknown, index) =>
-      isObject(one) ? [compileCatch(one, (key) => at("catches", index, key))] : [],
+      isRecord(one) ? [compileCatch(one, (key) => at("catches", index, key))] : [],
     ),
   };
 }

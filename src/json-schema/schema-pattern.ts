@@ -1,8 +1,8 @@
-import { compilePattern, findPattern, type LinearPattern } from "../expressions/cel/linear-pattern.ts";
 import { quote } from "../problems/text.ts";
 import { type CheckBudget, CheckLimit } from "./check-budget.ts";
 import { createBacktrackingCost } from "./patterns/backtracking-cost.ts";
 import { isExponential } from "./patterns/exponential-pattern.ts";
+import { compilePattern, findPattern, type LinearPattern } from "./patterns/linear-pattern.ts";
 
 /** A regular expression of a schema. */
 export interface SchemaPattern {
@@ -20,8 +20,7 @@ const halves = /\p{Cs}|\\u\{?0*[dD][89a-fA-F]/u;
 
 /** `undefined` for what only backtracking can do: looking around, back references, very large counts. */
 function compileLinear(pattern: string): LinearPattern | undefined {
-  // A leading `(?i)` means something to the linear engine alone.
-  if (halves.test(pattern) || /^\(\?[a-z]+\)/.test(pattern)) return undefined;
+  if (halves.test(pattern)) return undefined;
   try {
     return compilePattern(pattern);
   } catch {

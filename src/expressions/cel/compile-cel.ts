@@ -1,10 +1,11 @@
 // Makes functions of a syntax tree. Every name, function and literal pattern is checked here; the functions themselves
 // only meet values of the wrong type.
+
+import { findPattern, type LinearPattern } from "../../json-schema/patterns/linear-pattern.ts";
 import type { Shape } from "../expression-engine.ts";
 import { CelFault, locating } from "./fault.ts";
 import type { Frame, Run, Surroundings } from "./frame.ts";
-import { type CelFunction, functions, methods, typeNames } from "./functions.ts";
-import { compilePattern, findPattern, type LinearPattern } from "./linear-pattern.ts";
+import { type CelFunction, compileMatch, functions, methods, typeNames } from "./functions.ts";
 import { compileMacro } from "./macros.ts";
 import { applyOperator, type BinaryOperator, negate } from "./operators.ts";
 import { type CelNode, heightOf } from "./parse-cel.ts";
@@ -155,7 +156,7 @@ function compileArguments(nodes: readonly CelNode[], around: Surroundings): (fra
 function compileLiteralPattern(name: string, argument: CelNode | undefined): LinearPattern | undefined {
   if (name !== "matches" || argument?.op !== "value" || typeof argument.args !== "string") return undefined;
   const pattern = argument.args;
-  return locating(argument.pos, () => compilePattern(pattern));
+  return locating(argument.pos, () => compileMatch(pattern));
 }
 
 function compileApplication(

@@ -1,7 +1,12 @@
+import {
+  compilePattern,
+  findPattern,
+  type LinearPattern,
+} from "../../json-schema/patterns/linear-pattern.ts";
+import { PatternError } from "../../json-schema/patterns/parse-pattern.ts";
 import type { EvaluationBudget } from "../evaluation-budget.ts";
 import { CelFault } from "./fault.ts";
 import { findFirst, findLast, splitText } from "./find-text.ts";
-import { compilePattern, findPattern } from "./linear-pattern.ts";
 import { checkInt } from "./operators.ts";
 import { durationParts, timestampParts, toDuration, toTimestamp } from "./times.ts";
 import {
@@ -97,11 +102,19 @@ function typeOfValue(value: unknown): CelType {
   return new CelType(name === "null" || name === "optional" ? `${name}_type` : name);
 }
 
+/** Compiles the pattern of `matches`. */
+export function compileMatch(pattern: string, budget?: EvaluationBudget): LinearPattern {
+  try {
+    return compilePattern(pattern, budget);
+  } catch (error) {
+    throw error instanceof PatternError ? new CelFault(error.message) : error;
+  }
+}
+
 const findText = (text: unknown, pattern: unknown, budget: EvaluationBudget): boolean => {
   if (typeof text !== "string") return refuse("matches", text);
   if (typeof pattern !== "string") return refuse("matches", pattern);
-  const compiled = compilePattern(pattern, budget);
-  return findPattern(compiled, text, budget);
+  return findPattern(compileMatch(pattern, budget), text, budget);
 };
 
 const one = (apply: (value: unknown, budget: EvaluationBudget) => unknown): CelFunction => ({

@@ -1,7 +1,7 @@
 // A regular expression takes exponential time where, somewhere in a repetition, one text leads back to the same place in
 // two ways: each further copy of the text doubles the ways that are tried before the whole is found not to match.
-import { type PatternPart, parsePattern } from "./parse-pattern.ts";
-import { createAutomaton, type PatternAutomaton, PatternTooLarge } from "./pattern-automaton.ts";
+import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
+import { createAutomaton, type PatternAutomaton } from "./pattern-automaton.ts";
 
 /** Steps after which a pattern is held to be unsafe: so many places that can stand for each other are never unambiguous. */
 const maximumSteps = 200_000;
@@ -95,7 +95,7 @@ function isAmbiguous(
     const [one, other] = [Math.floor(pair / size), pair % size];
     for (const a of inside.get(one) ?? []) {
       for (const b of inside.get(other) ?? []) {
-        if (++steps > maximumSteps) throw new PatternTooLarge();
+        if (++steps > maximumSteps) throw new PatternError("the pattern is too large");
         if (!overlaps(a, b)) continue;
         const to = a * size + b;
         const from = came.get(to);
@@ -128,7 +128,7 @@ export function isExponential(pattern: string): boolean {
     });
   } catch (error) {
     if (error instanceof SyntaxError) return false;
-    if (error instanceof PatternTooLarge || error instanceof RangeError) return true;
+    if (error instanceof PatternError || error instanceof RangeError) return true;
     throw error;
   }
 }

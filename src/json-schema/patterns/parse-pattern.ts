@@ -1,26 +1,27 @@
-/** The structure of a regular expression, as far as backtracking is concerned. */
+/** Thrown where a pattern cannot be compiled or is too large: the end of a sentence. */
+export class PatternError extends Error {}
+
+/** The structure of a regular expression. */
 export type PatternPart =
   /** One character; `source` is a regular expression for it. */
   | { type: "character"; source: string }
-  | { type: "sequence"; parts: readonly PatternPart[] }
+  /** `changesFlags`: the parts have other flags than those around them. */
+  | { type: "sequence"; parts: readonly PatternPart[]; changesFlags?: true }
   | { type: "choice"; parts: readonly PatternPart[] }
   | { type: "repeat"; part: PatternPart; min: number; max: number }
-  /** Takes no character from the text that the rest is matched with: an assertion, or what looks around. */
-  | { type: "aside"; part: PatternPart | undefined };
+  /**
+   * Takes no character from the text that the rest is matched with: an assertion, or what looks around, whose `source`
+   * is how it begins. A back reference counts as one, as it is no choice of its own.
+   */
+  | { type: "aside"; source: string; part: PatternPart | undefined };
 
 const quantifier = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
 const groupStart = /\(\?(?:(:)|<?[=!]|<[^>]*>|[a-z-]*:)/y;
-const boundary = /[$^]|\\[bB]/y;
-const backReference = /\\(?:[1-9]\d*|k<[^>]*>)/y;
+const assertion = /[$^]|\\(?:[bB]|[1-9]\d*|k<[^>]*>)/y;
 const character =
   /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u.{4}|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|./suy;
 
-const nothing: PatternPart = { type: "sequence", parts: [] };
-
-/**
- * Reads the structure of a pattern that is a regular expression with the flag `u`; of any other the result means
- * nothing. A back reference counts as nothing, as it is no choice of its own.
- */
+/** Reads the structure of a pattern that is a regular expression with the flag `u`; of any other the result means nothing. */
 export function parsePattern(pattern: string): PatternPart {
   let at = 0;
 
@@ -37,13 +38,14 @@ export function parsePattern(pattern: string): PatternPart {
     const [start = ""] = take(groupStart) ?? take(/\(/y) ?? [];
     const part = readChoice();
     at++;
-    return /^\(\?<?[=!]/.test(start) ? { type: "aside", part } : part;
+    if (/^\(\?<?[=!]/.test(start)) return { type: "aside", source: start, part };
+    return /^\(\?[a-z-]+:/.test(start) ? { type: "sequence", parts: [part], changesFlags: true } : part;
   }
 
   function readAtom(): PatternPart {
     if (pattern[at] === "(") return readGroup();
-    if (take(boundary)) return { type: "aside", part: undefined };
-    if (take(backReference)) return nothing;
+    const [asserted] = take(assertion) ?? [];
+    if (asserted !== undefined) return { type: "aside", source: asserted, part: undefined };
     return { type: "character", source: take(character)?.[0] ?? "" };
   }
 

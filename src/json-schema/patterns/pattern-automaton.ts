@@ -1,4 +1,4 @@
-import type { PatternPart } from "./parse-pattern.ts";
+import { PatternError, type PatternPart } from "./parse-pattern.ts";
 
 /** How many ways lead to each of some positions; 2 stands for more than one. */
 type Ways = Map<number, number>;
@@ -19,9 +19,6 @@ export interface PatternAutomaton {
   sources: string[];
   follow: Ways[];
 }
-
-/** Thrown where a pattern is too large to be looked at. */
-export class PatternTooLarge extends Error {}
 
 const maximumPositions = 500;
 /** Up to here a repetition is written out; above it counts as one without end. */
@@ -59,7 +56,7 @@ function lengthOf(part: PatternPart): number | undefined {
   }
 }
 
-/** Makes the automaton of a pattern. Throws `PatternTooLarge`. */
+/** Makes the automaton of a pattern. Throws `PatternError` where it is too large. */
 export function createAutomaton(pattern: PatternPart): PatternAutomaton {
   const automaton: PatternAutomaton = { sources: [], follow: [] };
   const nothing = (): Ends => ({ first: new Map(), last: new Map(), empty: 1 });
@@ -100,7 +97,7 @@ export function createAutomaton(pattern: PatternPart): PatternAutomaton {
     switch (part.type) {
       case "character": {
         const position = automaton.sources.push(part.source) - 1;
-        if (position >= maximumPositions) throw new PatternTooLarge();
+        if (position >= maximumPositions) throw new PatternError("the pattern is too large");
         automaton.follow.push(new Map());
         return { first: new Map([[position, 1]]), last: new Map([[position, 1]]), empty: 0 };
       }

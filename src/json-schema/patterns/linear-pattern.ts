@@ -1,7 +1,7 @@
 // Regular expressions without backtracking: all ways through a pattern are followed at once, so that the time grows with
 // the length of the text times that of the pattern, whatever the two are. The syntax is JavaScript's with the flag `u`,
 // less what cannot be matched like that (looking around, back references), plus RE2's leading `(?ims)`.
-import { CelFault } from "./fault.ts";
+import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 
 type Step =
   | { type: "character"; takes: (character: string) => boolean }
@@ -20,21 +20,15 @@ export interface StepBudget {
 }
 
 const maximumSteps = 5000;
-const maximumDepth = 50;
 
 const leadingFlags = /^\(\?([ims]+)\)/;
-const refused = /\(\?(?:<?[=!]|[a-z]*-?[a-z]*:(?<!\(\?:))/y;
-const groupStart = /\((?:\?(?::|<[^>]*>))?/y;
-const quantifier = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
-const assertion = /\^|\$|\\[bB]/y;
-const backReference = /\\(?:[1-9]|k<)/y;
-const character =
-  /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u.{4}|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|./suy;
 
 const isWordCharacter = (text: string | undefined) => text !== undefined && /^\w$/.test(text);
 const isLineEnd = (text: string | undefined) => text === "\n";
 
 function createAssertion(source: string, isMultiline: boolean): Step {
+  if (source.startsWith("(")) throw new PatternError("the pattern looks around, which is not supported");
+  if (/^\\[^bB]/.test(source)) throw new PatternError("the pattern refers back, which is not supported");
   const holds: Extract<Step, { type: "assertion" }>["holds"] =
     source === "^"
       ? (before) => before === undefined || (isMultiline && isLineEnd(before))
@@ -64,120 +58,71 @@ const stepsPerVisit = 2;
 /** What a step costs that is compiled, which may be a regular expression of one character. */
 const stepsPerStep = 40;
 
-/** Checks and compiles a pattern; a fault is a `CelFault`. Takes bounded time and runs nothing. */
+/** Compiles a pattern; throws `PatternError`. Takes bounded time and runs nothing. */
 export function compilePattern(pattern: string, budget?: StepBudget): LinearPattern {
   budget?.spend(pattern.length);
   const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
-  const text = pattern.slice(leading.length);
   const characterFlags = [...new Set(flags.replace("m", ""))].join("");
-  const isMultiline = flags.includes("m");
-  try {
-    new RegExp(text, "u");
-  } catch (error) {
-    const why = error instanceof Error ? (error.message.split(": ").at(-1) ?? "").toLowerCase() : "";
-    throw new CelFault(`the pattern is no regular expression: ${why}`);
-  }
   const steps: Step[] = [];
-  let at = 0;
-  let depth = 0;
-  // Repetitions inside each other are read again and again, also where few steps remain of it.
-  let written = 0;
+  // Copies of a part that adds no step.
+  let copies = 0;
 
-  const add = (step: Step): number => {
-    if (steps.length >= maximumSteps || ++written > 20 * maximumSteps)
-      throw new CelFault("the pattern is too large");
+  const add = (step: Step): void => {
+    if (steps.length >= maximumSteps) throw new PatternError("the pattern is too large");
     budget?.spend(stepsPerStep);
-    return steps.push(step) - 1;
+    steps.push(step);
   };
-  const take = (expression: RegExp): RegExpExecArray | undefined => {
-    expression.lastIndex = at;
-    const match = expression.exec(text) ?? undefined;
-    at += match?.[0].length ?? 0;
-    return match;
+  /** A step that continues at several others, which are added once they are known. */
+  const addSplit = (...ways: number[]): number[] => {
+    add({ type: "split", ways });
+    return ways;
   };
-  /** A step that goes on with the next one added, and elsewhere once that is known. */
-  const addSplit = () => {
-    const split = { type: "split" as const, ways: [] as number[] };
-    split.ways.push(add(split) + 1);
-    return split;
-  };
+  /** A step that continues at the next one, and elsewhere once that is known. */
+  const addBranch = (): number[] => addSplit(steps.length + 1);
 
-  const readAtom = (): void => {
-    if (take(refused))
-      throw new CelFault("the pattern looks around or changes its flags, which is not supported");
-    if (take(groupStart)) {
-      if (++depth > maximumDepth) throw new CelFault("the pattern nests too deep");
-      readChoice();
-      depth--;
-      at++;
-      return;
+  function compileRepeat({ part, min, max }: Extract<PatternPart, { type: "repeat" }>): void {
+    for (let turn = 0; turn < min; turn++) compilePart(part);
+    const start = steps.length;
+    const exits: number[][] = [];
+    for (let turn = min; turn < (max === Infinity ? min + 1 : max); turn++) {
+      exits.push(addBranch());
+      compilePart(part);
     }
-    const [asserted] = take(assertion) ?? [];
-    if (asserted !== undefined) {
-      add(createAssertion(asserted, isMultiline));
-      return;
-    }
-    if (take(backReference)) throw new CelFault("the pattern refers back, which is not supported");
-    add(createCharacter(take(character)?.[0] ?? "", characterFlags));
-  };
-
-  /** Reads the atom at `from` once more, as another copy in the steps. */
-  const copy = (from: number): void => {
-    const behind = at;
-    at = from;
-    readAtom();
-    at = behind;
-  };
-
-  const readRepeated = (): void => {
-    const from = at;
-    const first = steps.length;
-    readAtom();
-    const match = take(quantifier);
-    if (match === undefined) return;
-    const [, sign, least, comma, most] = match;
-    const min = sign === undefined ? Number(least) : sign === "+" ? 1 : 0;
-    const max =
-      sign === "?" ? 1 : sign !== undefined || (comma && !most) ? Infinity : most ? Number(most) : min;
-    // What was read is written again, as often as it is wanted.
-    steps.length = first;
-    for (let turn = 0; turn < min; turn++) copy(from);
-    if (max === Infinity) {
-      const start = steps.length;
-      const split = addSplit();
-      copy(from);
-      add({ type: "split", ways: [start] });
-      split.ways.push(steps.length);
-      return;
-    }
-    const exits: { ways: number[] }[] = [];
-    for (let turn = min; turn < max; turn++) {
-      exits.push(addSplit());
-      copy(from);
-    }
-    for (const exit of exits) exit.ways.push(steps.length);
-  };
-
-  const readSequence = (): void => {
-    while (at < text.length && text[at] !== "|" && text[at] !== ")") readRepeated();
-  };
-
-  function readChoice(): void {
-    const exits: { ways: number[] }[] = [];
-    const choose = addSplit();
-    readSequence();
-    while (text[at] === "|") {
-      at++;
-      const exit = { type: "split" as const, ways: [] as number[] };
-      add(exit);
-      exits.push(exit);
-      choose.ways.push(steps.length);
-      readSequence();
-    }
-    for (const exit of exits) exit.ways.push(steps.length);
+    if (max === Infinity) addSplit(start);
+    for (const exit of exits) exit.push(steps.length);
   }
 
-  readChoice();
+  function compileChoice(parts: readonly PatternPart[]): void {
+    const choice = addSplit();
+    const exits = parts.map((part) => {
+      choice.push(steps.length);
+      compilePart(part);
+      return addSplit();
+    });
+    for (const exit of exits) exit.push(steps.length);
+  }
+
+  function compilePart(part: PatternPart): void {
+    if (++copies > 20 * maximumSteps) throw new PatternError("the pattern is too large");
+    budget?.spend(1);
+    if (part.type === "character") add(createCharacter(part.source, characterFlags));
+    else if (part.type === "aside") add(createAssertion(part.source, flags.includes("m")));
+    else if (part.type === "repeat") compileRepeat(part);
+    else if (part.type === "choice") compileChoice(part.parts);
+    else if (part.changesFlags)
+      throw new PatternError("the pattern changes its flags, which is not supported");
+    else for (const one of part.parts) compilePart(one);
+  }
+
+  try {
+    new RegExp(pattern.slice(leading.length), "u");
+    compilePart(parsePattern(pattern.slice(leading.length)));
+  } catch (error) {
+    if (error instanceof RangeError) throw new PatternError("the pattern nests too deep");
+    if (!(error instanceof SyntaxError)) throw error;
+    const reason = error.message.slice(error.message.lastIndexOf(": ") + 2).toLowerCase();
+    throw new PatternError(`the pattern is no regular expression: ${reason}`);
+  }
   add({ type: "match" });
   return { steps };
 }
