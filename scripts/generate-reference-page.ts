@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { expectedOf, isMetaKey, metaKeys } from "../src/extension-schema/meta-keys.ts";
-import { declarationMaps, extension } from "../src/extension-schema/schema.ts";
+import { declarationObjects, extension } from "../src/extension-schema/schema.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -70,7 +70,7 @@ function formatField(): string {
 }
 
 function formatDeclarations(): string {
-  const rows = Object.entries(declarationMaps).flatMap(([kind, shape]) =>
+  const rows = Object.entries(declarationObjects).flatMap(([kind, shape]) =>
     readRows(shape, ["name", "description"]).map(
       ({ key, description }) => `| ${kind} | ${code(key)} | ${description} |`,
     ),

@@ -4,11 +4,12 @@
 import { Ajv, type AnySchemaObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import standaloneCode from "ajv/dist/standalone/index.js";
+import { isRecord } from "../src/data/parse-json.ts";
 
 type JsonSchema = Record<string, unknown>;
 
-/** Where a keyword's value holds schemas: it is one, a list of them, or a map to them. */
-type Place = "itself" | "list" | "map";
+/** Where a keyword's value holds schemas: it is one, a list of them, or an object of them. */
+type Place = "itself" | "list" | "object";
 
 const vocabularies = [
   "core",
@@ -42,9 +43,6 @@ function findMetaSchema(id: string): AnySchemaObject {
   throw new Error(`ajv brings no ${id}`);
 }
 
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Follows a `$ref` inside the meta-schemas. */
 function dereference(reference: string, base: string): { value: unknown; base: string } {
   const { href, hash } = new URL(reference, base);
@@ -60,7 +58,7 @@ const withUniqueEntries = new WeakSet<object>();
 /** The rule for one keyword's value, by itself: references resolved, schemas in it only told from other values. */
 function isolate(rule: unknown, base: string): unknown {
   if (Array.isArray(rule)) return rule.map((one) => isolate(one, base));
-  if (!isObject(rule)) return rule;
+  if (!isRecord(rule)) return rule;
   if (rule.$dynamicRef === "#meta" || rule.$ref === "#") return anySchema;
   if (typeof rule.$ref === "string") {
     const { $ref, ...beside } = rule;
@@ -73,10 +71,10 @@ function isolate(rule: unknown, base: string): unknown {
   const kept = Object.entries(rule).filter(([key]) => !dropped.has(key));
   const isolated: JsonSchema = Object.fromEntries(kept.map(([key, value]) => [key, isolate(value, base)]));
   // Names that must be regular expressions: all that was said of them was a format.
-  if (isObject(isolated.propertyNames) && Object.keys(isolated.propertyNames).length === 0) {
+  if (isRecord(isolated.propertyNames) && Object.keys(isolated.propertyNames).length === 0) {
     delete isolated.propertyNames;
   }
-  if (isolated.uniqueItems === true && isObject(isolated.items)) {
+  if (isolated.uniqueItems === true && isRecord(isolated.items)) {
     if (isolated.items.enum !== undefined) isolated.items.type = "string";
   } else if (isolated.uniqueItems === true) {
     // Comparing anything but texts would need a part of ajv at run time, which compares each with each.
@@ -87,12 +85,12 @@ function isolate(rule: unknown, base: string): unknown {
 }
 
 function findPlaces(rule: unknown): Place[] {
-  if (!isObject(rule)) return [];
+  if (!isRecord(rule)) return [];
   const holds = (inner: unknown) => findPlaces(inner).includes("itself");
   const places: Place[] = [];
   if (rule === anySchema) places.push("itself");
   if (holds(rule.items)) places.push("list");
-  if (holds(rule.additionalProperties)) places.push("map");
+  if (holds(rule.additionalProperties)) places.push("object");
   if (Array.isArray(rule.anyOf)) places.push(...rule.anyOf.flatMap(findPlaces));
   return places;
 }

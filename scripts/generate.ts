@@ -7,7 +7,7 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import { z } from "zod";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
-import { declarationMaps, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
+import { declarationObjects, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
 import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -147,7 +147,7 @@ function generateConfigValidator(): string {
 export function generateFiles(): Record<string, string> {
   return {
     "schema/extension.schema.json": generateExtensionSchema(),
-    "src/extension-schema/generated/declaration-validators.js": generateValidators(declarationMaps, {
+    "src/extension-schema/generated/declaration-validators.js": generateValidators(declarationObjects, {
       allErrors: false,
       source: "schema.ts",
       otherKeys: { extension: Object.keys(extension.shape) },

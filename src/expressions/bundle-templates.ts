@@ -9,7 +9,7 @@ import {
 } from "./compile-template.ts";
 import type { ExpressionEngine, Shape, Variables } from "./expression-engine.ts";
 
-/** The keys of an entry whose texts hold templates, and of one of its catches. */
+/** The keys of an entry whose strings hold templates, and of one of its catches. */
 export const templateKeys = ["inputs", "result", "catches"] as const;
 
 const call = { name: true, arguments: true } as const;

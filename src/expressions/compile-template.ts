@@ -42,7 +42,7 @@ export interface Template {
 
 const writeLiteral = (text: string) => text.replaceAll("$${{", () => "${{");
 
-function fillText(text: string, options: TemplateOptions): Fill {
+function fillString(text: string, options: TemplateOptions): Fill {
   const { engine, variables, path, onFault } = options;
   const { templates, unclosed } = findTemplates(text);
   if (unclosed !== undefined) {
@@ -69,7 +69,7 @@ function fillText(text: string, options: TemplateOptions): Fill {
   }
   parts.push(writeLiteral(text.slice(at)));
   return (scope, budget) =>
-    parts.map((part) => (typeof part === "string" ? part : part.evaluateText(scope, budget))).join("");
+    parts.map((part) => (typeof part === "string" ? part : part.evaluateString(scope, budget))).join("");
 }
 
 function fillList(list: readonly unknown[], options: TemplateOptions): Fill {
@@ -79,8 +79,8 @@ function fillList(list: readonly unknown[], options: TemplateOptions): Fill {
   return (scope, budget) => fills.map((fill) => fill(scope, budget)).filter((value) => value !== absent);
 }
 
-function fillMap(map: object, options: TemplateOptions): Fill {
-  const fills = Object.entries(map).map(
+function fillObject(object: object, options: TemplateOptions): Fill {
+  const fills = Object.entries(object).map(
     ([key, value]) => [key, compileFill(value, { ...options, path: [...options.path, key] })] as const,
   );
   return (scope, budget) =>
@@ -92,14 +92,14 @@ function fillMap(map: object, options: TemplateOptions): Fill {
 
 function compileFill(value: unknown, options: TemplateOptions): Fill {
   if (typeof value === "string") {
-    return value.includes("${{") ? fillText(value, options) : () => value;
+    return value.includes("${{") ? fillString(value, options) : () => value;
   }
   if (typeof value !== "object" || value === null) return () => value;
-  return Array.isArray(value) ? fillList(value, options) : fillMap(value, options);
+  return Array.isArray(value) ? fillList(value, options) : fillObject(value, options);
 }
 
 /**
- * Compiles a value of JSON whose texts hold `${{ … }}`; the depth of definitions is bounded by their parser. Keys are
+ * Compiles a value of JSON whose strings hold `${{ … }}`; the depth of definitions is bounded by their parser. Keys are
  * left as they are. Never throws.
  */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
@@ -108,7 +108,7 @@ export function compileTemplate(value: unknown, options: TemplateOptions): Templ
 }
 
 /**
- * Compiles a text that is a condition: one template and nothing else. The fault where it is not says so, since a text
+ * Compiles a string that is a condition: one template and nothing else. The fault where it is not says so, since a string
  * is never true.
  */
 export function compileCondition(text: string, options: TemplateOptions): Template {

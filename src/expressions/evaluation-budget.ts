@@ -50,8 +50,8 @@ export class EvaluationBudget {
     this.spend(stepsPerValue * (1 + count));
   }
 
-  /** For texts or bytes of so many units in all that are copied or compared. */
-  spendText(length: number): void {
+  /** For strings or bytes of so many units in all that are copied or compared. */
+  spendString(length: number): void {
     this.spend(1 + (length >>> 2));
   }
 

@@ -28,11 +28,11 @@ export interface Program {
    * than the budget has, by default one of its own.
    */
   evaluate(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): unknown;
-  /** The same, as the text that stands for the value among others: nothing for null or absent, JSON for a map or list. */
-  evaluateText(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): string;
+  /** The same, as the string that stands for the value among others: nothing for null or absent, JSON for an object or list. */
+  evaluateString(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): string;
 }
 
-/** The language of expressions. Whatever it is handed is hostile: the text and what the variables hold. */
+/** The language of expressions. Whatever it is handed is hostile: the source and what the variables hold. */
 export interface ExpressionEngine {
   /** Compiles once what is evaluated often. Never throws. `mayBeAbsent`: the last step may lead nowhere. */
   compile(

@@ -1,17 +1,17 @@
-/** An expression in a text: `${{ … }}`. */
+/** An expression in a string: `${{ … }}`. */
 export interface Template {
   /** What stands between the braces, without white space around and without the mark of absence. */
   expression: string;
   /** Written `${{ expr? }}`: an absent value drops its key or element. */
   mayBeAbsent: boolean;
-  /** Offsets of the whole template in the text, the end exclusive. */
+  /** Offsets of the whole template in the string, the end exclusive. */
   start: number;
   end: number;
 }
 
 const opening = "${{";
 
-/** Offset behind a quoted text that begins at `start`; the end of the text where it is not closed. */
+/** Offset behind a quoted string that begins at `start`; the end of the string where it is not closed. */
 function skipQuoted(text: string, start: number): number {
   const quote = text.charAt(start);
   const isTriple = text.startsWith(quote.repeat(3), start);
@@ -38,7 +38,7 @@ function findEnd(text: string, start: number): number {
 }
 
 /**
- * Finds the templates in a text. `$${{` stands for a literal `${{`. `unclosed` is the offset of a template that has
+ * Finds the templates in a string. `$${{` stands for a literal `${{`. `unclosed` is the offset of a template that has
  * no end.
  */
 export function findTemplates(text: string): { templates: Template[]; unclosed: number | undefined } {

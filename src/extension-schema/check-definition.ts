@@ -13,9 +13,9 @@ import {
   toolsBundle,
   toolsetList,
 } from "./generated/definition-validators.js";
-import { findStandIn } from "./meant-key.ts";
 import { describeWritten } from "./pointer.ts";
 import { findContentFaults } from "./prompt-messages.ts";
+import { findMisnamedKey } from "./suggest-key.ts";
 
 const problemCode = {
   server: "InvalidServerDefinition",
@@ -75,10 +75,10 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   if (composed.length > 0) return "composedServer";
   if (subprocess.length > 0) return "subprocessServer";
   const reason = "it has no shape of a server";
-  const standIn = findStandIn([...composedKeys, ...subprocessKeys], findUnknownServerKeys(definition));
-  if (standIn !== undefined) {
-    const hint = `Did you mean \`${standIn.key}\` where it says ${quote(standIn.written, 40)}?`;
-    return { reason, path: [standIn.written], hint };
+  const misnamed = findMisnamedKey([...composedKeys, ...subprocessKeys], findUnknownServerKeys(definition));
+  if (misnamed !== undefined) {
+    const hint = `Did you mean \`${misnamed.key}\` where it says ${quote(misnamed.written, 40)}?`;
+    return { reason, path: [misnamed.written], hint };
   }
   const hint =
     "A composed server lists `tools`, `toolsets` or `prompts`; a subprocess server has `command` or `script`; a document has `kind`.";

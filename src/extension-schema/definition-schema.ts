@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 const text = z.string();
-/** Any text but an empty one; a pattern, since lengths would need a part of ajv at run time. */
+/** Any string but an empty one; a pattern, since lengths would need a part of ajv at run time. */
 const name = z.string().regex(/\S/);
 const references = z.array(name).meta({ title: "list of references" });
 const jsonObject = z.record(z.string(), z.unknown());

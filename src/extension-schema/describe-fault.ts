@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { type Path, quote } from "../problems/index.ts";
-import { findStandInAt } from "./definition-keys.ts";
+import { findMisnamedKeyAt } from "./definition-keys.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
 import { describeWritten, readPointer, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
@@ -35,9 +35,9 @@ export function describeMissing(
   missing: readonly string[],
   { reason, path, hint }: Fault,
 ): Fault {
-  const standIn = findStandInAt(shape, definition, path, missing);
-  if (standIn === undefined) return { reason, path, hint };
-  const { key, written } = standIn;
+  const misnamed = findMisnamedKeyAt(shape, definition, path, missing);
+  if (misnamed === undefined) return { reason, path, hint };
+  const { key, written } = misnamed;
   return {
     reason,
     path: [...path, written],

@@ -40,7 +40,7 @@ export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHa
   return found;
 }
 
-/** Reads `./module.js#export`, where the export is `default` if none is named; or says why it is no such text. */
+/** Reads `./module.js#export`, where the export is `default` if none is named; or says why it is no such string. */
 export function parseHandler(handler: string): HandlerPlace | { fault: string } {
   const hash = handler.indexOf("#");
   const file = hash < 0 ? handler : handler.slice(0, hash);

@@ -2,7 +2,7 @@ import { quote } from "../problems/index.ts";
 import { describeWritten } from "./pointer.ts";
 
 /** What the value of a key must be. */
-export type MetaType = "boolean" | "text" | "texts" | "platforms";
+export type MetaType = "boolean" | "string" | "strings" | "platforms";
 
 interface MetaKeyInfo {
   type: MetaType;
@@ -35,7 +35,7 @@ export const metaKeys = {
     description: "Needs the agent to run on the host: left out of sessions whose `preferHostAgent` is false.",
   },
   "trailblaze/supportedDrivers": {
-    type: "texts",
+    type: "strings",
     fallback: "all",
     description: "Drivers that the tool works with, compared exactly. Empty: all.",
   },
@@ -45,7 +45,7 @@ export const metaKeys = {
     description: "Platforms that the tool works on, in capitals or not. Empty: all.",
   },
   "trailblaze/toolset": {
-    type: "text",
+    type: "string",
     fallback: "none",
     description: "Toolset that the tool joins; it is made where it is missing.",
   },
@@ -70,7 +70,7 @@ export const platforms = ["ANDROID", "IOS", "WEB"] as const;
 
 export const isMetaKey = (key: string): key is MetaKey => Object.hasOwn(metaKeys, key);
 
-const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
+const isNonEmptyString = (value: unknown) => typeof value === "string" && value.trim() !== "";
 
 interface MetaRule {
   expected: string;
@@ -81,8 +81,8 @@ interface MetaRule {
 
 const rules: Readonly<Record<MetaType, MetaRule>> = {
   boolean: { expected: "true or false", isRight: (value) => typeof value === "boolean" },
-  text: { expected: "a text", isRight: isText },
-  texts: { expected: "a list of texts", isRight: isText, isList: true },
+  string: { expected: "a text", isRight: isNonEmptyString },
+  strings: { expected: "a list of texts", isRight: isNonEmptyString, isList: true },
   platforms: {
     expected: "a list of ANDROID, IOS or WEB",
     isRight: (value) => typeof value === "string" && platforms.some((one) => one === value.toUpperCase()),

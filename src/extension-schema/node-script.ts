@@ -16,7 +16,7 @@ const takingValue = new Set(
   --allow-fs-write --localstorage-file`.split(/\s+/),
 );
 
-/** Options with which `node` runs a text, or a script of package.json, and no file. */
+/** Options with which `node` runs a string, or a script of package.json, and no file. */
 const withoutScript = /^(?:-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
 
 /** The index of the argument that is the file `node` runs; -1 where it runs none. */

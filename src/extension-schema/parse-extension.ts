@@ -14,8 +14,8 @@ import {
 import { whyInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
-import { findStandIn } from "./meant-key.ts";
 import { describeWritten, readPointer, valueAt } from "./pointer.ts";
+import { findMisnamedKey } from "./suggest-key.ts";
 import type { ValidatorError } from "./validator.ts";
 
 /** An item as its pack's package.json declares it. */
@@ -37,7 +37,7 @@ export type Extension = {
 
 const defaultRoot = "trailblaze";
 
-const mapValidators = { server, tool, toolset, prompt };
+const declarationValidators = { server, tool, toolset, prompt };
 
 /** Beyond so many faults of one field, each more helps nobody; a hostile field of 1 MiB could hold 300,000. */
 const maximumFaults = 1000;
@@ -64,8 +64,8 @@ class FaultList {
   }
 
   /** Keys that nobody defined and that are not free for the pack's own use. */
-  addUnknownKeys(map: Record<string, unknown>, known: readonly string[], path: Path): void {
-    for (const key of Object.keys(map)) {
+  addUnknownKeys(object: Record<string, unknown>, known: readonly string[], path: Path): void {
+    for (const key of Object.keys(object)) {
       if (known.includes(key) || key.startsWith("x-") || this.problems.length > maximumFaults) continue;
       const [suggestion] = findNearestNames(key, known);
       this.add("UnknownExtensionKey", { key, known, suggestion }, { path: [...path, key] });
@@ -75,8 +75,8 @@ class FaultList {
 
 const typeWords: Readonly<Record<string, string>> = { object: "a map", array: "a list", string: "a text" };
 
-/** What is wrong with a declaration that is a map. */
-function describeMapFault(
+/** What is wrong with a declaration that is an object. */
+function describeObjectFault(
   { instancePath, schemaPath, keyword, params, message }: ValidatorError,
   value: Record<string, unknown>,
   kind: Kind,
@@ -84,9 +84,9 @@ function describeMapFault(
   const path = readPointer(instancePath, value);
   if (keyword === "required") {
     const unknown = Object.keys(value).filter((key) => !knownKeys[kind].includes(key));
-    const standIn = findStandIn([String(params.missingProperty)], unknown);
+    const misnamed = findMisnamedKey([String(params.missingProperty)], unknown);
     const meant =
-      standIn === undefined ? "" : ` (did you mean it where it says ${quote(standIn.written, 40)}?)`;
+      misnamed === undefined ? "" : ` (did you mean it where it says ${quote(misnamed.written, 40)}?)`;
     return `it lacks \`${params.missingProperty}\`${meant}`;
   }
   const found = describeWritten(valueAt(value, path));
@@ -116,10 +116,10 @@ function readForm(
     return { name, description, extra: {} };
   }
   if (!isRecord(value)) return `it is ${describeWritten(value)}`;
-  const validate = mapValidators[kind];
+  const validate = declarationValidators[kind];
   if (!validate(value)) {
     const [error] = validate.errors ?? [];
-    return error === undefined ? "it does not fit" : describeMapFault(error, value, kind);
+    return error === undefined ? "it does not fit" : describeObjectFault(error, value, kind);
   }
   const { name, description, ...extra } = value;
   return { name: name as string, description: (description as string | undefined) ?? null, extra };

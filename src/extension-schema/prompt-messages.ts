@@ -13,10 +13,10 @@ function describeRole(role: unknown): string {
 type Written = Readonly<Record<string, unknown>>;
 type FaultPath = Path;
 
-/** That a map has texts, which may be empty, under the keys. */
-function* checkTexts(map: Written, keys: readonly string[], path: FaultPath): Generator<Fault> {
+/** That an object has strings, which may be empty, under the keys. */
+function* checkStrings(object: Written, keys: readonly string[], path: FaultPath): Generator<Fault> {
   for (const key of keys) {
-    const value = map[key];
+    const value = object[key];
     if (typeof value === "string") continue;
     const isMissing = value === undefined;
     const at = isMissing ? [...path] : [...path, key];
@@ -37,13 +37,13 @@ function* checkBlock(block: Written, path: FaultPath): Generator<Fault> {
     yield { reason, path: at, hint: example };
     return;
   }
-  yield* checkTexts(block, keys, path);
+  yield* checkStrings(block, keys, path);
   if (block.type !== "resource") return;
   const { resource } = block;
   const at = [...path, "resource"];
   if (isRecord(resource)) {
     const content = resource.text === undefined && resource.blob !== undefined ? "blob" : "text";
-    yield* checkTexts(resource, ["uri", content], at);
+    yield* checkStrings(resource, ["uri", content], at);
   } else if (resource === undefined)
     yield { reason: `${formatPath(path)} lacks \`resource\``, path: [...path] };
   else yield { reason: `${formatPath(at)} must be a map, but is ${describeWritten(resource)}`, path: at };
@@ -83,7 +83,7 @@ function* checkMessage(message: unknown, index: number): Generator<Fault> {
 /** More broken messages tell nobody more. */
 const maximumFaults = 20;
 
-/** What is wrong with the `content` of a prompt: a text, or a list of messages. Faults stand at their message. */
+/** What is wrong with the `content` of a prompt: a string, or a list of messages. Faults stand at their message. */
 export function findContentFaults(content: unknown): Fault[] {
   if (typeof content === "string" || content === undefined) return [];
   if (!Array.isArray(content)) {

@@ -52,7 +52,7 @@ export function findReferences({ shape, definition }: ShapedDefinition): Written
   return found;
 }
 
-/** A qualified name in its normal form, `acme/jira/triage`, for any way of writing it; another text may become any. */
+/** A qualified name in its normal form, `acme/jira/triage`, for any way of writing it; another string may become any. */
 export function withoutRange(reference: string): string {
   return reference.replace(/^@/, "").replace(/@[^/]*(?=\/[^/]*$)/, "");
 }

@@ -31,8 +31,8 @@ const inputs = z
   ])
   .meta({ description: "Names, or names with what is said of them; shown while the pack is not installed." });
 
-/** Form 3 of a declaration: a map, with the further keys of its kind. */
-export const declarationMaps = {
+/** Form 3 of a declaration: an object, with the further keys of its kind. */
+export const declarationObjects = {
   server: z.object({
     name: itemName,
     description: description.optional(),
@@ -45,9 +45,9 @@ export const declarationMaps = {
   prompt: z.object({ name: itemName, description: description.optional(), arguments: inputs.optional() }),
 };
 
-/** The three forms: a name; a name and a description; a map. */
+/** The three forms: a name; a name and a description; an object. */
 function declarations(kind: Kind, what: string) {
-  const declaration = z.union([itemName, z.tuple([itemName, description]), declarationMaps[kind]]);
+  const declaration = z.union([itemName, z.tuple([itemName, description]), declarationObjects[kind]]);
   return z.array(declaration).optional().meta({ description: what });
 }
 

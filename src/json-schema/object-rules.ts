@@ -8,7 +8,7 @@ type Value = Record<string, unknown>;
 /** As JSON has it: own, and not `undefined`. */
 const has = (value: Value, name: string) => value[name] !== undefined && Object.hasOwn(value, name);
 
-const entriesOf = (map: unknown): [string, unknown][] => (isRecord(map) ? Object.entries(map) : []);
+const entriesOf = (value: unknown): [string, unknown][] => (isRecord(value) ? Object.entries(value) : []);
 
 /** Above this it takes longer to look for each property that the schema names than for each that the value has. */
 const manyProperties = 40;

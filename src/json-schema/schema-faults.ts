@@ -29,7 +29,7 @@ const typeWords: Readonly<Record<string, string>> = {
   "object,boolean": "a schema: a map, or true or false",
 };
 
-/** A value as it is written; a list or a map by its type. */
+/** A value as it is written; a list or an object by its type. */
 function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(value, 40);
   return typeof value === "object" ? describeWritten(value) : String(value);
@@ -79,7 +79,7 @@ function* describeMisfit(
 }
 
 /** Why a pattern is no regular expression with the flag `u`, which is how schemas are applied. Does not run it. */
-function whyInvalidPattern(pattern: string): string | undefined {
+function explainInvalidPattern(pattern: string): string | undefined {
   try {
     new RegExp(pattern, "u");
     return undefined;
@@ -92,7 +92,7 @@ function whyInvalidPattern(pattern: string): string | undefined {
 function* findOwnFaults({ misfits, patterns, draft }: SchemaSurvey): Generator<SchemaFault> {
   for (const misfit of misfits) yield* describeMisfit(misfit, draft);
   for (const { pattern, path } of patterns) {
-    const reason = whyInvalidPattern(pattern);
+    const reason = explainInvalidPattern(pattern);
     if (reason !== undefined) yield { what: `is not a regular expression (${reason})`, path };
   }
 }

@@ -14,7 +14,9 @@ function* findChildren(parent: SchemaNode, draft: Draft): Generator<SchemaNode> 
   for (const [key, value] of Object.entries(parent.schema)) {
     const holds = findKeyword(draft, key)?.holds ?? [];
     if (isRecord(value) && holds.includes("itself")) yield { schema: value, parent, steps: [key] };
-    const isHeld = Array.isArray(value) ? holds.includes("list") : isRecord(value) && holds.includes("map");
+    const isHeld = Array.isArray(value)
+      ? holds.includes("list")
+      : isRecord(value) && holds.includes("object");
     if (!isHeld) continue;
     for (const [name, schema] of Object.entries(value as object)) {
       const step = Array.isArray(value) ? Number(name) : name;

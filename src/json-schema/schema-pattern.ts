@@ -9,7 +9,7 @@ export interface SchemaPattern {
   test(text: string): boolean;
 }
 
-/** Steps of the language's engine for one text, or for each character of it, that are fewer than starting another takes. */
+/** Steps of the language's engine for one string, or for each character of it, that are fewer than starting another takes. */
 const fewSteps = 20_000;
 const fewStepsPerCharacter = 64;
 
@@ -29,7 +29,7 @@ function compileLinear(pattern: string): LinearPattern | undefined {
 }
 
 /**
- * A pattern of a schema, with the meaning of the flag `u`, in bounded time. The language's engine looks through texts
+ * A pattern of a schema, with the meaning of the flag `u`, in bounded time. The language's engine looks through strings
  * for which even the worst case is short; longer ones go to an engine that does not backtrack, or, where it lacks what
  * the pattern needs, are refused by a `CheckLimit`. Throws for a pattern that can backtrack for ever.
  */
@@ -37,7 +37,7 @@ export function createSchemaPattern(pattern: string, budget: CheckBudget): Schem
   if (isExponential(pattern)) throw new Error("a pattern in it can backtrack for ever");
   const native = new RegExp(pattern, "u");
   const costOf = createBacktrackingCost(pattern);
-  // Of short texts, by their length.
+  // Of short strings, by their length.
   const costs: (number | undefined)[] = [];
   const worstOf = (length: number): number => {
     if (length >= mostKept) return costOf(length);

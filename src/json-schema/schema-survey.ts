@@ -51,7 +51,7 @@ export function findKeyword(draft: Draft, name: string): Keyword | undefined {
   return keywordsByDraft[draft].get(name);
 }
 
-/** A value as a text that is the same for equal values. */
+/** A value as a string that is the same for equal values. */
 function toCanonicalText(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isRecord(inner) ? Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)) : inner,
@@ -94,7 +94,7 @@ function visitHeld(
 ): void {
   const isList = Array.isArray(value);
   if (!isList && holds.includes("itself")) visit(value as Schema, path, survey);
-  if (!holds.includes(isList ? "list" : "map")) return;
+  if (!holds.includes(isList ? "list" : "object")) return;
   for (const key of Object.keys(value)) {
     const inner = (value as Schema)[key];
     if (!isRecord(inner)) continue;

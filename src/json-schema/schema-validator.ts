@@ -44,7 +44,7 @@ export interface SchemaValidator {
 type Compiled = SchemaNode | { fault: string };
 
 const mostViolations = 10;
-/** Values, and characters in texts by the hundred, in what is looked through for all violations. */
+/** Values, and characters in strings by the hundred, in what is looked through for all violations. */
 const mostNodes = 2000;
 
 /** Whether a value is small enough to be told all its faults. Does not walk on once it is not. */

@@ -63,7 +63,7 @@ function lazily(write: () => string): () => string {
   };
 }
 
-/** For a comparison of a text with others, which reads it once. */
+/** For a comparison of a string with others, which reads it once. */
 const spendText = (value: unknown, budget: CheckBudget) => {
   if (typeof value === "string") budget.spend(value.length >>> 6);
 };
@@ -123,7 +123,7 @@ export function numberRules(schema: Schema): Rule[] {
   return rules;
 }
 
-/** Compares a text's length, in characters, with a limit. Looks through the text only where its size leaves it open. */
+/** Compares a string's length, in characters, with a limit. Looks through the string only where its size leaves it open. */
 function lengthOf(text: string, limit: number, budget: CheckBudget): number {
   if (text.length <= limit || text.length >= 2 * limit + 2) return text.length;
   budget.spend(text.length >>> 3);

@@ -287,7 +287,7 @@ describe("takes bounded time and room", () => {
 
   test("values that nest too deep are an error", () => {
     const deep = JSON.parse(`${"[".repeat(50_000)}1${"]".repeat(50_000)}`);
-    expect(() => compile("a").evaluateText({ a: deep })).toThrow("it nests too deep");
+    expect(() => compile("a").evaluateString({ a: deep })).toThrow("it nests too deep");
     expect(() => compile("[a]").evaluate({ a: deep })).toThrow("the value nests deeper than 500 levels");
     expect(() => compile("a == [a]").evaluate({ a: deep })).toThrow(ExpressionError);
   });

@@ -12,7 +12,7 @@ export interface TemplateValues {
   hostVersion: string;
 }
 
-/** Texts by path, with `/`, in the order in which people should read them. */
+/** Contents by path, with `/`, in the order in which people should read them. */
 export type TemplateFiles = Readonly<Record<string, string>>;
 
 export interface Template {

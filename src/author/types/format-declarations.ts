@@ -1,7 +1,7 @@
 import { formatSchemaType } from "./schema-type.ts";
 import { formatDocComment, formatLiteral } from "./source-text.ts";
 
-/** A tool, as declarations describe it. Its texts are not to be trusted. */
+/** A tool, as declarations describe it. Its strings are not to be trusted. */
 export interface DeclaredTool {
   /** The advertised name. */
   name: string;
@@ -26,7 +26,7 @@ function formatTool({ name, title, description, inputSchema, outputSchema }: Dec
 
 /**
  * TypeScript declarations that make the client of `@trailblaze/scripting` know tools by name. Pure: the same tools, in
- * whatever order, give the same text.
+ * whatever order, give the same source.
  */
 export function formatDeclarations(tools: readonly DeclaredTool[]): string {
   const sorted = [...tools].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));

@@ -1,4 +1,4 @@
-// Texts of tools are hostile: in the source that is generated they are literals and comments, and nothing else.
+// Strings of tools are hostile: in the source that is generated they are literals and comments, and nothing else.
 
 import { replaceUnprintable } from "../../problems/hidden-characters.ts";
 import { printable } from "../../problems/index.ts";
@@ -9,7 +9,7 @@ const escapeUnits = (text: string): string =>
 /** What is a command wherever in the log of a CI job it is. */
 const logCommand = /(##\w*)\[/g;
 
-/** A text as a literal. */
+/** A string as a literal. */
 export function formatLiteral(text: string): string {
   return replaceUnprintable(JSON.stringify(text), escapeUnits).replace(logCommand, "$1\\u005b");
 }
@@ -21,7 +21,7 @@ export function formatKey(name: string): string {
 
 const longestComment = 2000;
 
-/** Texts as a comment for documentation, each on lines of its own; empty for no words. */
+/** Strings as a comment for documentation, each on lines of its own; empty for no words. */
 export function formatDocComment(texts: readonly (string | undefined)[], indent: string): string {
   const words = texts.filter((text) => text !== undefined).join("\n\n");
   const cut = words.length > longestComment ? `${words.slice(0, longestComment)}…` : words;

@@ -82,7 +82,7 @@ function createProgram(
   };
   return {
     evaluate: (scope, budget = new EvaluationBudget()) => evaluate(scope, budget, finish),
-    evaluateText: (scope, budget = new EvaluationBudget()) => {
+    evaluateString: (scope, budget = new EvaluationBudget()) => {
       const text = evaluate(scope, budget, toText);
       return text === absent ? "" : text;
     },

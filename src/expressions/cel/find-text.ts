@@ -1,10 +1,10 @@
-// Searching in time that grows with the two texts together, whatever they are: the language's own search takes as long
+// Searching in time that grows with the two strings together, whatever they are: the language's own search takes as long
 // as their product.
 import type { EvaluationBudget } from "../evaluation-budget.ts";
 
 /** Comparisons that the language's own search may take. */
 const fewComparisons = 1 << 16;
-/** For parts as short as this it takes as long as the text, times the part. */
+/** For parts as short as this it takes as long as the string, times the part. */
 const shortPart = 8;
 
 /** For each character, how much of the part's beginning ends there (Knuth, Morris and Pratt). */
@@ -26,7 +26,7 @@ function isQuick(text: string, part: string, budget: EvaluationBudget): boolean 
   return true;
 }
 
-/** Positions of a part that is not empty in a text, each from `from` on, also where they overlap. */
+/** Positions of a part that is not empty in a string, each from `from` on, also where they overlap. */
 function* findSlowly(text: string, part: string, from: number, budget: EvaluationBudget): Generator<number> {
   budget.spend(text.length + part.length);
   const borders = findBorders(part);
@@ -40,14 +40,14 @@ function* findSlowly(text: string, part: string, from: number, budget: Evaluatio
   }
 }
 
-/** The first position of a part in a text from `from` on; -1 where there is none. */
+/** The first position of a part in a string from `from` on; -1 where there is none. */
 export function findFirst(text: string, part: string, budget: EvaluationBudget, from = 0): number {
   if (isQuick(text, part, budget)) return text.indexOf(part, from);
   for (const position of findSlowly(text, part, from, budget)) return position;
   return -1;
 }
 
-/** The last position of a part in a text that is not behind `from`; -1 where there is none. */
+/** The last position of a part in a string that is not behind `from`; -1 where there is none. */
 export function findLast(text: string, part: string, budget: EvaluationBudget, from = text.length): number {
   if (isQuick(text, part, budget)) return text.lastIndexOf(part, from);
   let last = -1;
@@ -58,8 +58,8 @@ export function findLast(text: string, part: string, budget: EvaluationBudget, f
   return last;
 }
 
-/** The text between the places where a separator is. */
-export function splitText(text: string, separator: string, budget: EvaluationBudget): string[] {
+/** The string between the places where a separator is. */
+export function splitString(text: string, separator: string, budget: EvaluationBudget): string[] {
   if (isQuick(text, separator, budget)) {
     // There may be as many parts as characters.
     if (separator.length < 2) budget.spendValues(text.length);

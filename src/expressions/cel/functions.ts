@@ -6,7 +6,7 @@ import {
 import { PatternError } from "../../json-schema/patterns/parse-pattern.ts";
 import type { EvaluationBudget } from "../evaluation-budget.ts";
 import { CelFault } from "./fault.ts";
-import { findFirst, findLast, splitText } from "./find-text.ts";
+import { findFirst, findLast, splitString } from "./find-text.ts";
 import { checkInt } from "./operators.ts";
 import { durationParts, timestampParts, toDuration, toTimestamp } from "./times.ts";
 import {
@@ -15,7 +15,7 @@ import {
   CelOptional,
   CelType,
   nameWithArticle,
-  scalarToText,
+  scalarToString,
   typeOf,
 } from "./values.ts";
 
@@ -67,17 +67,17 @@ function toInt(value: unknown): bigint {
 function toDouble(value: unknown, budget: EvaluationBudget): number {
   if (typeof value === "number" || typeof value === "bigint") return Number(value);
   if (typeof value !== "string") return refuse("double", value);
-  budget.spendText(value.length);
+  budget.spendString(value.length);
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value.slice(0, 400)))
     throw new CelFault("double(…) was handed no number");
   return Number(value);
 }
 
 function toText(value: unknown, budget: EvaluationBudget): string {
-  if (value instanceof Uint8Array) budget.spendText(value.length);
+  if (value instanceof Uint8Array) budget.spendString(value.length);
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
   const type = typeOf(value);
-  return ["null", "list", "map", "optional"].includes(type) ? refuse("string", value) : scalarToText(value);
+  return ["null", "list", "map", "optional"].includes(type) ? refuse("string", value) : scalarToString(value);
 }
 
 const booleans: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
@@ -111,7 +111,7 @@ export function compileMatch(pattern: string, budget?: EvaluationBudget): Linear
   }
 }
 
-const findText = (text: unknown, pattern: unknown, budget: EvaluationBudget): boolean => {
+const matches = (text: unknown, pattern: unknown, budget: EvaluationBudget): boolean => {
   if (typeof text !== "string") return refuse("matches", text);
   if (typeof pattern !== "string") return refuse("matches", pattern);
   return findPattern(compileMatch(pattern, budget), text, budget);
@@ -122,7 +122,7 @@ const one = (apply: (value: unknown, budget: EvaluationBudget) => unknown): CelF
   apply: ([value], budget) => apply(value, budget),
 });
 
-/** For texts of a form of their own, which are short. */
+/** For strings of a form of their own, which are short. */
 const reading = (read: (value: unknown) => unknown) => (value: unknown, budget: EvaluationBudget) => {
   budget.spend(40);
   return read(value);
@@ -139,7 +139,7 @@ export const functions: ReadonlyMap<string, CelFunction> = new Map([
     "bytes",
     one((value, budget) => {
       if (typeof value !== "string") return refuse("bytes", value);
-      budget.spendText(3 * value.length);
+      budget.spendString(3 * value.length);
       return new TextEncoder().encode(value);
     }),
   ],
@@ -147,13 +147,13 @@ export const functions: ReadonlyMap<string, CelFunction> = new Map([
   ["duration", one(reading(toDuration))],
   ["dyn", one((value) => value)],
   ["type", one(typeOfValue)],
-  ["matches", { counts: [2], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
+  ["matches", { counts: [2], apply: ([text, pattern], budget) => matches(text, pattern, budget) }],
 ]);
 
 type Argument = string | number | undefined;
 
-/** A method of texts. It takes arguments of these types, and may do without the last where `optional` says so. */
-function ofText<Arguments extends Argument[]>(
+/** A method of strings. It takes arguments of these types, and may do without the last where `optional` says so. */
+function ofString<Arguments extends Argument[]>(
   name: string,
   types: readonly ("string" | "number")[],
   apply: (budget: EvaluationBudget, text: string, ...args: Arguments) => unknown,
@@ -175,7 +175,7 @@ function ofText<Arguments extends Argument[]>(
       apply: ([text, ...args], budget) => {
         if (typeof text !== "string") return refuse(name, text);
         const given = args.map(read) as Arguments;
-        for (const one of [text, ...given]) if (typeof one === "string") budget.spendText(one.length);
+        for (const one of [text, ...given]) if (typeof one === "string") budget.spendString(one.length);
         return apply(budget, text, ...given);
       },
     },
@@ -212,7 +212,7 @@ function substring(_: EvaluationBudget, text: string, start: number, end = text.
 }
 
 function split(budget: EvaluationBudget, text: string, separator: string, limit = -1): string[] {
-  const parts = splitText(text, separator, budget);
+  const parts = splitString(text, separator, budget);
   if (limit < 0 || parts.length <= limit) return parts;
   return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)];
 }
@@ -227,7 +227,7 @@ function join([list, separator = ""]: readonly unknown[], budget: EvaluationBudg
   let length = 0;
   for (const text of list) length += typeof text === "string" ? text.length : refuse("join", text);
   budget.spendValues(list.length);
-  budget.spendText(length + separator.length * list.length);
+  budget.spendString(length + separator.length * list.length);
   return list.join(separator);
 }
 
@@ -260,22 +260,22 @@ const ofTimes = [...timestampParts.keys()].map((name): [string, CelFunction] => 
 export const methods: ReadonlyMap<string, CelFunction> = new Map([
   ["size", { counts: [0], apply: sizeOf }],
   ["join", { counts: [0, 1], apply: join }],
-  ["matches", { counts: [1], apply: ([text, pattern], budget) => findText(text, pattern, budget) }],
-  ofText("contains", ["string"], (budget, text, part: string) => findFirst(text, part, budget) >= 0),
-  ofText("startsWith", ["string"], (_, text, part: string) => text.startsWith(part)),
-  ofText("endsWith", ["string"], (_, text, part: string) => text.endsWith(part)),
-  ofText("lowerAscii", [], (budget, text) =>
+  ["matches", { counts: [1], apply: ([text, pattern], budget) => matches(text, pattern, budget) }],
+  ofString("contains", ["string"], (budget, text, part: string) => findFirst(text, part, budget) >= 0),
+  ofString("startsWith", ["string"], (_, text, part: string) => text.startsWith(part)),
+  ofString("endsWith", ["string"], (_, text, part: string) => text.endsWith(part)),
+  ofString("lowerAscii", [], (budget, text) =>
     changeCase(budget, text, /[A-Z]+/g, (letters) => letters.toLowerCase()),
   ),
-  ofText("upperAscii", [], (budget, text) =>
+  ofString("upperAscii", [], (budget, text) =>
     changeCase(budget, text, /[a-z]+/g, (letters) => letters.toUpperCase()),
   ),
-  ofText("trim", [], (_, text) => text.trim()),
-  ofText("indexOf", ["string", "number"], find("indexOf", findFirst), { optional: 1 }),
-  ofText("lastIndexOf", ["string", "number"], find("lastIndexOf", findLast), { optional: 1 }),
-  ofText("substring", ["number", "number"], substring, { optional: 1 }),
-  ofText("split", ["string", "number"], split, { optional: 1 }),
-  ofText("replace", ["string", "string", "number"], replace, { optional: 1 }),
+  ofString("trim", [], (_, text) => text.trim()),
+  ofString("indexOf", ["string", "number"], find("indexOf", findFirst), { optional: 1 }),
+  ofString("lastIndexOf", ["string", "number"], find("lastIndexOf", findLast), { optional: 1 }),
+  ofString("substring", ["number", "number"], substring, { optional: 1 }),
+  ofString("split", ["string", "number"], split, { optional: 1 }),
+  ofString("replace", ["string", "string", "number"], replace, { optional: 1 }),
   ...[
     ofOptional("hasValue", ({ content }) => content !== undefined),
     ofOptional("value", contentOf),

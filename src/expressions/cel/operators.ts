@@ -78,7 +78,7 @@ function calculate(operator: Calculation, a: unknown, b: unknown, budget: Evalua
   }
   if (operator === "+") {
     if (typeof a === "string" && typeof b === "string") {
-      budget.spendText(a.length + b.length);
+      budget.spendString(a.length + b.length);
       return a + b;
     }
     if (Array.isArray(a) && Array.isArray(b)) {
@@ -86,7 +86,7 @@ function calculate(operator: Calculation, a: unknown, b: unknown, budget: Evalua
       return [...a, ...b];
     }
     if (a instanceof Uint8Array && b instanceof Uint8Array) {
-      budget.spendText(a.length + b.length);
+      budget.spendString(a.length + b.length);
       const bytes = new Uint8Array(a.length + b.length);
       bytes.set(a);
       bytes.set(b, a.length);
@@ -101,7 +101,7 @@ const ordered: ReadonlySet<TypeName> = new Set(["int", "double", "string", "bool
 /** Less than 0, 0 or more than 0; `NaN` where one of them is. */
 function compare(operator: string, a: unknown, b: unknown, budget: EvaluationBudget): number {
   const type = typeOf(a);
-  if (typeof a === "string" && typeof b === "string") budget.spendText(Math.min(a.length, b.length));
+  if (typeof a === "string" && typeof b === "string") budget.spendString(Math.min(a.length, b.length));
   const isMixed = isNumber(a) && isNumber(b);
   if (!ordered.has(type) || (type !== typeOf(b) && !isMixed)) return refuse(operator, a, b);
   const [one, two] = [a, b].map((value) =>

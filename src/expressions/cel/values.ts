@@ -79,7 +79,7 @@ export function findMember(container: unknown, key: unknown): unknown {
   throw new CelFault(`${nameWithArticle(container)} has no keys`);
 }
 
-/** The text of a key. JSON knows no other keys than texts. */
+/** The string of a key. JSON knows no other keys than strings. */
 export function toKey(key: unknown): string {
   if (typeof key === "string") return key;
   if (typeof key === "bigint" || typeof key === "number" || typeof key === "boolean") return String(key);
@@ -95,7 +95,7 @@ export function nameWithArticle(value: unknown): string {
 
 /** Deep equality; of different types only numbers can be equal. */
 export function isEqual(a: unknown, b: unknown, budget: EvaluationBudget): boolean {
-  if (typeof a === "string" && typeof b === "string" && a.length === b.length) budget.spendText(a.length);
+  if (typeof a === "string" && typeof b === "string" && a.length === b.length) budget.spendString(a.length);
   if (a === b) return true;
   const type = typeOf(a);
   const other = typeOf(b);
@@ -135,7 +135,7 @@ export function isEqual(a: unknown, b: unknown, budget: EvaluationBudget): boole
 }
 
 /** As `Date` and protobuf write them in JSON. */
-export function scalarToText(value: unknown): string {
+export function scalarToString(value: unknown): string {
   switch (typeOf(value)) {
     case "bytes":
       return Buffer.from(value as Uint8Array).toString("base64");
@@ -172,7 +172,7 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
     case "bool":
       return value;
     case "string":
-      budget.spendText((value as string).length);
+      budget.spendString((value as string).length);
       return value;
     case "int": {
       const number = Number(value);
@@ -188,7 +188,7 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
     case "map": {
       const map: Record<string, unknown> = {};
       for (const [key, member] of Object.entries(value as CelMap)) {
-        budget.spendText(key.length);
+        budget.spendString(key.length);
         if (member !== undefined) setKey(map, key, toJson(member, budget, depth + 1));
       }
       return map;
@@ -200,8 +200,8 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
       return toJson(content, budget, depth + 1);
     }
     default:
-      if (value instanceof Uint8Array) budget.spendText(value.length);
-      return scalarToText(value);
+      if (value instanceof Uint8Array) budget.spendString(value.length);
+      return scalarToString(value);
   }
 }
 
@@ -213,10 +213,10 @@ export function countRead(value: unknown, budget: EvaluationBudget): unknown {
   const pending = [value];
   for (let one = pending.pop(); one !== undefined || pending.length > 0; one = pending.pop()) {
     budget.spendValues(1);
-    if (typeof one === "string") budget.spendText(one.length);
+    if (typeof one === "string") budget.spendString(one.length);
     if (typeof one !== "object" || one === null) continue;
     for (const [key, inner] of Object.entries(one)) {
-      budget.spendText(key.length);
+      budget.spendString(key.length);
       pending.push(inner);
     }
   }

@@ -8,8 +8,8 @@ export interface Keyword {
   simply: "string" | "boolean" | undefined;
   /** The value is a list in which nothing may be twice, which `fits` does not look at. */
   isUnique: boolean;
-  /** Where the value holds schemas: it is one itself, a list of them, or a map to them. */
-  holds: readonly ("itself" | "list" | "map")[];
+  /** Where the value holds schemas: it is one itself, a list of them, or an object of them. */
+  holds: readonly ("itself" | "list" | "object")[];
 }
 
 /** Every keyword whose values have a rule, by draft. */

@@ -1,6 +1,6 @@
 import { type PatternPart, parsePattern } from "./parse-pattern.ts";
 
-/** Ways through a part: `factor` whatever the text, times those to put `ends` ends of repetitions into it. */
+/** Ways through a part: `factor` whatever the string, times those to put `ends` ends of repetitions into it. */
 interface Ways {
   ends: number;
   factor: number;
@@ -41,12 +41,12 @@ function waysThrough(part: PatternPart): Ways {
 }
 
 /**
- * An upper bound, roughly, of the steps that a backtracking search for a pattern takes at worst in a text of a length.
+ * An upper bound, roughly, of the steps that a backtracking search for a pattern takes at worst in a string of a length.
  * For patterns of which `isExponential` is false.
  */
 export function createBacktrackingCost(pattern: string): (length: number) => number {
   const { ends, factor } = waysThrough(parsePattern(pattern));
-  // The search begins at each place of the text, unless the pattern says where.
+  // The search begins at each place of the string, unless the pattern says where.
   const isAnchored = pattern.startsWith("^") && !pattern.includes("|");
   const backReferences = pattern.match(/\\[1-9k]/g)?.length ?? 0;
   const all = ends + backReferences + (isAnchored ? 0 : 1);

@@ -1,5 +1,5 @@
-// A regular expression takes exponential time where, somewhere in a repetition, one text leads back to the same place in
-// two ways: each further copy of the text doubles the ways that are tried before the whole is found not to match.
+// A regular expression takes exponential time where, somewhere in a repetition, one string leads back to the same place in
+// two ways: each further copy of the string doubles the ways that are tried before the whole is found not to match.
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 import { createAutomaton, type PatternAutomaton } from "./pattern-automaton.ts";
 
@@ -21,7 +21,7 @@ function listWholes(part: PatternPart): PatternPart[] {
   return wholes;
 }
 
-/** Texts of one character that tell the characters of a pattern from each other. */
+/** Strings of one character that tell the characters of a pattern from each other. */
 function sampleCharacters(pattern: string): string[] {
   const codePoints = new Set<number>();
   for (let codePoint = 0; codePoint < 0x100; codePoint++) codePoints.add(codePoint);
@@ -71,7 +71,7 @@ function findRepeatedGroups({ follow }: PatternAutomaton): Set<number>[] {
   return groups;
 }
 
-/** Whether one text leads in two ways from a position of the group back to it. */
+/** Whether one string leads in two ways from a position of the group back to it. */
 function isAmbiguous(
   { follow }: PatternAutomaton,
   group: ReadonlySet<number>,
@@ -86,7 +86,7 @@ function isAmbiguous(
       ways.map(([to]) => to),
     );
   }
-  // Two walks at once over the same text, as pairs of positions; they part where the two differ.
+  // Two walks at once over the same string, as pairs of positions; they part where the two differ.
   const size = follow.length;
   const came = new Map<number, number[]>();
   let steps = 0;
@@ -110,8 +110,8 @@ function isAmbiguous(
 }
 
 /**
- * Whether a regular expression with the flag `u` can take time that grows exponentially with a text that it does not
- * match; false for a text that is no regular expression. It is not run, and the answer takes bounded time: what is too large to be looked at
+ * Whether a regular expression with the flag `u` can take time that grows exponentially with a string that it does not
+ * match; false for a string that is no regular expression. It is not run, and the answer takes bounded time: what is too large to be looked at
  * counts as unsafe.
  */
 export function isExponential(pattern: string): boolean {

@@ -1,5 +1,5 @@
 // Regular expressions without backtracking: all ways through a pattern are followed at once, so that the time grows with
-// the length of the text times that of the pattern, whatever the two are. The syntax is JavaScript's with the flag `u`,
+// the length of the string times that of the pattern, whatever the two are. The syntax is JavaScript's with the flag `u`,
 // less what cannot be matched like that (looking around, back references), plus RE2's leading `(?ims)`.
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 
@@ -127,11 +127,11 @@ export function compilePattern(pattern: string, budget?: StepBudget): LinearPatt
   return { steps };
 }
 
-/** Whether a pattern is found anywhere in a text. */
+/** Whether a pattern is found anywhere in a string. */
 export function findPattern({ steps }: LinearPattern, text: string, budget: StepBudget): boolean {
   // For the list of them.
   budget.spend(1 + (steps.length >>> 3));
-  // The position in the text at which each step was last reached.
+  // The position in the string at which each step was last reached.
   const reachedAt = new Int32Array(steps.length).fill(-1);
   let waiting: number[] = [];
   const taking: number[] = [];

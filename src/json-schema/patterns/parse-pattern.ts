@@ -10,7 +10,7 @@ export type PatternPart =
   | { type: "choice"; parts: readonly PatternPart[] }
   | { type: "repeat"; part: PatternPart; min: number; max: number }
   /**
-   * Takes no character from the text that the rest is matched with: an assertion, or what looks around, whose `source`
+   * Takes no character from the string that the rest is matched with: an assertion, or what looks around, whose `source`
    * is how it begins. A back reference counts as one, as it is no choice of its own.
    */
   | { type: "aside"; source: string; part: PatternPart | undefined };

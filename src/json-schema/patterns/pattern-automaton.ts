@@ -23,7 +23,7 @@ export interface PatternAutomaton {
 const maximumPositions = 500;
 /** Up to here a repetition is written out; above it counts as one without end. */
 const writtenOut = 100;
-/** The same, where the repeated part can take texts of different lengths: then as many copies share a text in many ways. */
+/** The same, where the repeated part can take strings of different lengths: then as many copies share a string in many ways. */
 const writtenOutVariable = 9;
 
 const add = (ways: Ways, position: number, count: number) =>
@@ -33,7 +33,7 @@ function merge(into: Ways, from: Ways, times: number): void {
   if (times > 0) for (const [position, count] of from) add(into, position, count * times);
 }
 
-/** The only length of the texts that a part takes; `undefined` where they differ. */
+/** The only length of the strings that a part takes; `undefined` where they differ. */
 function lengthOf(part: PatternPart): number | undefined {
   switch (part.type) {
     case "character":

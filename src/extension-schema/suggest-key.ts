@@ -1,7 +1,7 @@
 import leven from "leven";
 
 /** What people write instead of a key, beyond slips of the pen; without case and underscores. */
-const standIns: Readonly<Record<string, readonly string[]>> = {
+const aliases: Readonly<Record<string, readonly string[]>> = {
   name: ["id"],
   handler: ["execute", "run", "fn", "func", "function", "callback", "call", "invoke", "implementation"],
   inputSchema: ["schema", "input", "inputs", "args", "arguments", "argumentsschema"],
@@ -21,7 +21,7 @@ const sorted = (word: string) => [...word].sort().join("");
 const maximumLength = 40;
 
 /** How far a word is from a key, from 0; `undefined` where it is no slip of the pen. Short words must be nearer. */
-function measureSlip(written: string, key: string): number | undefined {
+function editDistance(written: string, key: string): number | undefined {
   const [word, wanted] = [plain(written), plain(key)];
   if (word === wanted) return 0;
   if (singular(word) === singular(wanted)) return 1;
@@ -36,26 +36,26 @@ function measureSlip(written: string, key: string): number | undefined {
 }
 
 /** The key that a word is probably meant for; `undefined` where it is like none of them. */
-export function findMeantKey(written: string, keys: readonly string[]): string | undefined {
+export function suggestKey(written: string, keys: readonly string[]): string | undefined {
   if (written.length > maximumLength) return undefined;
   const slips = keys.flatMap((key) => {
-    const slip = measureSlip(written, key);
+    const slip = editDistance(written, key);
     return slip === undefined ? [] : [{ key, slip }];
   });
   return slips.sort((a, b) => a.slip - b.slip)[0]?.key;
 }
 
 /** The first of some words that stands for one of some missing keys: by a slip of the pen, or as another word for it. */
-export function findStandIn(
+export function findMisnamedKey(
   missing: readonly string[],
   words: readonly string[],
 ): { key: string; written: string } | undefined {
   for (const written of words) {
-    const key = findMeantKey(written, missing);
+    const key = suggestKey(written, missing);
     if (key !== undefined) return { key, written };
   }
   for (const key of missing) {
-    const written = words.find((word) => standIns[key]?.includes(plain(word)));
+    const written = words.find((word) => aliases[key]?.includes(plain(word)));
     if (written !== undefined) return { key, written };
   }
   return undefined;
