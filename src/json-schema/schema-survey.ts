@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { type Keyword, keywords } from "../extension-schema/generated/schema-keywords.js";
 import type { Path } from "../problems/index.ts";
+import { writeCanonical } from "./unique-items.ts";
 
 /** The drafts of JSON Schema that packs may write. */
 export type Draft = keyof typeof keywords;
@@ -51,15 +52,8 @@ export function findKeyword(draft: Draft, name: string): Keyword | undefined {
   return keywordsByDraft[draft].get(name);
 }
 
-/** A value as a string that is the same for equal values. */
-function toCanonicalText(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isRecord(inner) ? Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)) : inner,
-  );
-}
-
 function hasTwice(list: unknown): boolean {
-  return Array.isArray(list) && new Set(list.map(toCanonicalText)).size < list.length;
+  return Array.isArray(list) && new Set(list.map(writeCanonical)).size < list.length;
 }
 
 // A pack can have thousands of schemas with nothing wrong in them, so this makes as few objects as it can.

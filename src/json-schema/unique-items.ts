@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { CheckBudget } from "./check-budget.ts";
 
 /** The same string for what is equal as JSON, and only for that. */
-function writeCanonical(value: unknown): string {
+export function writeCanonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(writeCanonical).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? "";
   const members = Object.keys(value)

@@ -60,3 +60,8 @@ describe.each(drafts)("%s", (draft, uri, ajv) => {
     expect(accepted).toBeGreaterThan(80);
   });
 });
+
+test("an enum holds an object and a list of its entries as different values", () => {
+  const $schema = "http://json-schema.org/draft-07/schema#";
+  expect(findSchemaFaults({ $schema, enum: [{ a: 1 }, [["a", 1]]] })).toEqual([]);
+});
