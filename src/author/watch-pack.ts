@@ -130,6 +130,25 @@ class CurrentSession {
   }
 }
 
+/** Brings a result up to date with an event. */
+function updateResult(result: WatchResult, event: WatchEvent): void {
+  if (event.type === "validated") {
+    const { ok, pack, problems } = event.report.report;
+    Object.assign(result, { runs: event.run, ok, pack, problems: [...problems] });
+  } else if (event.type === "failed") {
+    Object.assign(result, { runs: event.run, ok: false, problems: [event.problem] });
+  } else if (event.type === "opened") {
+    result.tools = event.tools;
+    result.problems.push(...newProblems(result.problems, event.problems));
+  } else if (event.type === "reported") {
+    result.problems.push(event.problem);
+  } else if (event.type === "notOpened") {
+    result.ok = false;
+    result.tools = [];
+    result.problems.push(event.problem);
+  }
+}
+
 /**
  * Validates the pack in a folder now and after every change, and keeps a session open over it: a valid pack gets a new
  * session with new servers; while it is broken the last session stays.
@@ -143,21 +162,7 @@ export async function watchPack(directory: string, options: WatchPackOptions = {
   const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
   const result: WatchResult = { runs: 0, ok: false, pack: null, tools: [], problems: [] };
   const note = (event: WatchEvent): void => {
-    if (event.type === "validated") {
-      const { ok, pack, problems } = event.report.report;
-      Object.assign(result, { runs: event.run, ok, pack, problems: [...problems] });
-    } else if (event.type === "failed") {
-      Object.assign(result, { runs: event.run, ok: false, problems: [event.problem] });
-    } else if (event.type === "opened") {
-      result.tools = event.tools;
-      result.problems.push(...newProblems(result.problems, event.problems));
-    } else if (event.type === "reported") {
-      result.problems.push(event.problem);
-    } else if (event.type === "notOpened") {
-      result.ok = false;
-      result.tools = [];
-      result.problems.push(event.problem);
-    }
+    updateResult(result, event);
     onEvent?.(event);
   };
   const change = new Change();

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { type Path, quote } from "../problems/index.ts";
 import { findMisnamedKeyAt } from "./definition-keys.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
-import { describeWritten, readPointer, valueAt } from "./pointer.ts";
+import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
 
 /** What is wrong with a definition's shape, and where from the definition's top. */
@@ -12,15 +12,6 @@ export interface Fault {
   path: Path;
   hint?: string | undefined;
 }
-
-/** JSON Schema's names of types, in the words of `describeWritten`. */
-const typeWords: Readonly<Record<string, string>> = {
-  object: "a map",
-  array: "a list",
-  string: "a text",
-  boolean: "true or false",
-  number: "a number",
-};
 
 /** A path as people write it, which a pack's own keys may make long. */
 export const formatPath = (path: Path) => `\`${path.join(".")}\``;

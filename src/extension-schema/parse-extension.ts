@@ -14,7 +14,7 @@ import {
 import { whyInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
-import { describeWritten, readPointer, valueAt } from "./pointer.ts";
+import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
 import type { ValidatorError } from "./validator.ts";
 
@@ -72,8 +72,6 @@ class FaultList {
     }
   }
 }
-
-const typeWords: Readonly<Record<string, string>> = { object: "a map", array: "a list", string: "a text" };
 
 /** What is wrong with a declaration that is an object. */
 function describeObjectFault(

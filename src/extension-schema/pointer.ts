@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
+
 /** A JSON pointer as keys; a number where the value it goes through is a list. */
 export function readPointer(pointer: string, root: unknown): (string | number)[] {
   const path: (string | number)[] = [];
@@ -32,6 +33,15 @@ export function describeWritten(value: unknown): string {
   if (typeof value === "string") return value.trim() === "" ? "an empty text" : "a text";
   return typeof value === "boolean" ? String(value) : `a ${typeof value}`;
 }
+
+/** JSON Schema's names of types, in the words of `describeWritten`. */
+export const typeWords: Readonly<Record<string, string>> = {
+  object: "a map",
+  array: "a list",
+  string: "a text",
+  boolean: "true or false",
+  number: "a number",
+};
 
 /** A path as a JSON pointer: `""` for the top. */
 export function writePointer(path: Path): string {

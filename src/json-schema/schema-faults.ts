@@ -1,4 +1,4 @@
-import { describeWritten, readPointer, valueAt } from "../extension-schema/pointer.ts";
+import { describeWritten, readPointer, typeWords, valueAt } from "../extension-schema/pointer.ts";
 import type { ValidatorError } from "../extension-schema/validator.ts";
 import { quote } from "../problems/index.ts";
 import { type FollowedReferences, followReferences } from "./schema-references.ts";
@@ -19,12 +19,8 @@ const choices: Readonly<Record<string, string>> = {
   dependencies: "must hold schemas or lists of names",
 };
 
-const typeWords: Readonly<Record<string, string>> = {
-  object: "a map",
-  array: "a list",
-  string: "a text",
-  boolean: "true or false",
-  number: "a number",
+const words: Readonly<Record<string, string>> = {
+  ...typeWords,
   integer: "a whole number",
   "object,boolean": "a schema: a map, or true or false",
 };
@@ -45,7 +41,7 @@ function describeError(
     case "anyOf":
       return `${choices[keyword] ?? "has none of the forms it may have"}, but is ${found}`;
     case "type":
-      return `must be ${typeWords[String(params.type)] ?? params.type}, but is ${found}`;
+      return `must be ${words[String(params.type)] ?? params.type}, but is ${found}`;
     case "uniqueItems":
       return "holds the same twice";
     case "minItems":

@@ -133,6 +133,16 @@ export interface FollowedReferences extends ResolvedReferences {
   faults: SchemaFault[];
 }
 
+/** References that close a circle, or else begin too long a chain, of schemas for the same value. */
+function findChainFaults(edges: ReadonlyMap<Schema, readonly Edge[]>): SchemaFault[] {
+  const { loops, longest } = findChains(edges, isAlias);
+  const endless = "leads back to itself, so that checking a value would never end";
+  if (loops.length > 0) return loops.map((path) => ({ what: endless, path }));
+  if (longest.length <= longestChain) return [];
+  const what = `begins a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
+  return [{ what, path: longest.path ?? [] }];
+}
+
 /** Follows the references of a schema. Fetches nothing. */
 export function followReferences(whole: Schema, draft: Draft): FollowedReferences {
   const elsewhere: SchemaSurvey[] = [];
@@ -177,13 +187,7 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
       edges.get(schema)?.push({ to: target.value, referencePath: path });
     }
   }
-  const { loops, longest } = findChains(edges, isAlias);
-  const endless = "leads back to itself, so that checking a value would never end";
-  faults.push(...loops.map((path) => ({ what: endless, path })));
-  if (loops.length === 0 && longest.length > longestChain) {
-    const what = `begins a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
-    faults.push({ what, path: longest.path ?? [] });
-  }
+  faults.push(...findChainFaults(edges));
   if (budget.characters < 0) {
     const limit = mostCharacters.toLocaleString("en-US");
     // What it says of single references may be wrong then.

@@ -64,8 +64,8 @@ export function compilePattern(pattern: string, budget?: StepBudget): LinearPatt
   const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
   const characterFlags = [...new Set(flags.replace("m", ""))].join("");
   const steps: Step[] = [];
-  // Copies of a part that adds no step.
-  let copies = 0;
+  // Repeated parts count each time, also those that add no step.
+  let parts = 0;
 
   const add = (step: Step): void => {
     if (steps.length >= maximumSteps) throw new PatternError("the pattern is too large");
@@ -103,7 +103,7 @@ export function compilePattern(pattern: string, budget?: StepBudget): LinearPatt
   }
 
   function compilePart(part: PatternPart): void {
-    if (++copies > 20 * maximumSteps) throw new PatternError("the pattern is too large");
+    if (++parts > 20 * maximumSteps) throw new PatternError("the pattern is too large");
     budget?.spend(1);
     if (part.type === "character") add(createCharacter(part.source, characterFlags));
     else if (part.type === "aside") add(createAssertion(part.source, flags.includes("m")));
