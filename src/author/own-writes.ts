@@ -1,4 +1,4 @@
-/** How often in a row a file must change with the start of a session before nobody is thought to type that fast. */
+/** How often in a row a file must change with the start of a session before a server is taken for its writer. */
 const tooOften = 5;
 /** Milliseconds after a session was opened in which its servers may still be writing. */
 const settlingMs = 500;
@@ -6,7 +6,7 @@ const settlingMs = 500;
 const isCode = (path: string): boolean => /\.(?:[cm]?[jt]sx?|ya?ml|md)$/i.test(path);
 
 /**
- * Finds the files that a pack's own servers write when they start: each would start them again, for ever. Such a file
+ * Finds the files that a pack's own servers write when they start: each would start them again, endlessly. Such a file
  * stops counting as a change.
  */
 export class OwnWrites {

@@ -21,7 +21,7 @@ export interface PackPlan {
   template: TemplateName;
   /** Paths in the pack's folder, with `/`. */
   files: readonly { path: string; text: string }[];
-  /** Commands for whoever made it, in order. */
+  /** Commands for its author, in order. */
   nextSteps: readonly string[];
 }
 

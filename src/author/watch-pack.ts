@@ -48,26 +48,26 @@ export interface WatchResult {
 const describe = ({ code, message, file, line }: Problem): string =>
   JSON.stringify([code, message, file, line]);
 
-/** Problems of a session that validation has not told already. */
-export function newProblems(told: readonly Problem[], problems: readonly Problem[]): Problem[] {
-  const known = new Set(told.map(describe));
+/** Problems of a session that validation has not reported already. */
+export function newProblems(reported: readonly Problem[], problems: readonly Problem[]): Problem[] {
+  const known = new Set(reported.map(describe));
   return problems.filter((problem) => !known.has(describe(problem)));
 }
 
-/** Something that is told once and waited for again and again. */
+/** A change that can be awaited repeatedly. */
 class Change {
-  #isTold = false;
+  #isPending = false;
   #wake: (() => void) | undefined;
   readonly #onAbort = () => this.#wake?.();
 
-  tell(): void {
-    this.#isTold = true;
+  notify(): void {
+    this.#isPending = true;
     this.#wake?.();
   }
 
   /** Resolves with the next change, at once where one came since the last time, and when `signal` aborts. */
   async next(signal: AbortSignal): Promise<void> {
-    if (!this.#isTold && !signal.aborted) {
+    if (!this.#isPending && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -75,7 +75,7 @@ class Change {
       signal.removeEventListener("abort", this.#onAbort);
       this.#wake = undefined;
     }
-    this.#isTold = false;
+    this.#isPending = false;
   }
 }
 
@@ -172,7 +172,7 @@ export async function watchPack(directory: string, options: WatchPackOptions = {
   let last: DetailedReport | undefined;
   const onChange = (paths: readonly string[]): void => {
     if (!ownWrites.counts(paths, performance.now(), (path) => last?.texts.has(path) === true)) return;
-    change.tell();
+    change.notify();
     // A start that is under way is of no use any more, and may take as long as its servers do.
     opening?.abort();
   };

@@ -55,7 +55,7 @@ function compileCatch(
 }
 
 /**
- * Compiles the templates of an entry of a bundle, which stands at `path`. Each fault is told, and none hides another.
+ * Compiles the templates of an entry of a bundle, which stands at `path`. Reports each fault; none hides another.
  * What is not of the shape of an entry is passed over: that is a fault of the definition.
  */
 export function compileEntryTemplates(

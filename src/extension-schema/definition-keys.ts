@@ -87,7 +87,7 @@ function* findKnownObjects(shape: DefinitionShape, definition: Fields): Generato
   yield* findInnerObjects(Object.fromEntries(Object.entries(definition).filter(([key]) => own.has(key))));
 }
 
-/** Beyond so many in one object, nobody looks for slips of the pen. */
+/** Unknown keys of one object that are compared with known ones. */
 const maximumUnknown = 500;
 
 /** The keys of an object that are neither known nor free for the author's own use. */
@@ -130,7 +130,7 @@ export interface MisspeltKey {
 }
 
 /**
- * Keys of a definition that nobody knows and that are like a known one which is absent. What stands for a key without
+ * Unknown keys of a definition that are like a known one which is absent. What stands for a key without
  * which the definition is not valid is left to the problem that says so. Pure.
  */
 export function* findMisspeltKeys(shape: DefinitionShape, definition: Fields): Generator<MisspeltKey> {

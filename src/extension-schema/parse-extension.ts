@@ -39,7 +39,7 @@ const defaultRoot = "trailblaze";
 
 const declarationValidators = { server, tool, toolset, prompt };
 
-/** Beyond so many faults of one field, each more helps nobody; a hostile field of 1 MiB could hold 300,000. */
+/** Faults of one field that are reported; a hostile field of 1 MiB could hold 300,000. */
 const maximumFaults = 1000;
 
 /** The faults of one field, in order, bounded. */
@@ -63,7 +63,7 @@ class FaultList {
     this.problems.push(createProblem("MalformedExtension", rest, { path: [] }, this.#context));
   }
 
-  /** Keys that nobody defined and that are not free for the pack's own use. */
+  /** Keys that are neither defined nor free for the pack's own use. */
   addUnknownKeys(object: Record<string, unknown>, known: readonly string[], path: Path): void {
     for (const key of Object.keys(object)) {
       if (known.includes(key) || key.startsWith("x-") || this.problems.length > maximumFaults) continue;

@@ -80,7 +80,7 @@ function* checkMessage(message: unknown, index: number): Generator<Fault> {
   yield { reason, path: at, hint: example };
 }
 
-/** More broken messages tell nobody more. */
+/** Broken messages that are reported. */
 const maximumFaults = 20;
 
 /** What is wrong with the `content` of a prompt: a string, or a list of messages. Faults stand at their message. */

@@ -1,6 +1,6 @@
 import leven from "leven";
 
-/** What people write instead of a key, beyond slips of the pen; without case and underscores. */
+/** What people write instead of a key, beyond misspellings; without case and underscores. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
   name: ["id"],
   handler: ["execute", "run", "fn", "func", "function", "callback", "call", "invoke", "implementation"],
@@ -17,10 +17,10 @@ const plain = (word: string) => word.toLowerCase().replace(/[_-]/g, "");
 const singular = (word: string) => word.replace(/s$/, "");
 const sorted = (word: string) => [...word].sort().join("");
 
-/** Longer keys are nobody's slip of the pen, and take long to compare. */
+/** Longer keys get no suggestion: they take long to compare. */
 const maximumLength = 40;
 
-/** How far a word is from a key, from 0; `undefined` where it is no slip of the pen. Short words must be nearer. */
+/** How far a word is from a key, from 0; `undefined` where it is no misspelling. Short words must be nearer. */
 function editDistance(written: string, key: string): number | undefined {
   const [word, wanted] = [plain(written), plain(key)];
   if (word === wanted) return 0;
@@ -45,7 +45,7 @@ export function suggestKey(written: string, keys: readonly string[]): string | u
   return slips.sort((a, b) => a.slip - b.slip)[0]?.key;
 }
 
-/** The first of some words that stands for one of some missing keys: by a slip of the pen, or as another word for it. */
+/** The first of some words that stands for one of some missing keys: as a misspelling of it, or as an alias. */
 export function findMisnamedKey(
   missing: readonly string[],
   words: readonly string[],

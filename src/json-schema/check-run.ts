@@ -82,7 +82,7 @@ export class CheckRun {
     return isValid;
   }
 
-  /** Keeps what a value, or the part of it that has a key, breaks of a schema that was tried in vain. */
+  /** Keeps what a value, or the part of it that has a key, breaks of a schema that it did not match. */
   explain(node: SchemaNode, value: unknown, key?: string | number): void {
     if (this.mode === "test") return;
     const { isTentative } = this;

@@ -31,10 +31,10 @@ function compileLinear(pattern: string): LinearPattern | undefined {
 /**
  * A pattern of a schema, with the meaning of the flag `u`, in bounded time. The language's engine looks through strings
  * for which even the worst case is short; longer ones go to an engine that does not backtrack, or, where it lacks what
- * the pattern needs, are refused by a `CheckLimit`. Throws for a pattern that can backtrack for ever.
+ * the pattern needs, are refused by a `CheckLimit`. Throws for a pattern that can backtrack exponentially.
  */
 export function createSchemaPattern(pattern: string, budget: CheckBudget): SchemaPattern {
-  if (isExponential(pattern)) throw new Error("a pattern in it can backtrack for ever");
+  if (isExponential(pattern)) throw new Error("a pattern in it can backtrack exponentially");
   const native = new RegExp(pattern, "u");
   const costOf = createBacktrackingCost(pattern);
   // Of short strings, by their length.

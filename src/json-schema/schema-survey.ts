@@ -33,10 +33,11 @@ const keywordsByDraft: Readonly<Record<Draft, ReadonlyMap<string, Keyword>>> = {
   draft07: new Map(Object.entries(keywords.draft07)),
 };
 
-const draftsByUri: ReadonlyMap<string, Draft> = new Map([
-  ["https://json-schema.org/draft/2020-12/schema", "draft2020"],
-  ["http://json-schema.org/draft-07/schema", "draft07"],
-]);
+/** What `$schema` says of each. */
+export const draftUris: Readonly<Record<Draft, string>> = {
+  draft2020: "https://json-schema.org/draft/2020-12/schema",
+  draft07: "http://json-schema.org/draft-07/schema",
+};
 
 /** Keywords that put another schema in the place where they stand. */
 export const referenceKeywords: readonly string[] = ["$ref", "$dynamicRef", "$recursiveRef"];
@@ -44,7 +45,8 @@ export const referenceKeywords: readonly string[] = ["$ref", "$dynamicRef", "$re
 /** The draft a schema is written in, 2020-12 where it does not say; `undefined` for one that we do not read. */
 function findDraft({ $schema }: Schema): Draft | undefined {
   if ($schema === undefined) return "draft2020";
-  return typeof $schema === "string" ? draftsByUri.get($schema.replace(/#$/, "")) : undefined;
+  if (typeof $schema !== "string") return undefined;
+  return (Object.keys(draftUris) as Draft[]).find((draft) => draftUris[draft] === $schema.replace(/#$/, ""));
 }
 
 /** The rule for a keyword's value. */

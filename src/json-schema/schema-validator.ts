@@ -6,7 +6,7 @@ import { compileSchema } from "./compile-schema.ts";
 import { describeViolation, type Violation } from "./describe-violation.ts";
 import { readSchema } from "./schema-faults.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import type { Draft } from "./schema-survey.ts";
+import { type Draft, draftUris } from "./schema-survey.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ const mostViolations = 10;
 /** Values, and characters in strings by the hundred, in what is looked through for all violations. */
 const mostNodes = 2000;
 
-/** Whether a value is small enough to be told all its faults. Does not walk on once it is not. */
+/** Whether a value is small enough for all its violations to be listed. Stops walking once it is not. */
 function isSmall(value: unknown): boolean {
   const pending = [value];
   let nodes = 0;
@@ -61,11 +61,6 @@ function isSmall(value: unknown): boolean {
   }
   return true;
 }
-
-const draftUris: Readonly<Record<Draft, string>> = {
-  draft2020: "https://json-schema.org/draft/2020-12/schema",
-  draft07: "http://json-schema.org/draft-07/schema",
-};
 
 /** Drafts 4 and 6 are read as 7, and 2019-09 as 2020-12: what they share is nearly all that tools write. */
 function findDraft({ $schema }: Schema): Draft | undefined {

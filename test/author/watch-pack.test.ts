@@ -157,7 +157,7 @@ describe("a pack that is watched", () => {
     await next("opened");
   });
 
-  test("whose server writes into it does not start for ever", async () => {
+  test("whose server writes into it is not restarted endlessly", async () => {
     const { directory, pids } = makeProbePack();
     const program = join(directory, "server/main.mjs");
     writeFileSync(

@@ -141,7 +141,7 @@ describe("agrees with a validator", () => {
             check = ajv.compile(written) as typeof check;
             if (!check(args)) return;
           } catch {
-            // A reference that leads back to itself checks for ever.
+            // A reference that leads back to itself never ends.
             return;
           }
           sent++;

@@ -52,7 +52,7 @@ describe("finds what RegExp with the flag u finds, in short texts and long ones"
         try {
           expect(found()).toBe(expected);
         } catch (error) {
-          expect((error as Error).message).toMatch(/too long to be matched|for ever/);
+          expect((error as Error).message).toMatch(/too long to be matched|exponentially/);
         }
       }
     }
@@ -90,8 +90,8 @@ describe("finds what RegExp with the flag u finds, in short texts and long ones"
   });
 });
 
-test("patterns that can backtrack for ever are refused", () => {
-  expect(() => createSchemaPattern("^(a+)+$", new CheckBudget())).toThrow("backtrack for ever");
+test("patterns that can backtrack exponentially are refused", () => {
+  expect(() => createSchemaPattern("^(a+)+$", new CheckBudget())).toThrow("backtrack exponentially");
 });
 
 test("steps are counted over all texts of a check, until it is reset", () => {

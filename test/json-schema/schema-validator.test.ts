@@ -156,8 +156,8 @@ describe("schemas", () => {
     [{ type: "objekt" }, "/type must be one of"],
     [{ $schema: "https://example.com/mine" }, "/$schema must name JSON Schema 2020-12 or draft-07"],
     [{ properties: { a: { pattern: "(" } } }, "/properties/a/pattern is not a regular expression"],
-    [{ properties: { a: { pattern: "^(a+)+$" } } }, "can backtrack for ever"],
-    [{ patternProperties: { "^(a|a)*$": {} } }, "can backtrack for ever"],
+    [{ properties: { a: { pattern: "^(a+)+$" } } }, "can backtrack exponentially"],
+    [{ patternProperties: { "^(a|a)*$": {} } }, "can backtrack exponentially"],
     [{ $ref: "#/x-own/s", "x-own": { s: { properties: { a: { pattern: "(a*)*b" } } } } }, "can backtrack"],
     [{ allOf: [{ $ref: "#" }] }, "leads back to itself"],
   ])("that cannot be used are said to be so: %j", async (schema, fault) => {

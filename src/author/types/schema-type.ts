@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { formatDocComment, formatKey, formatLiteral } from "./source-text.ts";
 
-/** Deeper, or larger, is `unknown`: nobody reads it, and schemas come from strangers. */
+/** Deeper, or larger, is `unknown`: schemas come from untrusted packs. */
 const deepest = 12;
 const mostNodes = 2000;
 const mostMembers = 200;
@@ -151,7 +151,7 @@ class TypeWriter {
       const type = isRecord(further) && !isOpen ? this.write(further, indent, depth + 1) : "unknown";
       return `{ [key: string]: ${type} }`;
     }
-    // Without the keyword others are allowed, but whoever writes one has most likely misspelt it.
+    // Without the keyword others are allowed, but one that is written is most likely misspelled.
     if (isCut || isOpen || further === true || isRecord(further))
       members.push(`${inner}[key: string]: unknown;`);
     return `{\n${members.join("\n")}\n${indent}}`;

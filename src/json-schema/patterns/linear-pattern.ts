@@ -9,12 +9,12 @@ type Step =
   | { type: "split"; ways: number[] }
   | { type: "match" };
 
-/** A pattern that can be looked for. */
+/** A compiled pattern. */
 export interface LinearPattern {
   steps: readonly Step[];
 }
 
-/** What bounds the time of a search: told of each step, it throws when there were too many. */
+/** Bounds the time of a search: counts its steps and throws when there are too many. */
 export interface StepBudget {
   spend(steps: number): void;
 }
