@@ -306,7 +306,7 @@ export const operationProblems = {
         : "Reinstall the package, or report this to its author.",
   }),
   PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({
-    title: "package.json is larger than 1 MiB",
+    title: "A package.json is larger than 1 MiB",
     severity: warningForBystanders,
     message: ({ bytes, limit, location }) =>
       `The package.json in ${quote(location, 400)} has ${formatCount(bytes)} bytes; the limit is ${formatCount(limit)}.`,
