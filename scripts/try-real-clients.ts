@@ -5,9 +5,7 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { applyPlanWith } from "../src/install/apply-plan-with.ts";
-import { createInstallMeans } from "../src/install/install-means.ts";
-import { planInstallWith, planUninstallWith } from "../src/install/plan-install-with.ts";
+import { applyPlan, planInstall, planUninstall } from "../src/install.ts";
 
 interface RealClient {
   packages: string[];
@@ -88,19 +86,16 @@ async function tryClient(id: string, client: RealClient, folder: string): Promis
   }
   const { PATH } = process.env;
   const environment = { PATH, HOME: home, SECRET: "of the environment", GEMINI_CLI_TRUST_WORKSPACE: "true" };
-  const means = {
-    ...createInstallMeans(),
-    surroundings: { platform: process.platform, environment, home },
-    stateFolder: join(home, "state"),
-  };
+  // The entry says where the client's file lies; our own notes lie in that home too.
+  Object.assign(process.env, { HOME: home, XDG_STATE_HOME: join(home, "state") });
   const options = { cwd: project, env: ["LITERAL=1", "SECRET"] };
-  const { file } = await applyPlanWith(means, await planInstallWith(means, id, "mine", options));
+  const { file } = await applyPlan(await planInstall(id, "mine", options));
   const written = readFileSync(file, "utf8");
   const program = join(folder, "node_modules", client.program);
   const { text } = await run(program, client.args, project, environment);
   if (!client.expected.test(text)) return `does not see the entry:\n${text}`;
   const isUntouched = readFileSync(file, "utf8") === written;
-  await applyPlanWith(means, await planUninstallWith(means, id, "mine", { cwd: project }));
+  await applyPlan(await planUninstall(id, "mine", { cwd: project }));
   const left = existsSync(file) ? readFileSync(file, "utf8") : undefined;
   if (left?.includes('"mine"')) return "still has the entry after uninstalling";
   if (isUntouched && left !== original) return `has another file than before:\n${left}`;

@@ -17,8 +17,8 @@ import {
   removeEntry,
   replaceEntry,
 } from "./editing/edit-config.ts";
+import { matchEntry } from "./entry/build-entry.ts";
 import { findStartFolder } from "./entry/launch.ts";
-import { recognizeEntry } from "./entry/shape-entry.ts";
 import {
   findLedgerEntry,
   hashEntry,
@@ -137,7 +137,7 @@ class Edit {
   }
 
   get #recognized(): string | undefined {
-    return serverOf(recognizeEntry(findReaders(this.#client), this.#request.key, this.#entry));
+    return serverOf(matchEntry(findReaders(this.#client), this.#request.key, this.#entry));
   }
 
   #unchanged(notes: string[] = [], ledger = this.#current.ledger): EditDecision {
@@ -327,9 +327,7 @@ export function findKeysOf(
     const isList = client.isList === true;
     const readers = findReaders(client);
     return [...entries]
-      .filter(
-        ([key, value]) => serverOf(recognizeEntry(readers, key, withoutName(value, { isList }))) === server,
-      )
+      .filter(([key, value]) => serverOf(matchEntry(readers, key, withoutName(value, { isList }))) === server)
       .map(([key]) => key);
   });
 }

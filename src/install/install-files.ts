@@ -1,29 +1,34 @@
 import { join } from "node:path";
-import { ConfigFiles, type OpenedFile } from "../files/config-files.ts";
+import { ConfigFiles, type ConfigFilesOptions, type OpenedFile } from "../files/config-files.ts";
+import { findHome as findOwnHome } from "../files/make-folders.ts";
+import { findStateDirectory } from "../processes/log-folder.ts";
+import { readHost } from "./clients/locations.ts";
 import type { CurrentFile } from "./decide-edit.ts";
 import { type ConfigEditor, ConfigSyntaxError } from "./editing/config-format.ts";
 import { parseConfigText } from "./editing/edit-config.ts";
-import type { InstallMeans } from "./install-means.ts";
 import { type Ledger, parseLedger } from "./ledger.ts";
 
-/** The file that remembers what is ours. */
-export const ledgerPath = ({ stateFolder }: InstallMeans) => join(stateFolder, "installs.json");
+/** Where the state of Trailblaze lies without a home: a folder that does not exist, so that --file works all the same. */
+const noPlace = "/nonexistent";
 
-export const openFiles = ({ stateFolder, waitMs, graceMs, staleMs, onWait, onStep }: InstallMeans) =>
-  new ConfigFiles({
-    backups: join(stateFolder, "backups"),
-    holders: join(stateFolder, "locks"),
-    onStep,
-    onWait,
-    waitMs,
-    graceMs,
-    staleMs,
-  });
+/** The folder of the ledger and of backups. */
+function findStateFolder(): string {
+  const { platform, environment, home } = readHost();
+  return join(findStateDirectory(platform, environment, home ?? findOwnHome()) ?? noPlace, "trailblaze");
+}
+
+/** The file that remembers what is ours. */
+export const ledgerPath = () => join(findStateFolder(), "installs.json");
+
+export function openFiles(options: Omit<ConfigFilesOptions, "backups" | "holders"> = {}): ConfigFiles {
+  const state = findStateFolder();
+  return new ConfigFiles({ ...options, backups: join(state, "backups"), holders: join(state, "locks") });
+}
 
 /** The ledger; one that cannot be read says nothing. */
-export function readLedger(means: InstallMeans, files: ConfigFiles): Ledger {
+export function readLedger(files: ConfigFiles): Ledger {
   try {
-    return parseLedger(files.read(ledgerPath(means)));
+    return parseLedger(files.read(ledgerPath()));
   } catch {
     return parseLedger(undefined);
   }
@@ -50,21 +55,19 @@ export const openConfig = (
 
 /** A client's file, as it was read, and the ledger as it is. */
 export const describeCurrent = (
-  means: InstallMeans,
   files: ConfigFiles,
   realFile: string,
   text: string | undefined,
 ): CurrentFile => ({
   realFile,
   text,
-  ledger: readLedger(means, files),
+  ledger: readLedger(files),
   madeFolders: [],
   isOtherFolder: (folder, than) => files.exists(folder) && !files.areSame(folder, than),
 });
 
 /** A client's file and the ledger as they are. */
 export async function readCurrent(
-  means: InstallMeans,
   files: ConfigFiles,
   editor: ConfigEditor,
   file: string,
@@ -72,5 +75,5 @@ export async function readCurrent(
   const realFile = files.findRealFile(file);
   const { snapshot, text } = await openConfig(files, editor, realFile);
   snapshot.close();
-  return describeCurrent(means, files, realFile, text);
+  return describeCurrent(files, realFile, text);
 }

@@ -1,20 +1,20 @@
 import { listOf, printable } from "../problems/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
-import type { Environment } from "./entry/shape-entry.ts";
-import type { ResolvedServer } from "./install-request.ts";
+import type { Environment } from "./entry/build-entry.ts";
+import type { ResolvedServer } from "./resolve-server.ts";
 
 interface NextSteps {
   scope: Scope;
   names: readonly string[];
   leftOut: readonly string[];
-  /** Whether the project has `trailblaze` itself; a global one does not count. */
-  hasOwnCopy: boolean;
+  /** False for a project's entry where the project lacks `trailblaze`; a global one does not count. */
+  canStart: boolean;
 }
 
 /** What people should know of an entry that was written, a sentence each. */
 export function describeNextSteps(
   client: ClientRecord,
-  { scope, names, leftOut, hasOwnCopy }: NextSteps,
+  { scope, names, leftOut, canStart }: NextSteps,
 ): string[] {
   const notes: string[] = [];
   if (leftOut.length > 0) {
@@ -33,7 +33,7 @@ export function describeNextSteps(
       "The entry starts the trailblaze that is installed in the project: everyone who uses the file needs the packages " +
         "installed.",
     );
-    if (!hasOwnCopy)
+    if (!canStart)
       notes.push(
         "This project does not have trailblaze, so the entry cannot start yet: add it to devDependencies.",
       );

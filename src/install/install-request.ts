@@ -2,28 +2,8 @@ import { describeType, isRecord } from "../data/parse-json.ts";
 import { failure, printable, quote } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
-import type { Environment } from "./entry/shape-entry.ts";
-
-/** A server as a reference led to it. */
-export interface ResolvedServer {
-  /** The short name: the item's, or the config's key. */
-  name: string;
-  /** What its author wants it to be called in clients. */
-  mcpServerName?: string | undefined;
-  /** Names of variables that the server takes from the environment. */
-  envPassthrough: readonly string[];
-  /** The only variables of the environment that reach it; without these, all do. */
-  reachedBy?: readonly string[];
-  transport: "stdio" | "http";
-  /** Absolute path of the project's folder. */
-  project: string;
-}
-
-/**
- * Finds a server and checks every reference of it. Throws `TrailblazeError` where `start` would: `ServerNotFound`,
- * `PackNotInstalled` and the like.
- */
-export type ResolveServer = (server: string, options: { cwd: string }) => Promise<ResolvedServer>;
+import type { Environment } from "./entry/build-entry.ts";
+import type { ResolvedServer } from "./resolve-server.ts";
 
 /** What `planInstall` and `planUninstall` can be asked. */
 export interface InstallOptions {

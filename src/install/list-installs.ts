@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { findProject } from "../discovery/project.ts";
+import type { ConfigFiles } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { findClient } from "./clients/index.ts";
@@ -8,7 +9,6 @@ import { readEntry } from "./editing/edit-config.ts";
 import { loadEditor } from "./editing/editors.ts";
 import { findStartFolder } from "./entry/launch.ts";
 import { openFiles, readLedger } from "./install-files.ts";
-import { createInstallMeans, type InstallMeans } from "./install-means.ts";
 import { hashEntry, type LedgerEntry } from "./ledger.ts";
 
 /** An entry that was installed, as the ledger remembers it. */
@@ -30,12 +30,12 @@ function findProjectOf(file: string): string {
   }
 }
 
-async function describeInstall(means: InstallMeans, record: LedgerEntry): Promise<ListedInstall> {
+async function describeInstall(files: ConfigFiles, record: LedgerEntry): Promise<ListedInstall> {
   const { client: id, scope, server, file, key, container, hash } = record;
   const listed = { client: id, scope, server, file, key, project: null };
   try {
     const client = findClient(id);
-    const text = openFiles(means).read(file);
+    const text = files.read(file);
     if (text === undefined) return { ...listed, state: "missing" };
     const place = { container, key, isList: client.isList === true };
     const entry = readEntry(await loadEditor(client.format), text, place);
@@ -53,13 +53,8 @@ async function describeInstall(means: InstallMeans, record: LedgerEntry): Promis
   }
 }
 
-/** As `listInstalls`, with its means. */
-export async function listInstallsWith(means: InstallMeans): Promise<ListedInstall[]> {
-  const { entries } = readLedger(means, openFiles(means));
-  return Promise.all(entries.map((entry) => describeInstall(means, entry)));
-}
-
 /** What was installed into clients' configs, and how it is now; for `doctor`, which looks for what is orphaned. */
 export async function listInstalls(): Promise<ListedInstall[]> {
-  return listInstallsWith(createInstallMeans());
+  const files = openFiles();
+  return Promise.all(readLedger(files).entries.map((entry) => describeInstall(files, entry)));
 }

@@ -4,15 +4,32 @@ import { inspectItemWith } from "../inspection/inspect.ts";
 import { createInspectionMeans } from "../inspection/inspection-means.ts";
 import { inheritedNames } from "../runtime/server-environment.ts";
 import { findServer } from "../serve/compose-server.ts";
-import type { ResolveServer } from "./install-request.ts";
+
+/** A server as a reference led to it. */
+export interface ResolvedServer {
+  /** The short name: the item's, or the config's key. */
+  name: string;
+  /** What its author wants it to be called in clients. */
+  mcpServerName?: string | undefined;
+  /** Names of variables that the server takes from the environment. */
+  envPassthrough: readonly string[];
+  /** The only variables of the environment that reach it; without these, all do. */
+  reachedBy?: readonly string[];
+  transport: "stdio" | "http";
+  /** Absolute path of the project's folder. */
+  project: string;
+}
 
 const textOrUndefined = (value: unknown) =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
 const textsOf = (value: unknown) =>
   Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 
-/** Finds a server as `start` does, every reference of it checked. Runs nothing. */
-export const resolveServer: ResolveServer = async (reference, { cwd }) => {
+/**
+ * Finds a server as `start` does, and checks every reference of it. Runs nothing. Throws `TrailblazeError` where `start`
+ * would: `ServerNotFound`, `PackNotInstalled` and the like.
+ */
+export async function resolveServer(reference: string, { cwd }: { cwd: string }): Promise<ResolvedServer> {
   const means = createInspectionMeans();
   const { directory } = findProject(means.port, cwd);
   const config = await readConfig(means.port, { directory, cwd });
@@ -35,4 +52,4 @@ export const resolveServer: ResolveServer = async (reference, { cwd }) => {
     envPassthrough,
     reachedBy: [...inheritedNames(process.platform), ...envPassthrough],
   };
-};
+}

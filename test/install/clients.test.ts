@@ -106,13 +106,13 @@ describe("a client's name", () => {
   });
 });
 
-test("clients are listed with their files, those that are here marked", () => {
+test("clients are listed with their files, those that are here marked", async () => {
   const place = makeInstallPlace({
     "home/.cursor/.keep": "",
     "home/.config/opencode/opencode.jsonc": "{}",
     "project/.mcp.json": "{}",
   });
-  const listed = new Map(place.clients().map((client) => [client.id, client]));
+  const listed = new Map((await place.clients()).map((client) => [client.id, client]));
   expect(listed.size).toBe(clients.length);
   expect(listed.get("cursor")).toEqual({
     id: "cursor",

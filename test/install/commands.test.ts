@@ -77,8 +77,7 @@ describe("trailblaze install", () => {
     symlinkSync(inRepository("."), join(project, "node_modules/trailblaze"));
     await run(project, "install", "cursor", "mine");
     const { args } = JSON.parse(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).mcpServers.mine;
-    const linked = join(project, "node_modules/trailblaze/dist/cli/cli.cjs");
-    expect(args[0]).toBe(existsSync(linked) ? linked : inRepository("dist/cli/cli.cjs"));
+    expect(args[0]).toBe(join(project, "node_modules/trailblaze/dist/cli/cli.cjs"));
   });
 
   test("--dry-run prints the diff and writes nothing", async () => {

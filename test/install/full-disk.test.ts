@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lockFile } from "../../src/files/file-lock.ts";
+import type { InstallPlan } from "../../src/install/plan.ts";
 import { changePackages } from "../../src/npm/packages/change-packages.ts";
 import { saveEntries, saveFiles } from "../../src/npm/project-files.ts";
 import { createResponseCache } from "../../src/npm/response-cache.ts";
@@ -31,13 +32,13 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
   }
 
   test("a config is left as it is by install and uninstall, with nothing beside it", async () => {
-    const { install, uninstall, disk, file, state, means } = makePlace();
+    const { install, uninstall, disk, file, state, stateFolder } = makePlace();
     writeFileSync(file, config);
     fillDisk(disk);
     await expect(install("cursor", "mine", { file })).rejects.toMatchObject(full);
     expect(read(file)).toBe(config);
     expect(state()).toEqual(["mcp.json"]);
-    expect(readdirSync(join(means.stateFolder, "backups"))).toEqual([]);
+    expect(readdirSync(join(stateFolder, "backups"))).toEqual([]);
 
     rmSync(join(disk, "filler"));
     await install("cursor", "mine", { file });
@@ -62,12 +63,13 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
   test.each([0, 4096, 8192, 12_288])(
     "the notes of what is installed are left as they are, with %i bytes to spare",
     async (spare) => {
-      const { install, uninstall, disk, root, means } = makePlace();
-      means.stateFolder = join(disk, "state");
+      const { install, uninstall, disk, root, environment } = makePlace();
+      environment.XDG_STATE_HOME = disk;
+      const stateFolder = join(disk, "trailblaze");
       const file = join(root, "mcp.json");
       writeFileSync(file, config);
       await install("cursor", "mine", { file, name: "first" });
-      const [notes, installed] = [join(means.stateFolder, "installs.json"), read(file)];
+      const [notes, installed] = [join(stateFolder, "installs.json"), read(file)];
       const before = read(notes);
       fillDisk(disk, spare);
       const act = [
@@ -79,7 +81,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
         expect(read(file)).toBe(installed);
         expect(read(notes)).toBe(before);
         expect(readdirSync(root).filter((name) => name.includes("mcp.json"))).toEqual(["mcp.json"]);
-        expect(readdirSync(means.stateFolder).filter((name) => /trailblaze-|lock$/.test(name))).toEqual([]);
+        expect(readdirSync(stateFolder).filter((name) => /trailblaze-|lock$/.test(name))).toEqual([]);
       }
       rmSync(join(disk, "filler"));
       await uninstall("cursor", "mine", { file, name: "first" });
@@ -199,8 +201,10 @@ describe.skipIf(process.platform === "win32")("where files may not grow", () => 
   const large = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(3 << 20)}"\n}\n`;
 
   /** Runs `install-host.ts` with files limited to 1 MiB. */
-  const runLimited = (root: string, ...args: string[]) =>
-    runProcess(
+  const runLimited = (root: string, plan: InstallPlan) => {
+    const planFile = join(root, "plan.json");
+    writeFileSync(planFile, JSON.stringify(plan));
+    return runProcess(
       "bash",
       [
         "-c",
@@ -210,25 +214,27 @@ describe.skipIf(process.platform === "win32")("where files may not grow", () => 
         "--import",
         import.meta.resolve("tsx"),
         host,
-        root,
-        ...args,
+        planFile,
       ],
       { cwd: root, env: { ...process.env, TSX_DISABLE_CACHE: "1" }, timeoutMs: 60_000 },
     );
+  };
 
   test("a config is left as it is", { timeout: 120_000 }, async () => {
-    const { root, home, means, install } = makeInstallPlace({ "home/.cursor/mcp.json": large });
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": large });
+    const { root, home, stateFolder } = place;
     const [folder, file] = [join(home, ".cursor"), join(home, ".cursor/mcp.json")];
-    const { exitCode, stderr } = await runLimited(root, "install", "mine");
+    const { exitCode, stderr } = await runLimited(root, await place.planInstall("cursor", "mine"));
     expect(stderr).toContain("ClientConfigUnwritable");
     expect(exitCode).toBe(1);
     expect(read(file)).toBe(large);
     expect(readdirSync(folder)).toEqual(["mcp.json"]);
-    expect(readdirSync(join(means.stateFolder, "backups"))).toEqual([]);
+    expect(readdirSync(join(stateFolder, "backups"))).toEqual([]);
 
-    await install("cursor", "mine");
+    await place.install("cursor", "mine");
     const installed = read(file);
-    expect((await runLimited(root, "uninstall", "mine")).stderr).toContain("larger than the system allows");
+    const { stderr: second } = await runLimited(root, await place.planUninstall("cursor", "mine"));
+    expect(second).toContain("larger than the system allows");
     expect(read(file)).toBe(installed);
     expect(readdirSync(folder)).toEqual(["mcp.json"]);
   });

@@ -11,26 +11,33 @@ import { makeInstallPlace, node, script } from "./install-place.ts";
 const golden = inRepository("test/install/golden");
 const cases = clients.flatMap((client) => {
   const scopes: Scope[] = [];
-  const system = client.user.linux ? "linux" : client.user.darwin ? "darwin" : "win32";
-  if (client.user[system] !== undefined) scopes.push("user");
+  if (Object.keys(client.user).length > 0) scopes.push("user");
   if (client.project !== undefined) scopes.push("project");
-  return scopes.map((scope) => ({ id: client.id, scope, format: client.format, system }));
+  return scopes.map((scope) => ({
+    id: client.id,
+    scope,
+    format: client.format,
+    isOfWindows: client.user.linux === undefined,
+  }));
 });
 
 describe("what is written for", () => {
-  test.each(cases)("$id, $scope scope", async ({ id, scope, format, system }) => {
+  test.each(cases)("$id, $scope scope", async ({ id, scope, format, isOfWindows }) => {
     const place = makeInstallPlace();
     // Paths of Windows cannot be written here; what is written there is the same.
-    const file = system === "win32" ? join(place.home, ".mcp.json") : undefined;
-    if (system === "darwin") place.means.surroundings = { ...place.means.surroundings, platform: "darwin" };
+    const file = isOfWindows && scope === "user" ? join(place.home, ".mcp.json") : undefined;
+    const before = readdirSync(place.project, { recursive: true });
     const options = {
       scope,
       env: ["JIRA_URL=https://jira.example", "JIRA_TOKEN"],
-      ...(file && scope === "user" ? { file } : {}),
+      file,
     };
     const result = await place.install(id, "acme/jira/project-management", options);
     const text = readFileSync(result.file, "utf8");
-    const neutral = text.replaceAll(place.project, "/work/app");
+    const neutral = text
+      .replaceAll(place.project, "/work/app")
+      .replaceAll(script, "/opt/trailblaze/dist/cli/cli.cjs")
+      .replaceAll(node, "/opt/node/bin/node");
     await expect(neutral).toMatchFileSnapshot(join(golden, `${id}.${scope}.${format}.txt`));
 
     expect(text).toContain("start");
@@ -43,7 +50,7 @@ describe("what is written for", () => {
     }
     expect((await place.uninstall(id, "acme/jira/project-management", options)).changed).toBe(true);
     expect(readdirSync(place.home, { recursive: true })).toEqual([".keep"]);
-    expect(readdirSync(place.project, { recursive: true })).toEqual(["package.json"]);
+    expect(readdirSync(place.project, { recursive: true })).toEqual(before);
   });
 
   test("clients that are gone, nothing is left over", () => {

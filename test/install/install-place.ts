@@ -1,65 +1,110 @@
 import { join } from "node:path";
-import { applyPlanWith } from "../../src/install/apply-plan-with.ts";
-import type { InstallMeans } from "../../src/install/install-means.ts";
-import type { InstallOptions, ResolvedServer } from "../../src/install/install-request.ts";
-import { listClientsWith } from "../../src/install/list-clients-with.ts";
-import { planInstallWith, planUninstallWith } from "../../src/install/plan-install-with.ts";
-import { failure } from "../../src/problems/index.ts";
-import { makeTree } from "../support/packs.ts";
+import { onTestFinished, vi } from "vitest";
+import { type ApplySettings, applyPlan } from "../../src/install/apply-plan.ts";
+import { clients } from "../../src/install/clients/index.ts";
+import type { InstallOptions } from "../../src/install/install-request.ts";
+import { listClients } from "../../src/install/list-clients.ts";
+import { listInstalls } from "../../src/install/list-installs.ts";
+import type { InstallPlan } from "../../src/install/plan.ts";
+import { planInstall, planUninstall } from "../../src/install/plan-install.ts";
+import { findStateDirectory } from "../../src/processes/log-folder.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";
 
-export const node = "/opt/node/bin/node";
-export const script = "/opt/trailblaze/dist/cli/cli.cjs";
+/** What an entry of a user's file starts. */
+export const node = process.execPath;
+export const script = inRepository("dist/cli/cli.cjs");
 
-/** The servers that there are in a place, by reference. */
-const servers: Readonly<Record<string, Partial<ResolvedServer>>> = {
-  "acme/jira/project-management": { name: "project-management" },
-  "acme/notes/project-management": { name: "project-management" },
-  "acme/jira/named": { name: "named", mcpServerName: "Acme Jira" },
-  "acme/jira/secretive": { name: "secretive", envPassthrough: ["JIRA_TOKEN"] },
-  "acme/jira/program": {
-    name: "program",
-    envPassthrough: ["JIRA_TOKEN"],
-    reachedBy: ["PATH", "JIRA_TOKEN"],
+const program = { script: "main.js", envPassthrough: ["JIRA_TOKEN"] };
+
+/** A project with a server of its config, two packs with servers, and `trailblaze` itself. */
+const project: Tree = {
+  "package.json": {
+    name: "app",
+    dependencies: { "@acme/jira": "*", "@acme/notes": "*", weather: "*" },
   },
-  "weather/over-http": { name: "over-http", transport: "http" },
-  mine: { name: "mine" },
+  "trailblaze.config.yaml": "servers:\n  mine: { tools: [] }\n",
+  "node_modules/trailblaze/package.json": { name: "trailblaze", version: "1.0.0" },
+  "node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
+    version: "1.2.0",
+    trailblaze: { servers: ["project-management", "named", "program"], prompts: ["say"] },
+  }),
+  "node_modules/@acme/jira/main.js": "",
+  "node_modules/@acme/jira/trailblaze/servers/project-management.json": { prompts: ["say"] },
+  "node_modules/@acme/jira/trailblaze/servers/named.json": { prompts: ["say"], mcpServerName: "Acme Jira" },
+  "node_modules/@acme/jira/trailblaze/servers/program.json": program,
+  "node_modules/@acme/notes/package.json": packManifest("@acme/notes", {
+    trailblaze: { servers: ["project-management"], prompts: ["say"] },
+  }),
+  "node_modules/@acme/notes/trailblaze/servers/project-management.json": { prompts: ["say"] },
+  "node_modules/weather/package.json": packManifest("weather", {
+    trailblaze: { servers: ["over-http"], prompts: ["say"] },
+  }),
+  "node_modules/weather/trailblaze/servers/over-http.json": { prompts: ["say"], transport: "http" },
+  ...Object.fromEntries(
+    ["@acme/jira", "@acme/notes", "weather"].map((pack) => [
+      `node_modules/${pack}/trailblaze/prompts/say.json`,
+      { name: "say", description: "Says hello.", content: "Say hello." },
+    ]),
+  ),
 };
 
-/** A home and a project in a temporary folder, and what installs into clients there. */
-export function makeInstallPlace(tree: Tree = {}, changes: Partial<InstallMeans> = {}) {
-  const root = makeTree({ "home/.keep": "", "project/package.json": { name: "app" }, ...tree });
-  const [home, project] = [join(root, "home"), join(root, "project")];
-  const means: InstallMeans = {
-    surroundings: { platform: "linux", environment: { HOME: home }, home },
-    async resolveServer(reference) {
-      const found = Object.hasOwn(servers, reference) ? servers[reference] : undefined;
-      if (found === undefined)
-        throw failure("ServerNotFound", { name: reference, otherKind: undefined, nearest: [] });
-      return { name: reference, envPassthrough: [], transport: "stdio", project, ...found };
-    },
-    node,
-    findScript: () => script,
-    hasOwnCopy: () => true,
-    stateFolder: join(root, "state/trailblaze"),
-    ...changes,
+/** Variables that name folders of clients: those of the machine that runs the tests are unset. */
+const variables = JSON.stringify(clients).match(/(?<=\$\{)[A-Z_]+(?=:-)/g) ?? [];
+
+/** A home and a project in a temporary folder, which the environment names, and what installs into clients there. */
+export function makeInstallPlace(tree: Tree = {}, settings: ApplySettings = {}) {
+  const inProject = Object.entries(project).map(([path, content]) => [`project/${path}`, content]);
+  const root = makeTree({ "home/.keep": "", ...Object.fromEntries(inProject), ...tree });
+  const [home, cwd] = [join(root, "home"), join(root, "project")];
+  const environment: Record<string, string | undefined> = {
+    ...Object.fromEntries(variables.map((name) => [name, undefined])),
+    HOME: home,
+    USERPROFILE: home,
+    XDG_STATE_HOME: join(root, "state"),
   };
-  const withCwd = (options: InstallOptions) => ({ cwd: project, ...options });
-  const planInstall = (client: string, server: string, options: InstallOptions = {}) =>
-    planInstallWith(means, client, server, withCwd(options));
-  const planUninstall = (client: string, server: string, options: InstallOptions = {}) =>
-    planUninstallWith(means, client, server, withCwd(options));
-  return {
+  /** Makes it the place of this process: a test may have several. */
+  const enter = () => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  };
+  onTestFinished(() => void vi.unstubAllEnvs());
+  enter();
+  const here = {
     root,
     home,
-    project,
-    means,
-    planInstall,
-    planUninstall,
-    install: async (...args: Parameters<typeof planInstall>) =>
-      applyPlanWith(means, await planInstall(...args)),
-    uninstall: async (...args: Parameters<typeof planUninstall>) =>
-      applyPlanWith(means, await planUninstall(...args)),
-    clients: () => listClientsWith(means, { cwd: project }),
+    project: cwd,
+    environment,
+    settings,
+    get stateFolder() {
+      return join(findStateDirectory(process.platform, environment, home) ?? "", "trailblaze");
+    },
+    planInstall(client: string, server: string, options: InstallOptions = {}) {
+      enter();
+      return planInstall(client, server, { cwd, ...options });
+    },
+    planUninstall(client: string, server: string, options: InstallOptions = {}) {
+      enter();
+      return planUninstall(client, server, { cwd, ...options });
+    },
+    apply(plan: InstallPlan) {
+      enter();
+      return applyPlan(plan, settings);
+    },
+    async clients() {
+      enter();
+      return (await listClients({ cwd })).clients;
+    },
+    installs() {
+      enter();
+      return listInstalls();
+    },
+  };
+  return {
+    ...here,
+    install: async (...args: Parameters<typeof here.planInstall>) =>
+      here.apply(await here.planInstall(...args)),
+    uninstall: async (...args: Parameters<typeof here.planUninstall>) =>
+      here.apply(await here.planUninstall(...args)),
   };
 }

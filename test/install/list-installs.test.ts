@@ -1,18 +1,17 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { listInstallsWith } from "../../src/install/list-installs.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
 test("what was installed is listed with how it is now", async () => {
   const place = makeInstallPlace();
-  expect(await listInstallsWith(place.means)).toEqual([]);
+  expect(await place.installs()).toEqual([]);
   const clients = ["cursor", "kiro", "opencode", "mistral-vibe", "goose"];
   const files = new Map<string, string>();
   for (const client of clients) files.set(client, (await place.install(client, "mine")).file);
   rmSync(files.get("kiro") ?? "");
   writeFileSync(files.get("cursor") ?? "", '{"mcpServers":{"mine":{"command":"else"}}}');
   writeFileSync(files.get("goose") ?? "", "[");
-  const listed = await listInstallsWith(place.means);
+  const listed = await place.installs();
   expect(listed.map(({ client, state, project }) => [client, state, project])).toEqual([
     ["cursor", "edited", null],
     ["kiro", "missing", null],
@@ -25,6 +24,6 @@ test("what was installed is listed with how it is now", async () => {
 test("what a project's file starts is of that project", async () => {
   const place = makeInstallPlace();
   const { file } = await place.install("cursor", "mine", { scope: "project" });
-  const listed = await listInstallsWith(place.means);
+  const listed = await place.installs();
   expect(listed).toMatchObject([{ file, state: "installed", project: place.project }]);
 });

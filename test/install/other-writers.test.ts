@@ -15,21 +15,21 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ChangeStep } from "../../src/files/config-files.ts";
-import type { InstallMeans } from "../../src/install/install-means.ts";
+import type { ApplySettings } from "../../src/install/apply-plan.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
 const read = (file: string) => readFileSync(file, "utf8");
 const original = '{\n  // servers\n  "mcpServers": { "theirs": {} }\n}\n';
 const changed = '{\n  // servers\n  "mcpServers": { "theirs": {}, "new": {} }\n}\n';
 
-function makePlace(changes: Partial<InstallMeans> = {}) {
-  const place = makeInstallPlace({ "home/.cursor/mcp.json": original }, changes);
+function makePlace(settings: ApplySettings = {}) {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": original }, settings);
   const folder = join(place.home, ".cursor");
   const file = join(folder, "mcp.json");
   /** Does something when a step of the config's change is reached for the n-th time. */
   const at = (wanted: ChangeStep, act: (round: number) => void) => {
     let round = 0;
-    place.means.onStep = (step, reached) => {
+    place.settings.onStep = (step, reached) => {
       if (step === wanted && reached === file) act(round++);
     };
   };
@@ -77,11 +77,11 @@ describe("a change that another program makes during an edit", () => {
   });
 
   test.each(ways)("%s is kept where the file would have been removed", async (_, write) => {
-    const { install, uninstall, home, means } = makePlace();
+    const { install, uninstall, home, settings } = makePlace();
     const { file } = await install("kiro", "mine");
     const text = read(file).replace("{", '{\n  "new": 1,');
     let isChanged = false;
-    means.onStep = (step) => {
+    settings.onStep = (step) => {
       if (step !== "backedUp" || isChanged) return;
       isChanged = true;
       write(file, text);
@@ -92,8 +92,8 @@ describe("a change that another program makes during an edit", () => {
   });
 
   test("that makes the file is kept", async () => {
-    const { install, means } = makePlace();
-    means.onStep = (step, file) => {
+    const { install, settings } = makePlace();
+    settings.onStep = (step, file) => {
       if (step === "drafted" && file.includes(".kiro") && !existsSync(file))
         writeFileSync(file, '{"new": 1}\n');
     };
@@ -122,9 +122,9 @@ describe("a change that another program makes during an edit", () => {
   });
 
   test("that does not know the new entry is followed by the entry again", async () => {
-    const { install, file, means } = makePlace();
+    const { install, file, settings } = makePlace();
     const rounds = { drafted: 0, replaced: 0 };
-    means.onStep = (step, reached) => {
+    settings.onStep = (step, reached) => {
       if (reached !== file || (step !== "drafted" && step !== "replaced")) return;
       if (rounds[step]++ === 0) writeAside(file, step === "drafted" ? changed : original);
     };
@@ -133,9 +133,9 @@ describe("a change that another program makes during an edit", () => {
   });
 
   test("that removes the new entry again and again is reported", async () => {
-    const { install, file, means } = makePlace({ contendedMs: 50 });
+    const { install, file, settings, stateFolder } = makePlace({ contendedMs: 50 });
     let drafts = 0;
-    means.onStep = (step, reached) => {
+    settings.onStep = (step, reached) => {
       if (reached !== file) return;
       if (step === "drafted" && drafts++ === 0) writeAside(file, changed);
       if (step === "replaced") writeAside(file, original);
@@ -144,12 +144,12 @@ describe("a change that another program makes during an edit", () => {
       message: expect.stringContaining("another program keeps changing it"),
     });
     expect(read(file)).toBe(original);
-    expect(JSON.parse(read(join(means.stateFolder, "installs.json"))).entries).toEqual([]);
+    expect(JSON.parse(read(join(stateFolder, "installs.json"))).entries).toEqual([]);
   });
 
   test("again and again ends the edit with the file as the other program wrote it", async () => {
     const place = makePlace({ contendedMs: 50 });
-    const { install, at, file, folder, means } = place;
+    const { install, at, file, folder, stateFolder } = place;
     let last = "";
     at("drafted", (round) => {
       last = original.replace("{}", `{ "round": ${round} }`);
@@ -161,8 +161,8 @@ describe("a change that another program makes during an edit", () => {
     });
     expect(read(file)).toBe(last);
     expect(readdirSync(folder)).toEqual(["mcp.json"]);
-    expect(readdirSync(join(means.stateFolder, "backups"))).toEqual([]);
-    expect(JSON.parse(read(join(means.stateFolder, "installs.json"))).entries).toEqual([]);
+    expect(readdirSync(join(stateFolder, "backups"))).toEqual([]);
+    expect(JSON.parse(read(join(stateFolder, "installs.json"))).entries).toEqual([]);
   });
 });
 

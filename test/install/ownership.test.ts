@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { makeInstallPlace } from "./install-place.ts";
+import { makeInstallPlace, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
 const read = (file: string) => readFileSync(file, "utf8");
@@ -62,7 +62,7 @@ describe("a foreign entry of that name", () => {
     const file = join(place.home, path);
     await expect(place.install(client, "mine")).rejects.toMatchObject({ code: "ClientConfigConflict" });
     await place.install(client, "mine", { force: true });
-    expect(read(file)).toContain("/opt/trailblaze");
+    expect(read(file)).toContain(script);
     await place.uninstall(client, "mine");
     expect(read(file)).toBe(text);
   });
@@ -142,26 +142,25 @@ describe("an entry of ours", () => {
   });
 
   test("of another project needs another name, or comes back after --force", async () => {
-    const place = makeInstallPlace({ "other/package.json": { name: "other" } });
+    const place = makeInstallPlace({
+      "other/package.json": { name: "other" },
+      "other/trailblaze.config.yaml": "servers:\n  mine: { tools: [] }\n",
+    });
     const other = join(place.root, "other");
-    const { resolveServer } = place.means;
-    const moveTo = (project: string) => {
-      place.means.resolveServer = async (...args) => ({ ...(await resolveServer(...args)), project });
-    };
     const { file } = await place.install("cursor", "mine");
     const text = read(file);
-    moveTo(other);
-    await expect(place.install("cursor", "mine")).rejects.toMatchObject({
+    await expect(place.install("cursor", "mine", { cwd: other })).rejects.toMatchObject({
       code: "ClientConfigConflict",
       message: expect.stringContaining(`starts "mine" of the project "${place.project}"`),
     });
-    expect(await place.install("cursor", "mine", { force: true })).toMatchObject({ changed: true });
+    expect(await place.install("cursor", "mine", { cwd: other, force: true })).toMatchObject({
+      changed: true,
+    });
     expect(read(file)).toContain(other);
     expect(await place.uninstall("cursor", "mine")).toMatchObject({ changed: true });
     expect(read(file)).toBe(text);
 
     // A project that was moved is the same one.
-    moveTo(other);
     rmSync(place.project, { recursive: true });
     expect(await place.install("cursor", "mine", { cwd: other })).toMatchObject({ changed: true });
     expect(await place.uninstall("cursor", "mine", { cwd: other })).toMatchObject({ changed: true });
@@ -180,9 +179,8 @@ describe("an entry of ours", () => {
   test("can be uninstalled after its pack is gone, and after the ledger is", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", "acme/jira/named");
-    const gone = { ...place.means, resolveServer: async () => Promise.reject(new Error("never asked")) };
-    Object.assign(place.means, gone);
-    rmSync(place.means.stateFolder, { recursive: true });
+    rmSync(join(place.project, "node_modules"), { recursive: true });
+    rmSync(place.stateFolder, { recursive: true });
     const result = await place.uninstall("cursor", "@acme/jira/named");
     expect(result).toMatchObject({ changed: true, key: "Acme Jira", server: "acme/jira/named" });
     expect(read(place.file)).toBe('{\n  "mcpServers": {}\n}');
@@ -191,7 +189,7 @@ describe("an entry of ours", () => {
   test("is uninstalled without a ledger only as we would have written it", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", server);
-    rmSync(place.means.stateFolder, { recursive: true });
+    rmSync(place.stateFolder, { recursive: true });
     writeFileSync(place.file, read(place.file).replace('"command"', '"disabled": true, "command"'));
     expect(await place.uninstall("cursor", server)).toMatchObject({ changed: false });
   });
@@ -274,7 +272,7 @@ describe("a file that several clients read", () => {
   test("is understood on a machine that did not write it", async () => {
     const place = makeInstallPlace();
     await place.install("copilot-cli", server, { scope: "project", env: ["A=b"] });
-    rmSync(place.means.stateFolder, { recursive: true });
+    rmSync(place.stateFolder, { recursive: true });
     expect(await place.uninstall("claude-code", server, { scope: "project" })).toMatchObject({
       changed: true,
     });

@@ -1,8 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { applyPlanWith } from "../../src/install/apply-plan-with.ts";
-import { makeInstallPlace, script } from "./install-place.ts";
+import { inRepository } from "../support/repository.ts";
+import { makeInstallPlace, node, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
 
@@ -49,7 +57,7 @@ describe("a request that cannot be met writes nothing", () => {
 
   test("no home", async () => {
     const place = makeInstallPlace();
-    Object.assign(place.means, { surroundings: { platform: "linux", environment: {}, home: undefined } });
+    Object.assign(place.environment, { HOME: undefined, USERPROFILE: undefined });
     await expect(place.install("cursor", server)).rejects.toMatchObject({
       code: "UnknownInstallLocation",
       problem: { hint: expect.stringContaining("HOME") },
@@ -65,20 +73,27 @@ describe("a request that cannot be met writes nothing", () => {
   });
 
   test("a command that lies in npx's cache, but for a project's file", async () => {
-    const place = makeInstallPlace(
-      {},
-      { findScript: () => "/home/me/.npm/_npx/1f/node_modules/trailblaze/dist/cli/cli.cjs" },
-    );
-    await expect(place.install("cursor", server)).rejects.toMatchObject({
+    const cache = "project/_npx/1f";
+    const place = makeInstallPlace({
+      [`${cache}/package.json`]: { name: "app" },
+      [`${cache}/trailblaze.config.yaml`]: "servers:\n  mine: { tools: [] }\n",
+    });
+    const cwd = join(place.root, cache);
+    mkdirSync(join(cwd, "node_modules"));
+    symlinkSync(inRepository("."), join(cwd, "node_modules/trailblaze"));
+    await expect(place.install("cursor", "mine", { cwd })).rejects.toMatchObject({
       code: "InvalidArguments",
       problem: { hint: expect.stringContaining("npm install trailblaze") },
     });
-    expect(await place.install("cursor", server, { scope: "project" })).toMatchObject({ changed: true });
+    expect(await place.install("cursor", "mine", { cwd, scope: "project" })).toMatchObject({
+      changed: true,
+    });
   });
 
   test("nothing for a project's file where the project has no trailblaze, which is said", async () => {
     const say = async (hasOwnCopy: boolean) => {
-      const place = makeInstallPlace({}, { hasOwnCopy: () => hasOwnCopy });
+      const place = makeInstallPlace();
+      if (!hasOwnCopy) rmSync(join(place.project, "node_modules/trailblaze"), { recursive: true });
       const { notes } = await place.planInstall("cursor", server, { scope: "project" });
       return notes.filter((note) => note.includes("devDependencies")).length;
     };
@@ -128,19 +143,19 @@ describe("an entry", () => {
 
   test("has a reference in place of a secret, or leaves it out and says so", async () => {
     const place = makeInstallPlace();
-    const cursor = await place.install("cursor", "acme/jira/secretive", { env: { OTHER: null, PLAIN: "x" } });
-    expect(entryOf(cursor.file, "secretive").env).toEqual({
+    const cursor = await place.install("cursor", "acme/jira/program", { env: { OTHER: null, PLAIN: "x" } });
+    expect(entryOf(cursor.file, "program").env).toEqual({
       PLAIN: "x",
       OTHER: "${env:OTHER}",
       JIRA_TOKEN: "${env:JIRA_TOKEN}",
     });
-    const plan = await place.planInstall("claude-desktop", "acme/jira/secretive");
+    const plan = await place.planInstall("claude-desktop", "acme/jira/program");
     expect(plan.edit).toMatchObject({ entry: { command: expect.anything() } });
     expect(JSON.stringify(plan.edit)).not.toContain("JIRA_TOKEN");
     expect(plan.notes[0]).toMatch(/^JIRA_TOKEN was not written/);
-    const two = await place.planInstall("claude-desktop", "acme/jira/secretive", { env: ["OTHER"] });
+    const two = await place.planInstall("claude-desktop", "acme/jira/program", { env: ["OTHER"] });
     expect(two.notes[0]).toMatch(/^OTHER and JIRA_TOKEN were not written.* add them to the entry/);
-    const given = await place.planInstall("claude-desktop", "acme/jira/secretive", { env: ["JIRA_TOKEN=t"] });
+    const given = await place.planInstall("claude-desktop", "acme/jira/program", { env: ["JIRA_TOKEN=t"] });
     expect(given.edit).toMatchObject({ entry: { env: { JIRA_TOKEN: "t" } } });
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");
   });
@@ -167,14 +182,6 @@ describe("an entry", () => {
   test("keeps a range that was asked for, and is found without it", async () => {
     const place = makeInstallPlace();
     const ranged = "@acme/jira@^1.2/project-management";
-    Object.assign(place.means, {
-      resolveServer: async () => ({
-        name: "project-management",
-        envPassthrough: [],
-        transport: "stdio",
-        project: place.project,
-      }),
-    });
     const { file } = await place.install("cursor", ranged);
     expect(entryOf(file, "project-management").args).toEqual([
       script,
@@ -194,7 +201,7 @@ describe("a plan", () => {
     const file = join(place.home, ".cursor/mcp.json");
     const plan = await place.planInstall("cursor", "mine");
     expect(readFileSync(file, "utf8")).toBe(text);
-    expect(existsSync(place.means.stateFolder)).toBe(false);
+    expect(existsSync(place.stateFolder)).toBe(false);
     expect(plan).toMatchObject({ client: "cursor", server: "mine", file, key: "mine", changed: true });
     expect(plan.diff).toBe(
       [
@@ -206,7 +213,7 @@ describe("a plan", () => {
         '-    "a": {}',
         '+    "a": {},',
         '+    "mine": {',
-        '+      "command": "/opt/node/bin/node",',
+        `+      "command": "${node}",`,
         '+      "args": [',
         `+        "${script}",`,
         '+        "start",',
@@ -220,7 +227,7 @@ describe("a plan", () => {
         "",
       ].join("\n"),
     );
-    const result = await applyPlanWith(place.means, JSON.parse(JSON.stringify(plan)));
+    const result = await place.apply(JSON.parse(JSON.stringify(plan)));
     expect(result.diff).toBe(plan.diff);
     expect(readFileSync(result.backup ?? "", "utf8")).toBe(text);
     expect(Object.keys(result)).toEqual(["client", "server", "file", "key", "changed", "backup", "diff"]);
@@ -230,11 +237,11 @@ describe("a plan", () => {
     const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
     const plan = await place.planInstall("cursor", "mine");
     writeFileSync(plan.file, '{ "other": 1 }');
-    await applyPlanWith(place.means, plan);
+    await place.apply(plan);
     expect(JSON.parse(readFileSync(plan.file, "utf8"))).toMatchObject({ other: 1, mcpServers: { mine: {} } });
     const again = await place.planInstall("cursor", server);
     writeFileSync(plan.file, '{"mcpServers":{"project-management":{"command":"theirs"}}}');
-    await expect(applyPlanWith(place.means, again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
+    await expect(place.apply(again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
   });
 
   test("for a file that is not there shows it as new", async () => {

@@ -15,6 +15,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { ApplySettings } from "../../src/install/apply-plan.ts";
+import type { InstallPlan } from "../../src/install/plan.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { makeInstallPlace } from "./install-place.ts";
@@ -23,9 +25,16 @@ const read = (file: string) => readFileSync(file, "utf8");
 
 const hostArguments = ["--import", import.meta.resolve("tsx"), inRepository("test/install/install-host.ts")];
 
-/** Runs `install-host.ts` in a place. */
-function runHost(root: string, ...args: string[]) {
-  return runProcess(process.execPath, [...hostArguments, root, ...args], {
+/** Writes a plan for `install-host.ts`. */
+function savePlan(root: string, plan: InstallPlan): string {
+  const file = join(root, `${plan.edit.action}-${plan.key}.json`);
+  writeFileSync(file, JSON.stringify(plan));
+  return file;
+}
+
+/** Applies a plan by `install-host.ts`. */
+function runHost(root: string, plan: InstallPlan, ...args: string[]) {
+  return runProcess(process.execPath, [...hostArguments, savePlan(root, plan), ...args], {
     cwd: root,
     env: process.env,
     timeoutMs: 120_000,
@@ -34,8 +43,8 @@ function runHost(root: string, ...args: string[]) {
 
 const original = '{\n  // servers\n  "mcpServers": { "theirs": {} }\n}\n';
 
-function makePlace(changes = {}) {
-  const place = makeInstallPlace({ "home/.cursor/mcp.json": original }, changes);
+function makePlace(settings: ApplySettings = {}) {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": original }, settings);
   const folder = join(place.home, ".cursor");
   return { ...place, folder, file: join(folder, "mcp.json") };
 }
@@ -56,7 +65,7 @@ describe("writing a file", () => {
     const { file } = await place.install("kiro", "mine");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(place.home, ".kiro/settings"))).toEqual(["mcp.json"]);
-    expect(statSync(join(place.means.stateFolder, "installs.json")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(place.stateFolder, "installs.json")).mode & 0o777).toBe(0o600);
   });
 
   test("follows symbolic links, which stay, also to what is not there yet", async () => {
@@ -101,7 +110,7 @@ describe("writing a file", () => {
       await place.uninstall("cursor", "mine");
       await place.install("cursor", "mine");
     }
-    expect(readdirSync(join(place.means.stateFolder, "backups"))).toHaveLength(10);
+    expect(readdirSync(join(place.stateFolder, "backups"))).toHaveLength(10);
   });
 
   test.each(["backedUp", "drafted"] as const)(
@@ -109,7 +118,7 @@ describe("writing a file", () => {
     async (step) => {
       const place = makePlace();
       const error = Object.assign(new Error("full"), { code: "ENOSPC", syscall: "write" });
-      place.means.onStep = (reached, file) => {
+      place.settings.onStep = (reached, file) => {
         if (reached === step && file === place.file) throw error;
       };
       await expect(place.install("cursor", "mine")).rejects.toMatchObject({
@@ -118,7 +127,7 @@ describe("writing a file", () => {
       });
       expect(read(place.file)).toBe(original);
       expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
-      delete place.means.onStep;
+      delete place.settings.onStep;
       await place.install("cursor", "mine");
       await place.uninstall("cursor", "mine");
       expect(read(place.file)).toBe(original);
@@ -149,6 +158,7 @@ describe("writing a file", () => {
         const code = "ClientConfigUnwritable";
         await expect(place.install("cursor", "mine")).rejects.toMatchObject({ code });
       } else {
+        const planFile = savePlan(place.root, await place.planInstall("cursor", "mine"));
         chownSync(place.root, 65_534, 65_534);
         for (const path of readdirSync(place.root, { recursive: true, encoding: "utf8" }))
           chownSync(join(place.root, path), 65_534, 65_534);
@@ -159,15 +169,11 @@ describe("writing a file", () => {
           process.execPath,
           ...hostArguments,
         ];
-        const { exitCode, stderr } = await runProcess(
-          "/usr/bin/setpriv",
-          [...asNobody, place.root, "install", "x"],
-          {
-            cwd: "/",
-            env: { ...process.env, TMPDIR: "/nonexistent", TSX_DISABLE_CACHE: "1" },
-            timeoutMs: 60_000,
-          },
-        );
+        const { exitCode, stderr } = await runProcess("/usr/bin/setpriv", [...asNobody, planFile], {
+          cwd: "/",
+          env: { ...process.env, TMPDIR: "/nonexistent", TSX_DISABLE_CACHE: "1" },
+          timeoutMs: 60_000,
+        });
         expect(stderr).toContain("ClientConfigUnwritable");
         expect(stderr).toContain("permission denied");
         expect(exitCode).toBe(1);
@@ -189,7 +195,7 @@ describe("the lock", () => {
       message: expect.stringContaining("mcp.json.lock"),
     });
     expect(read(place.file)).toBe(original);
-    place.means.waitMs = 30_000;
+    place.settings.waitMs = 30_000;
     const waiting = place.install("cursor", "mine");
     setTimeout(() => rmSync(`${place.file}.lock`, { recursive: true }), 100);
     expect(await waiting).toMatchObject({ changed: true });
@@ -228,7 +234,7 @@ describe("the lock", () => {
   test("that was lost makes the change begin anew", async () => {
     const place = makePlace({ waitMs: 30_000 });
     let losses = 0;
-    place.means.onStep = (step, file) => {
+    place.settings.onStep = (step, file) => {
       if (step !== "drafted" || file !== place.file || losses++ > 0) return;
       // As if this process had slept, and another had come and gone.
       rmSync(`${file}.lock`, { recursive: true });
@@ -241,11 +247,13 @@ describe("the lock", () => {
 });
 
 test("24 processes that install at once lose nothing", { timeout: 240_000 }, async () => {
-  const { root, file, folder, means } = makePlace();
+  const place = makePlace();
+  const { root, file, folder, stateFolder } = place;
   const names = Array.from({ length: 24 }, (_, index) => `server-${index}`);
   await Promise.all(
     names.map(async (name) => {
-      const { exitCode, stderr } = await runHost(root, "install", name);
+      const plan = await place.planInstall("cursor", "mine", { name });
+      const { exitCode, stderr } = await runHost(root, plan);
       expect(exitCode, stderr).toBe(0);
     }),
   );
@@ -253,7 +261,7 @@ test("24 processes that install at once lose nothing", { timeout: 240_000 }, asy
   const { mcpServers } = JSON.parse(text.replace("// servers", ""));
   expect(Object.keys(mcpServers).sort()).toEqual(["theirs", ...names].sort());
   expect(readdirSync(folder)).toEqual(["mcp.json"]);
-  const { entries } = JSON.parse(read(join(means.stateFolder, "installs.json")));
+  const { entries } = JSON.parse(read(join(stateFolder, "installs.json")));
   expect(entries).toHaveLength(names.length);
 });
 
@@ -270,7 +278,8 @@ describe("a process that is killed", () => {
 
   test.each(steps)("when it is %s leaves the old file or the new one", { timeout: 120_000 }, async (step) => {
     const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
-    await expect(runHost(place.root, "install", "mine", step)).rejects.toThrow(/SIGKILL/);
+    const plan = await place.planInstall("cursor", "mine");
+    await expect(runHost(place.root, plan, step)).rejects.toThrow(/SIGKILL/);
     const left = read(place.file);
     if (step !== "replaced@mcp.json") expect(left).toBe(original);
     else expect(left).toContain('"mine"');
@@ -280,7 +289,6 @@ describe("a process that is killed", () => {
     expect(read(place.file)).toBe(left);
 
     // A fresh attempt does what the killed one began, and can be undone.
-    Object.assign(place.means, { node: "/opt/node", findScript: () => "/opt/cli.cjs" });
     await place.install("cursor", "mine");
     await place.uninstall("cursor", "mine");
     expect(read(place.file)).toBe(original);
@@ -289,14 +297,14 @@ describe("a process that is killed", () => {
   test("while it takes an entry out can do so again", { timeout: 120_000 }, async () => {
     for (const step of ["drafted@mcp.json", "replaced@mcp.json", "drafted@installs.json"]) {
       const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
-      Object.assign(place.means, { node: "/opt/node", findScript: () => "/opt/cli.cjs" });
       await place.install("cursor", "mine");
       const installed = read(place.file);
-      await expect(runHost(place.root, "uninstall", "mine", step)).rejects.toThrow(/SIGKILL/);
+      const plan = await place.planUninstall("cursor", "mine");
+      await expect(runHost(place.root, plan, step)).rejects.toThrow(/SIGKILL/);
       expect([installed, original]).toContain(read(place.file));
       await place.uninstall("cursor", "mine");
       expect(read(place.file)).toBe(original);
-      expect(JSON.parse(read(join(place.means.stateFolder, "installs.json"))).entries).toEqual([]);
+      expect(JSON.parse(read(join(place.stateFolder, "installs.json"))).entries).toEqual([]);
     }
   });
 });

@@ -2,10 +2,10 @@ import { posix, win32 } from "node:path";
 import type { ClientRecord, PathTemplates, Scope } from "./client.ts";
 
 /** What paths depend on. */
-export interface Surroundings {
+export interface Host {
   platform: NodeJS.Platform;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute; `undefined` where the environment does not tell it. */
+  /** Absolute; `undefined` where the environment does not name it. */
   home: string | undefined;
 }
 
@@ -20,10 +20,16 @@ export function findHome(
   return home !== undefined && pathOf(platform).isAbsolute(home) ? home : undefined;
 }
 
+/** The machine and the environment of this process. */
+export function readHost(): Host {
+  const { platform, env } = process;
+  return { platform, environment: env, home: findHome(platform, env) };
+}
+
 /** The path that a template stands for; `undefined` where it needs a home and there is none. */
 export function expandPath(
   template: string,
-  { platform, environment, home }: Surroundings,
+  { platform, environment, home }: Host,
   project: string,
 ): string | undefined {
   const path = pathOf(platform);
@@ -46,23 +52,18 @@ const systemOf = (platform: NodeJS.Platform) =>
   platform === "win32" || platform === "darwin" ? platform : "linux";
 
 /** Where a client's file may be, best first; empty where it has none in this scope or on this system. */
-export function findCandidates(
-  client: ClientRecord,
-  scope: Scope,
-  surroundings: Surroundings,
-  project: string,
-): string[] {
+export function findCandidates(client: ClientRecord, scope: Scope, host: Host, project: string): string[] {
   const templates: PathTemplates | undefined =
-    scope === "project" ? client.project : client.user[systemOf(surroundings.platform)];
-  return (templates ?? []).flatMap((template) => expandPath(template, surroundings, project) ?? []);
+    scope === "project" ? client.project : client.user[systemOf(host.platform)];
+  return (templates ?? []).flatMap((template) => expandPath(template, host, project) ?? []);
 }
 
 /** The paths of which one tells that a client is here. */
-export function findSigns(client: ClientRecord, surroundings: Surroundings): string[] {
-  const path = pathOf(surroundings.platform);
-  const files = findCandidates(client, "user", surroundings, "");
+export function findSigns(client: ClientRecord, host: Host): string[] {
+  const path = pathOf(host.platform);
+  const files = findCandidates(client, "user", host, "");
   if (client.signs === undefined) return files.flatMap((file) => [file, path.dirname(file)]);
   // On a system for which it has no file, a client cannot be used.
   if (files.length === 0) return [];
-  return client.signs.flatMap((sign) => expandPath(sign, surroundings, "") ?? []);
+  return client.signs.flatMap((sign) => expandPath(sign, host, "") ?? []);
 }

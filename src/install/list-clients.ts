@@ -2,10 +2,9 @@ import { resolve } from "node:path";
 import { findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { clients } from "./clients/index.ts";
-import { findCandidates, findSigns } from "./clients/locations.ts";
+import { findCandidates, findSigns, readHost } from "./clients/locations.ts";
 import type { ConfigFormatName } from "./editing/config-format.ts";
 import { openFiles } from "./install-files.ts";
-import type { InstallMeans } from "./install-means.ts";
 
 /** A client as `clients --json` shows it. */
 export interface ListedClient {
@@ -21,13 +20,12 @@ export interface ListedClient {
   present: boolean;
 }
 
-/** As the public `listClients`, with its means. */
-export function listClientsWith(
-  means: InstallMeans,
-  { cwd = process.cwd() }: { cwd?: string } = {},
-): ListedClient[] {
-  const files = openFiles(means);
-  const { surroundings } = means;
+/** Every client that is known, with its files, and whether it is here. Reads no config. */
+export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<{
+  clients: ListedClient[];
+}> {
+  const files = openFiles();
+  const host = readHost();
   let project = resolve(cwd);
   try {
     project = findProject(createNodeDiscoveryPort(), cwd).directory;
@@ -35,13 +33,16 @@ export function listClientsWith(
     // Without a project, its files would lie in the folder itself.
   }
   const pick = (paths: readonly string[]) => paths.find((path) => files.exists(path)) ?? paths[0] ?? null;
-  return clients.map((client) => ({
-    id: client.id,
-    name: client.name,
-    aliases: [...client.aliases],
-    format: client.format,
-    userFile: pick(findCandidates(client, "user", surroundings, "")),
-    projectFile: pick(findCandidates(client, "project", surroundings, project)),
-    present: findSigns(client, surroundings).some((sign) => files.exists(sign)),
-  }));
+  const listed = clients.map(
+    (client): ListedClient => ({
+      id: client.id,
+      name: client.name,
+      aliases: [...client.aliases],
+      format: client.format,
+      userFile: pick(findCandidates(client, "user", host, "")),
+      projectFile: pick(findCandidates(client, "project", host, project)),
+      present: findSigns(client, host).some((sign) => files.exists(sign)),
+    }),
+  );
+  return { clients: listed };
 }

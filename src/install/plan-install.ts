@@ -7,14 +7,13 @@ import { failure } from "../problems/index.ts";
 import { formatInstall } from "../problems/install-command.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
-import { findCandidates } from "./clients/locations.ts";
+import { findCandidates, readHost } from "./clients/locations.ts";
 import { decideEdit, type EditDecision, findKeysOf } from "./decide-edit.ts";
 import { loadEditor } from "./editing/editors.ts";
+import { buildEntry } from "./entry/build-entry.ts";
 import { createLaunch, isInNpxCache } from "./entry/launch.ts";
-import { shapeEntry } from "./entry/shape-entry.ts";
 import { formatDiff } from "./format-diff.ts";
 import { openFiles, readCurrent } from "./install-files.ts";
-import type { InstallMeans } from "./install-means.ts";
 import { describeNextSteps, warnOfComments, warnOfVariables } from "./install-notes.ts";
 import {
   checkOptions,
@@ -24,11 +23,11 @@ import {
   normalizeServer,
   readEnvironment,
 } from "./install-request.ts";
+import { findOwnScript, hasOwnCopy } from "./own-command.ts";
 import type { InstallPlan } from "./plan.ts";
 
 /** The files that a request may mean, best first. Throws `TrailblazeError` where there is none. */
 function findFiles(
-  { surroundings }: InstallMeans,
   client: ClientRecord,
   { scope = "user", file, cwd = process.cwd() }: InstallOptions,
   project: () => string,
@@ -41,17 +40,18 @@ function findFiles(
   if (scope === "project" && client.project === undefined) {
     throw failure("NoProjectScope", { client: client.name });
   }
-  const found = findCandidates(client, scope, surroundings, scope === "project" ? project() : "");
+  const host = readHost();
+  const found = findCandidates(client, scope, host, scope === "project" ? project() : "");
   if (found.length > 0) return found;
   const args = { client: client.name };
   if (Object.keys(client.user).length === 0) {
     const hint = "Use --scope project, or name the file with --file.";
     throw failure("UnknownInstallLocation", { ...args, reason: "it has no place of its own", hint });
   }
-  if (findCandidates(client, scope, { ...surroundings, home: "/" }, "").length === 0) {
+  if (findCandidates(client, scope, { ...host, home: "/" }, "").length === 0) {
     throw failure("UnknownInstallLocation", { ...args, reason: "it has none on this system" });
   }
-  const variable = surroundings.platform === "win32" ? "USERPROFILE" : "HOME";
+  const variable = host.platform === "win32" ? "USERPROFILE" : "HOME";
   const hint = `Set ${variable}, or name the file with --file.`;
   throw failure("UnknownInstallLocation", { ...args, reason: `${variable} is not set`, hint });
 }
@@ -59,7 +59,6 @@ function findFiles(
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
 
 async function finishPlan(
-  means: InstallMeans,
   files: ConfigFiles,
   client: ClientRecord,
   target: Target,
@@ -68,7 +67,7 @@ async function finishPlan(
   const { file, key, server, scope, edit } = target;
   const { format } = client;
   const editor = await loadEditor(format);
-  const current = await readCurrent(means, files, editor, file);
+  const current = await readCurrent(files, editor, file);
   const decision = decideEdit(client, editor, target, current);
   const diff = decision.changed ? formatDiff(file, current.text, decision.text) : "";
   const { changed } = decision;
@@ -86,9 +85,14 @@ async function refuseCache(directory: string): Promise<never> {
   });
 }
 
-/** As the public `planInstall`, with its means. */
-export async function planInstallWith(
-  means: InstallMeans,
+/**
+ * What installing a server into an MCP client's config would change. Writes nothing; every reference of the server is
+ * checked, for which definitions are read as inspection does.
+ *
+ * Throws `TrailblazeError`: `UnknownClient`, `UnknownInstallLocation`, `NoProjectScope`, `ClientConfigMalformed`,
+ * `ClientConfigConflict`, `ClientConfigModified`, `InvalidArguments`, and what finding the server can lead to.
+ */
+export async function planInstall(
   clientName: string,
   reference: string,
   options: InstallOptions = {},
@@ -96,11 +100,12 @@ export async function planInstallWith(
   checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
-  const files = openFiles(means);
+  const files = openFiles();
   const { server, started } = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
-  const candidates = findFiles(means, client, options, project);
-  const resolved = await means.resolveServer(reference, { cwd });
+  const candidates = findFiles(client, options, project);
+  const { resolveServer } = await import("./resolve-server.ts");
+  const resolved = await resolveServer(reference, { cwd });
   const key = chooseKey(client, name, resolved);
   const environment = readEnvironment(env, resolved.envPassthrough);
   if (url !== undefined && (client.shape.address === undefined || !isWebAddress(url))) {
@@ -109,8 +114,8 @@ export async function planInstallWith(
       : `"${url}" is no address of the web`;
     throw failure("InvalidArguments", { reason });
   }
-  const script = () => means.findScript(resolved.project);
-  if (url === undefined && scope === "user" && isInNpxCache(script())) await refuseCache(resolved.project);
+  const script = findOwnScript(resolved.project);
+  if (url === undefined && scope === "user" && isInNpxCache(script)) await refuseCache(resolved.project);
   const launch =
     url !== undefined
       ? { url }
@@ -119,22 +124,24 @@ export async function planInstallWith(
           server: started,
           project: resolved.project,
           isHttp: resolved.transport === "http",
-          node: means.node,
-          script: script(),
+          node: process.execPath,
+          script,
         });
-  const { entry, leftOut } = shapeEntry(client, key, launch, environment);
+  const { entry, leftOut } = buildEntry(client, key, launch, environment);
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
-  const hasOwnCopy = scope !== "project" || url !== undefined || means.hasOwnCopy(resolved.project);
-  return finishPlan(means, files, client, target, () => [
-    ...describeNextSteps(client, { scope, names: environment.names, leftOut, hasOwnCopy }),
+  const canStart = scope !== "project" || url !== undefined || hasOwnCopy(resolved.project);
+  return finishPlan(files, client, target, () => [
+    ...describeNextSteps(client, { scope, names: environment.names, leftOut, canStart }),
     ...(url === undefined ? warnOfVariables(resolved, environment) : []),
   ]);
 }
 
-/** As the public `planUninstall`, with its means. */
-export async function planUninstallWith(
-  means: InstallMeans,
+/**
+ * What uninstalling a server from an MCP client's config would change; nothing, where it is not there. The server need
+ * not be installed any more. Writes nothing. Throws as `planInstall`, but for what concerns the server.
+ */
+export async function planUninstall(
   clientName: string,
   reference: string,
   options: InstallOptions = {},
@@ -142,15 +149,15 @@ export async function planUninstallWith(
   checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, force = false } = options;
-  const files = openFiles(means);
+  const files = openFiles();
   const { server, name: itemName } = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
-  const candidates = findFiles(means, client, options, project);
+  const candidates = findFiles(client, options, project);
   const editor = await loadEditor(client.format);
   const present = candidates.filter((file) => files.exists(file));
   const places: { file: string; key: string }[] = [];
   for (const file of present) {
-    const current = await readCurrent(means, files, editor, file);
+    const current = await readCurrent(files, editor, file);
     for (const key of findKeysOf(client, editor, { file, server }, current)) places.push({ file, key });
   }
   const named = name === undefined ? places : places.filter(({ key }) => key === name);
@@ -163,7 +170,7 @@ export async function planUninstallWith(
   const file = place?.file ?? present[0] ?? candidates[0] ?? "";
   const key = place?.key ?? name ?? itemName;
   const target: Target = { file, key, server, scope, edit: { action: "uninstall", force } };
-  return finishPlan(means, files, client, target, ({ changed }) => {
+  return finishPlan(files, client, target, ({ changed }) => {
     const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
     return changed && isShared ? ["Other clients read .mcp.json too: it is gone for them as well."] : [];
   });

@@ -12,7 +12,7 @@ export interface Environment {
 const noEnvironment: Environment = { literals: new Map(), names: [] };
 
 /** An entry as a client wants it, and the names of variables that found no place in it. */
-export function shapeEntry(
+export function buildEntry(
   { shape, reference }: ClientRecord,
   key: string,
   launch: Launch,
@@ -56,7 +56,7 @@ function readWords({ shape }: ClientRecord, entry: Readonly<Record<string, unkno
 function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<string, unknown>>): boolean {
   const [command, ...args] = readWords(client, value);
   const launch = { command: String(command), args: args.map(String) };
-  const { entry } = shapeEntry(client, key, launch);
+  const { entry } = buildEntry(client, key, launch);
   const { shape } = client;
   const given = { ...value };
   delete given[shape.environment ?? "env"];
@@ -68,7 +68,7 @@ function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<st
  * The server that an entry starts, if it is one that we would write for one of `clients`, whoever wrote it: a project's
  * file comes from other machines, and several clients may read it.
  */
-export function recognizeEntry(
+export function matchEntry(
   clients: readonly ClientRecord[],
   key: string,
   value: unknown,

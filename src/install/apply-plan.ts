@@ -1,4 +1,4 @@
-import type { ConfigFiles } from "../files/config-files.ts";
+import type { ConfigFiles, ConfigFilesOptions } from "../files/config-files.ts";
 import type { FileLock } from "../files/file-lock.ts";
 import type { FileSnapshot } from "../files/file-snapshot.ts";
 import type { Draft } from "../files/replace-file.ts";
@@ -18,7 +18,6 @@ import {
   readCurrent,
   readLedger,
 } from "./install-files.ts";
-import type { InstallMeans } from "./install-means.ts";
 import { formatLedger, type Ledger, ledgerFileOf } from "./ledger.ts";
 import type { InstallPlan, InstallResult } from "./plan.ts";
 
@@ -31,13 +30,19 @@ const folderTries = 20;
 /** How long another program that was seen writing the file may take to write what it read before the change. */
 const confirmMs = 30;
 
-/** As the public `applyPlan`, with its means. */
-export async function applyPlanWith(means: InstallMeans, plan: InstallPlan): Promise<InstallResult> {
-  return new Application(means, plan, findClient(plan.client), await loadEditor(plan.format)).run();
+/** How a change waits for other programs, and what hears of its steps. */
+export interface ApplySettings extends Omit<ConfigFilesOptions, "backups" | "holders"> {
+  /** How long another program may keep changing a file that is to be edited. */
+  contendedMs?: number;
+}
+
+/** As the public `applyPlan`. */
+export async function applyPlan(plan: InstallPlan, settings: ApplySettings): Promise<InstallResult> {
+  return new Application(plan, settings, findClient(plan.client), await loadEditor(plan.format)).run();
 }
 
 class Application {
-  readonly #means: InstallMeans;
+  readonly #contendedMs: number;
   readonly #plan: InstallPlan;
   readonly #client: ClientRecord;
   readonly #editor: ConfigEditor;
@@ -49,14 +54,19 @@ class Application {
   /** What this change wrote to the ledger last. */
   #ledgerText: string | undefined;
 
-  constructor(means: InstallMeans, plan: InstallPlan, client: ClientRecord, editor: ConfigEditor) {
-    this.#means = means;
+  constructor(
+    plan: InstallPlan,
+    { contendedMs = 10_000, ...options }: ApplySettings,
+    client: ClientRecord,
+    editor: ConfigEditor,
+  ) {
+    this.#contendedMs = contendedMs;
     this.#plan = plan;
     this.#client = client;
     this.#editor = editor;
-    this.#files = openFiles(means);
+    this.#files = openFiles(options);
     this.#realFile = this.#files.findRealFile(plan.file);
-    this.#ledgerFile = ledgerPath(means);
+    this.#ledgerFile = ledgerPath();
   }
 
   async run(): Promise<InstallResult> {
@@ -85,7 +95,7 @@ class Application {
   /** Where there is nothing to change, no lock is needed, nor a folder that may be written. */
   async #isDoneAlready(): Promise<boolean> {
     if (this.#plan.changed && this.#files.exists(this.#realFile)) return false;
-    const current = await readCurrent(this.#means, this.#files, this.#editor, this.#plan.file);
+    const current = await readCurrent(this.#files, this.#editor, this.#plan.file);
     const { changed, ledger } = this.#decide(current);
     return !changed && (ledger === current.ledger || current.text === undefined);
   }
@@ -102,7 +112,7 @@ class Application {
       try {
         const ledgerLock = await files.lock(this.#ledgerFile);
         try {
-          const { folders = [] } = ledgerFileOf(readLedger(this.#means, files), this.#realFile) ?? {};
+          const { folders = [] } = ledgerFileOf(readLedger(files), this.#realFile) ?? {};
           result = await this.#changeLocked(lock, madeFolders);
           if (result?.changed && !files.exists(this.#realFile)) {
             // The lock lies in one of the folders that go.
@@ -122,7 +132,7 @@ class Application {
   }
 
   async #changeLocked(lock: FileLock, madeFolders: readonly string[]): Promise<InstallResult | undefined> {
-    const giveUpAt = performance.now() + (this.#means.contendedMs ?? 10_000);
+    const giveUpAt = performance.now() + this.#contendedMs;
     let made: InstallResult | undefined;
     let isDone = false;
     try {
@@ -131,7 +141,7 @@ class Application {
         let result: InstallResult | undefined;
         try {
           lock.refresh();
-          const described = describeCurrent(this.#means, this.#files, this.#realFile, opened.text);
+          const described = describeCurrent(this.#files, this.#realFile, opened.text);
           const current = { ...described, ledger: this.#ledgerBefore ?? described.ledger, madeFolders };
           result = this.#try(lock, opened.snapshot, current, { isFolderBusy: tries > folderTries });
           if (result?.changed) result = await this.#keepLateChanges(lock, opened.snapshot, current, result);
@@ -157,7 +167,7 @@ class Application {
   async #isLasting(): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, confirmMs));
     try {
-      const current = await readCurrent(this.#means, this.#files, this.#editor, this.#plan.file);
+      const current = await readCurrent(this.#files, this.#editor, this.#plan.file);
       return !this.#decide(current).changed;
     } catch (error) {
       if (error instanceof TrailblazeError) return true;

@@ -1,0 +1,36 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ancestorsOf } from "../discovery/project.ts";
+
+/** The folder of this very package, whichever bundle this module has become part of. */
+function findOwnPackage(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const manifest = join(folder, "package.json");
+    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "trailblaze")
+      return folder;
+    if (folder === dirname(folder)) return folder;
+  }
+}
+
+/**
+ * Absolute path of the command's script: by the project's link to this package, if it has one, since stores of packages have
+ * a version in their paths.
+ */
+export function findOwnScript(project: string): string {
+  const script = "dist/cli/cli.cjs";
+  const own = findOwnPackage();
+  const linked = join(project, "node_modules/trailblaze");
+  try {
+    if (realpathSync(linked) === realpathSync(own)) return join(linked, script);
+  } catch {
+    // The project has no such link.
+  }
+  return join(own, script);
+}
+
+/** Whether code in the project would get the package `trailblaze`. */
+export const hasOwnCopy = (project: string): boolean =>
+  [...ancestorsOf(project)].some((folder) =>
+    existsSync(join(folder, "node_modules/trailblaze/package.json")),
+  );
