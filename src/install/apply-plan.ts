@@ -6,14 +6,14 @@ import { failure, TrailblazeError } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { type CurrentFile, decideEdit } from "./decide-edit.ts";
+import { loadEditor, openConfig } from "./editing/config-document.ts";
 import type { ConfigEditor } from "./editing/config-format.ts";
-import { loadEditor } from "./editing/editors.ts";
 import { formatDiff } from "./format-diff.ts";
 import {
   describeCurrent,
   isWholeConfig,
   ledgerPath,
-  openConfig,
+  openConfigFile,
   openFiles,
   readCurrent,
   readLedger,
@@ -89,7 +89,7 @@ class Application {
   }
 
   #decide(current: CurrentFile) {
-    return decideEdit(this.#client, this.#editor, this.#plan, current);
+    return decideEdit(this.#client, this.#plan, current);
   }
 
   /** Where there is nothing to change, no lock is needed, nor a folder that may be written. */
@@ -137,11 +137,11 @@ class Application {
     let isDone = false;
     try {
       for (let tries = 1; ; tries++) {
-        const opened = await openConfig(this.#files, this.#editor, this.#realFile, { avoidBusy: true });
+        const opened = await openConfigFile(this.#files, this.#editor, this.#realFile, { avoidBusy: true });
         let result: InstallResult | undefined;
         try {
           lock.refresh();
-          const described = describeCurrent(this.#files, this.#realFile, opened.text);
+          const described = describeCurrent(this.#files, this.#realFile, opened);
           const current = { ...described, ledger: this.#ledgerBefore ?? described.ledger, madeFolders };
           result = this.#try(lock, opened.snapshot, current, { isFolderBusy: tries > folderTries });
           if (result?.changed) result = await this.#keepLateChanges(lock, opened.snapshot, current, result);
@@ -257,11 +257,11 @@ class Application {
     result: InstallResult,
   ): Promise<InstallResult> {
     const files = this.#files;
-    const late = await files.readLate(replaced, (text) => isWholeConfig(this.#editor, text));
+    const late = await files.readLate(replaced, (text) => isWholeConfig(openConfig(this.#editor, text)));
     if (late === undefined) return result;
     const written = this.#decide(current).text;
-    const base = { ...current, text: late };
-    const { snapshot, text } = await openConfig(files, this.#editor, this.#realFile);
+    const base = { ...current, text: late, config: openConfig(this.#editor, late) };
+    const { snapshot, text } = await openConfigFile(files, this.#editor, this.#realFile);
     try {
       const again = text === written ? this.#try(lock, snapshot, base, { isLate: true }) : undefined;
       if (again !== undefined) return await this.#keepLateChanges(lock, snapshot, base, again);

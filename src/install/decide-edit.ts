@@ -1,22 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { createLineIndex } from "../data/decode.ts";
+import { isRecord } from "../data/parse-json.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findReaders } from "./clients/index.ts";
-import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
-import { isMap, type JsonRecord, type JsonValue, valueAt } from "./editing/config-value.ts";
-import {
-  addEntry,
-  entriesIn,
-  entryAt,
-  isEmptyConfig,
-  isEmptyValue,
-  parseConfigText,
-  putEntryBack,
-  readEntry,
-  removeEntry,
-  replaceEntry,
-} from "./editing/edit-config.ts";
+import { type ConfigDocument, isEmptyValue } from "./editing/config-document.ts";
+import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
+import { type JsonRecord, type JsonValue, valueAt } from "./editing/config-value.ts";
 import { matchEntry } from "./entry/build-entry.ts";
 import { findStartFolder } from "./entry/launch.ts";
 import {
@@ -39,6 +29,8 @@ export interface CurrentFile {
   realFile: string;
   /** `undefined` where there is none. */
   text: string | undefined;
+  /** What the text holds, or why it cannot be used. */
+  config: ConfigDocument | ConfigSyntaxError;
   ledger: Ledger;
   /** Folders that were made for it just now, innermost first. */
   madeFolders: readonly string[];
@@ -58,28 +50,35 @@ export interface EditDecision {
 type Request = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
 
 /** The container that a config has, of those that its client reads. */
-function chooseContainer(client: ClientRecord, root: unknown): readonly string[] {
-  const { newerContainer, container } = client;
+function chooseContainer(
+  { newerContainer, container }: ClientRecord,
+  { root }: ConfigDocument,
+): readonly string[] {
   if (newerContainer === undefined) return container;
   const newer = valueAt(root, newerContainer);
   // An entry of the older form may have the very name of the newer container.
   const isEntry =
-    isMap(newer) &&
+    isRecord(newer) &&
     (typeof newer.type === "string" || typeof newer.command === "string" || Array.isArray(newer.command));
-  return isMap(newer) && !isEntry ? newerContainer : container;
+  return isRecord(newer) && !isEntry ? newerContainer : container;
 }
 
 /** The entry without the key that a list repeats in it. */
 function withoutName(value: unknown, { isList }: Pick<EntryPlace, "isList">): unknown {
-  if (!isList || !isMap(value)) return value;
+  if (!isList || !isRecord(value)) return value;
   const { name: _, ...rest } = value;
   return rest;
 }
 
-/** Runs an edit; what the editor finds wrong with the file becomes the problem that people see. */
-function refuseMalformed<Result>(file: string, text: string, run: () => Result): Result {
+/** Runs an edit of a config; what is wrong with that becomes the problem that people see. */
+function refuseMalformed<Result>(
+  file: string,
+  { text = "", config }: CurrentFile,
+  run: (config: ConfigDocument) => Result,
+): Result {
   try {
-    return run();
+    if (config instanceof ConfigSyntaxError) throw config;
+    return run(config);
   } catch (error) {
     if (error instanceof TrailblazeError) throw error;
     const tooDeep = error instanceof RangeError;
@@ -98,23 +97,21 @@ function serverOf(reference: string | undefined): string | undefined {
 
 class Edit {
   readonly #client: ClientRecord;
-  readonly #editor: ConfigEditor;
+  readonly #config: ConfigDocument;
   readonly #request: Request;
   readonly #current: CurrentFile;
-  readonly #text: string;
   readonly #place: EntryPlace;
   readonly #entry: unknown;
   readonly #record: LedgerEntry | undefined;
 
-  constructor(client: ClientRecord, editor: ConfigEditor, request: Request, current: CurrentFile) {
+  constructor(client: ClientRecord, config: ConfigDocument, request: Request, current: CurrentFile) {
     this.#client = client;
-    this.#editor = editor;
+    this.#config = config;
     this.#request = request;
     this.#current = current;
-    this.#text = current.text ?? "";
-    const container = chooseContainer(client, parseConfigText(editor, this.#text));
+    const container = chooseContainer(client, config);
     this.#place = { container, key: request.key, isList: client.isList === true };
-    this.#entry = withoutName(readEntry(editor, this.#text, this.#place), this.#place);
+    this.#entry = withoutName(config.get(this.#place), this.#place);
     const record = findLedgerEntry(current.ledger, { file: current.realFile, container, key: request.key });
     // The process that wrote the record may have ended before it wrote the file.
     const isVoid = record?.replaced !== undefined && hashEntry(record.replaced.value) === this.#hash;
@@ -128,11 +125,9 @@ class Edit {
   /** Whether anything of ours is in the file; else what is known of it is about a file of the past. */
   get #hasOwnEntries(): boolean {
     const { realFile, ledger } = this.#current;
-    const root = parseConfigText(this.#editor, this.#text);
     const { isList } = this.#place;
     return ledger.entries.some(
-      ({ file, container, key }) =>
-        file === realFile && entryAt(root, { container, key, isList }) !== undefined,
+      ({ file, container, key }) => file === realFile && this.#config.has({ container, key, isList }),
     );
   }
 
@@ -155,7 +150,7 @@ class Edit {
   /** The project in which the entry starts its server, if it is there and not the one that `entry` is for. */
   #findOtherProject(entry: JsonRecord): string | undefined {
     const [there, wanted] = [
-      isMap(this.#entry) ? findStartFolder(this.#entry) : undefined,
+      isRecord(this.#entry) ? findStartFolder(this.#entry) : undefined,
       findStartFolder(entry),
     ];
     if (there === undefined || wanted === undefined) return undefined;
@@ -200,10 +195,11 @@ class Edit {
       hash: hashEntry(entry),
     };
     if (this.#entry === undefined) {
-      const { text, trace } = addEntry(this.#editor, this.#text, this.#place, entry);
+      const { text } = this.#config.set(this.#place, entry);
       const facts = ledgerFileOf(ledger, realFile);
       const isKnown = facts !== undefined && this.#hasOwnEntries;
-      const isLaid = !isEmptyValue(valueAt(parseConfigText(this.#editor, this.#text), container));
+      const isLaid = !isEmptyValue(valueAt(this.#config.root, container));
+      const trace = this.#config.traceContainer(container);
       const traces = isKnown && isLaid ? {} : { [JSON.stringify(container)]: trace };
       const withFile = withLedgerFile(ledger, realFile, {
         made: this.#current.text === undefined || (isKnown && facts.made),
@@ -217,7 +213,8 @@ class Edit {
     const { server: owner, client: writer, hash } = this.#record ?? {};
     if (owner === server && writer !== this.#client.id && hash === this.#hash) return this.#unchanged();
     const ownership = this.#checkOwner(entry, force);
-    const { text, raw } = replaceEntry(this.#editor, this.#text, this.#place, entry);
+    const { text } = this.#config.set(this.#place, entry);
+    const raw = this.#config.rawOf(this.#place);
     const before: ReplacedEntry | undefined =
       ownership === "same"
         ? this.#record?.replaced
@@ -239,7 +236,7 @@ class Edit {
   }
 
   uninstall(force: boolean): EditDecision {
-    const { realFile, ledger, text } = this.#current;
+    const { realFile, ledger } = this.#current;
     const { key, server, file } = this.#request;
     const { container } = this.#place;
     const without = withoutLedgerEntry(ledger, { file: realFile, container, key });
@@ -254,20 +251,19 @@ class Edit {
       this.#fail("ClientConfigModified");
     const replaced = this.#record?.replaced;
     if (replaced !== undefined) {
-      const back = { raw: replaced.raw, value: replaced.value };
-      const restored = putEntryBack(this.#editor, this.#text, this.#place, back);
+      const { text } = this.#config.putBack(this.#place, replaced);
       const then = replaced.entry === undefined ? without : withLedgerEntry(without, replaced.entry);
-      return { changed: true, text: restored, ledger: this.#forgetFile(then), notes: [] };
+      return { changed: true, text, ledger: this.#forgetFile(then), notes: [] };
     }
     const facts = ledgerFileOf(ledger, realFile);
     const trace = facts?.traces[JSON.stringify(container)];
-    const removed = removeEntry(this.#editor, text ?? "", this.#place, trace);
+    const removed = this.#config.remove(this.#place, trace);
     const isLast = !without.entries.some((entry) => entry.file === realFile);
-    const isUseless = facts?.made === true && isLast && isEmptyConfig(this.#editor, removed, container);
-    const noComment = /^[\s{}[\]:",\w.-]*$/.test(removed);
+    const isUseless = facts?.made === true && isLast && removed.isEmpty(container);
+    const noComment = /^[\s{}[\]:",\w.-]*$/.test(removed.text);
     return {
       changed: true,
-      text: isUseless && noComment ? undefined : removed,
+      text: isUseless && noComment ? undefined : removed.text,
       ledger: this.#forgetFile(without),
       notes: [],
     };
@@ -286,14 +282,9 @@ class Edit {
  * Decides what an edit comes to, given the file and the ledger as they are. Throws `TrailblazeError`
  * `ClientConfigMalformed`, `ClientConfigConflict`, `ClientConfigModified`.
  */
-export function decideEdit(
-  client: ClientRecord,
-  editor: ConfigEditor,
-  request: Request,
-  current: CurrentFile,
-): EditDecision {
-  return refuseMalformed(request.file, current.text ?? "", () => {
-    const edit = new Edit(client, editor, request, current);
+export function decideEdit(client: ClientRecord, request: Request, current: CurrentFile): EditDecision {
+  return refuseMalformed(request.file, current, (config) => {
+    const edit = new Edit(client, config, request, current);
     const { edit: planned } = request;
     return planned.action === "install"
       ? edit.install(planned.entry, planned.force)
@@ -307,14 +298,14 @@ export function decideEdit(
  */
 export function findKeysOf(
   client: ClientRecord,
-  editor: ConfigEditor,
   { file, server }: Pick<InstallPlan, "file" | "server">,
-  { realFile, text = "", ledger }: CurrentFile,
+  current: CurrentFile,
 ): string[] {
-  return refuseMalformed(file, text, () => {
-    const root = parseConfigText(editor, text);
-    const container = chooseContainer(client, root);
-    const entries = entriesIn(root, { container, isList: client.isList === true });
+  return refuseMalformed(file, current, (config) => {
+    const { realFile, ledger } = current;
+    const container = chooseContainer(client, config);
+    const isList = client.isList === true;
+    const entries = config.entries({ container, isList });
     const isGone = (key: string) => !entries.has(key);
     const recorded = ledger.entries.filter(
       (entry) =>
@@ -324,7 +315,6 @@ export function findKeysOf(
         !isGone(entry.key),
     );
     if (recorded.length > 0) return recorded.map(({ key }) => key);
-    const isList = client.isList === true;
     const readers = findReaders(client);
     return [...entries]
       .filter(([key, value]) => serverOf(matchEntry(readers, key, withoutName(value, { isList }))) === server)

@@ -4,8 +4,8 @@ import { findHome as findOwnHome } from "../files/make-folders.ts";
 import { findStateDirectory } from "../processes/log-folder.ts";
 import { readHost } from "./clients/locations.ts";
 import type { CurrentFile } from "./decide-edit.ts";
-import { type ConfigEditor, ConfigSyntaxError } from "./editing/config-format.ts";
-import { parseConfigText } from "./editing/edit-config.ts";
+import { ConfigDocument, openConfig } from "./editing/config-document.ts";
+import type { ConfigEditor, ConfigSyntaxError } from "./editing/config-format.ts";
 import { type Ledger, parseLedger } from "./ledger.ts";
 
 /** Where the state of Trailblaze lies without a home: a folder that does not exist, so that --file works all the same. */
@@ -34,33 +34,41 @@ export function readLedger(files: ConfigFiles): Ledger {
   }
 }
 
-/** Whether a text can be a whole config: one that another program is writing is blank or broken for a moment. */
-export function isWholeConfig(editor: ConfigEditor, text: string): boolean {
-  try {
-    parseConfigText(editor, text);
-    return text.trim() !== "";
-  } catch (error) {
-    if (error instanceof ConfigSyntaxError || error instanceof RangeError) return false;
-    throw error;
-  }
+/** Whether a config can be whole: one that another program is writing is blank or broken for a moment. */
+export const isWholeConfig = (config: ConfigDocument | ConfigSyntaxError): boolean =>
+  config instanceof ConfigDocument && config.text.trim() !== "";
+
+/** A client's file as it was opened, and what it holds. */
+export interface OpenedConfig extends OpenedFile {
+  config: ConfigDocument | ConfigSyntaxError;
 }
 
 /** Reads a client's file that another program may be writing. Its snapshot is to be closed. */
-export const openConfig = (
+export async function openConfigFile(
   files: ConfigFiles,
   editor: ConfigEditor,
   file: string,
   { avoidBusy = false } = {},
-): Promise<OpenedFile> => files.open(file, { isWhole: (text) => isWholeConfig(editor, text), avoidBusy });
+): Promise<OpenedConfig> {
+  let config = openConfig(editor, "");
+  const none = config;
+  const isWhole = (text: string) => {
+    config = openConfig(editor, text);
+    return isWholeConfig(config);
+  };
+  const opened = await files.open(file, { isWhole, avoidBusy });
+  return { ...opened, config: opened.text === undefined ? none : config };
+}
 
 /** A client's file, as it was read, and the ledger as it is. */
 export const describeCurrent = (
   files: ConfigFiles,
   realFile: string,
-  text: string | undefined,
+  { text, config }: Pick<OpenedConfig, "text" | "config">,
 ): CurrentFile => ({
   realFile,
   text,
+  config,
   ledger: readLedger(files),
   madeFolders: [],
   isOtherFolder: (folder, than) => files.exists(folder) && !files.areSame(folder, than),
@@ -73,7 +81,7 @@ export async function readCurrent(
   file: string,
 ): Promise<CurrentFile> {
   const realFile = files.findRealFile(file);
-  const { snapshot, text } = await openConfig(files, editor, realFile);
-  snapshot.close();
-  return describeCurrent(files, realFile, text);
+  const opened = await openConfigFile(files, editor, realFile);
+  opened.snapshot.close();
+  return describeCurrent(files, realFile, opened);
 }

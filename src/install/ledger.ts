@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
 import type { Scope } from "./clients/client.ts";
+import type { ContainerTrace } from "./editing/config-document.ts";
 import { canonicalJson, type JsonValue } from "./editing/config-value.ts";
-import type { ContainerTrace } from "./editing/edit-config.ts";
 
 /** An entry that we wrote. */
 export interface LedgerEntry {

@@ -1,12 +1,11 @@
 import { dirname } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import type { ConfigFiles } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { findClient } from "./clients/index.ts";
-import { isMap } from "./editing/config-value.ts";
-import { readEntry } from "./editing/edit-config.ts";
-import { loadEditor } from "./editing/editors.ts";
+import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
 import { findStartFolder } from "./entry/launch.ts";
 import { openFiles, readLedger } from "./install-files.ts";
 import { hashEntry, type LedgerEntry } from "./ledger.ts";
@@ -38,8 +37,8 @@ async function describeInstall(files: ConfigFiles, record: LedgerEntry): Promise
     const text = files.read(file);
     if (text === undefined) return { ...listed, state: "missing" };
     const place = { container, key, isList: client.isList === true };
-    const entry = readEntry(await loadEditor(client.format), text, place);
-    if (!isMap(entry)) return { ...listed, state: entry === undefined ? "missing" : "edited" };
+    const entry = new ConfigDocument(await loadEditor(client.format), text).get(place);
+    if (!isRecord(entry)) return { ...listed, state: entry === undefined ? "missing" : "edited" };
     const { name: _, ...rest } = entry;
     const state = hashEntry(place.isList ? rest : entry) === hash ? "installed" : "edited";
     const isOfProject = scope === "project" && state === "installed";

@@ -9,7 +9,7 @@ import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { decideEdit, type EditDecision, findKeysOf } from "./decide-edit.ts";
-import { loadEditor } from "./editing/editors.ts";
+import { loadEditor } from "./editing/config-document.ts";
 import { buildEntry } from "./entry/build-entry.ts";
 import { createLaunch, isInNpxCache } from "./entry/launch.ts";
 import { formatDiff } from "./format-diff.ts";
@@ -68,7 +68,7 @@ async function finishPlan(
   const { format } = client;
   const editor = await loadEditor(format);
   const current = await readCurrent(files, editor, file);
-  const decision = decideEdit(client, editor, target, current);
+  const decision = decideEdit(client, target, current);
   const diff = decision.changed ? formatDiff(file, current.text, decision.text) : "";
   const { changed } = decision;
   const described = [...decision.notes, ...notes(decision), ...warnOfComments(client, current.text)];
@@ -158,7 +158,7 @@ export async function planUninstall(
   const places: { file: string; key: string }[] = [];
   for (const file of present) {
     const current = await readCurrent(files, editor, file);
-    for (const key of findKeysOf(client, editor, { file, server }, current)) places.push({ file, key });
+    for (const key of findKeysOf(client, { file, server }, current)) places.push({ file, key });
   }
   const named = name === undefined ? places : places.filter(({ key }) => key === name);
   const [place, second] = named;

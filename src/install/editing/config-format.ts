@@ -25,30 +25,31 @@ export interface EntryPlace {
   isList: boolean;
 }
 
-/**
- * One way to write a config. Texts come without byte order mark. An editor says where to cut and what to put there; it is
- * checked by parsing what comes out, so each may offer several ways, the best first.
- */
+/** One way to write a config. */
 export interface ConfigEditor {
   /** Of a text that it can edit in some ten seconds, in UTF-16 code units. */
   readonly maximumLength: number;
-  /** The whole as a plain value; `undefined` for a text without any. Throws `ConfigSyntaxError`. */
-  parse(text: string): PlainValue;
-  /** Where the value at a path begins, for messages. */
-  offsetOf(text: string, path: readonly string[]): number;
-  add(text: string, place: EntryPlace, entry: JsonRecord): Splice[][];
-  remove(text: string, place: EntryPlace): Splice[][];
-  /** The entry as it is written, its key included, for putting it back with `putBack`; `undefined` where it is scattered. */
-  rawEntry(text: string, place: EntryPlace): string | undefined;
-  /** Writes an entry in the place of another one. */
-  replace(text: string, place: EntryPlace, entry: JsonRecord): Splice[][];
-  putBack(text: string, place: EntryPlace, raw: string): Splice[][];
-  /** The value of an empty container as it is written, with what separates it from its key. */
-  rawEmpty(text: string, container: readonly string[]): string | undefined;
-  /** How an empty container is written where nobody knows how it was. */
+  /** How an empty container is written where its former text is unknown. */
   readonly emptyText: string;
+  /** Parses a text without byte order mark. Throws `ConfigSyntaxError`. */
+  open(text: string): ConfigLayout;
+}
+
+/**
+ * Where things stand in a parsed text. Each edit says where to cut and what to put there; it is checked by parsing what comes
+ * out, so there may be several ways, the best first.
+ */
+export interface ConfigLayout {
+  /** The whole as a plain value; `undefined` for a text without any. */
+  readonly value: PlainValue;
+  /** Where the value at a path begins, for messages. */
+  offsetOf(path: readonly string[]): number;
+  add(place: EntryPlace, entry: JsonRecord): Splice[][];
+  remove(place: EntryPlace): Splice[][];
+  /** Writes an entry in the place of another one: by one splice for all of that, its key included, unless it is scattered. */
+  replace(place: EntryPlace, entry: JsonRecord): Splice[][];
+  /** The value of an empty container as it is written, with what separates it from its key. */
+  rawEmpty(container: readonly string[]): string | undefined;
   /** Writes an empty container as it was before. */
-  restoreEmpty(text: string, container: readonly string[], raw: string): Splice[][];
-  /** Takes out a container, and its key, that has become empty. */
-  removeContainer(text: string, container: readonly string[]): Splice[][];
+  restoreEmpty(container: readonly string[], raw: string): Splice[][];
 }

@@ -1,3 +1,5 @@
+import { isRecord } from "../../data/parse-json.ts";
+
 /** Data as JSON has it; what an entry is made of. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonRecord = { [key: string]: JsonValue };
@@ -5,17 +7,12 @@ export type JsonRecord = { [key: string]: JsonValue };
 /** Data as a config may hold it, comparable: maps without prototype, dates and big numbers as what they say. */
 export type PlainValue = unknown;
 
-/** True for a map, whatever parser made it; not for lists and dates. */
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
-}
-
 /** A copy in which every map has no prototype, so that a key such as `__proto__` is a key like any other. */
 export function toPlain(value: unknown): PlainValue {
   if (Array.isArray(value)) return value.map(toPlain);
   if (value instanceof Date) return { $date: String(value.toJSON()) };
   if (typeof value === "bigint") return { $integer: value.toString() };
-  if (!isMap(value)) return value;
+  if (!isRecord(value)) return value;
   const plain = Object.create(null) as Record<string, unknown>;
   for (const key of Object.keys(value)) plain[key] = toPlain(value[key]);
   return plain;
@@ -31,7 +28,7 @@ export function isSameValue(a: PlainValue, b: PlainValue): boolean {
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((one, index) => isSameValue(one, b[index]));
   }
-  if (!isMap(a) || !isMap(b)) return false;
+  if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
@@ -43,7 +40,7 @@ export function isSameValue(a: PlainValue, b: PlainValue): boolean {
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let current = value;
   for (const key of path) {
-    if (!isMap(current) || !Object.hasOwn(current, key)) return undefined;
+    if (!isRecord(current) || !Object.hasOwn(current, key)) return undefined;
     current = current[key];
   }
   return current;
@@ -53,7 +50,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 export function canonicalJson(value: unknown): string {
   const sort = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(sort);
-    if (!isMap(part)) return part;
+    if (!isRecord(part)) return part;
     const keys = Object.keys(part).sort();
     return keys.map((key) => [key, sort(part[key])]).concat([["$map"]]);
   };

@@ -1,7 +1,6 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import type { JsonValue, PlainValue } from "./config-value.ts";
-import { rememberLast } from "./remember-last.ts";
+import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
+import type { JsonValue } from "./config-value.ts";
 import { findLineEnd, indentationAt, type Splice, startOfBlankBefore } from "./splice.ts";
 
 // Numbers of jsonc-parser's SyntaxKind, a `const enum` that stripping of types cannot see.
@@ -15,13 +14,6 @@ const end = 17;
 const maximumDepth = 500;
 
 /** JSON with comments and a comma before a closing bracket: whatever clients take, and all of it is kept. */
-const parseText = rememberLast((text: string): { root: Node | undefined; value: PlainValue } => {
-  const root = parseTreeOf(text);
-  return { root, value: root === undefined ? undefined : toValue(root) };
-});
-
-const parseRoot = (text: string) => parseText(text).root;
-
 function parseTreeOf(text: string): Node | undefined {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
@@ -193,9 +185,6 @@ function cutProperty(text: string, object: Node, property: Node): Splice[][] {
 /** What stands in an object beside properties. */
 const innerOf = (text: string, object: Node) => text.slice(object.offset + 1, endOf(object) - 1);
 
-const propertyOf = (text: string, { container, key }: EntryPlace) =>
-  findProperty(findValue(parseRoot(text), container), key);
-
 function wrap(keys: readonly string[], value: JsonValue): JsonValue {
   return keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
 }
@@ -203,80 +192,68 @@ function wrap(keys: readonly string[], value: JsonValue): JsonValue {
 export const jsonEditor: ConfigEditor = {
   maximumLength: 64 << 20,
   emptyText: "",
-  parse: (text) => parseText(text).value,
-  offsetOf(text, path) {
-    return findValue(parseRoot(text), path)?.offset ?? 0;
-  },
-  add(text, { container, key }, entry) {
-    const root = parseRoot(text);
-    const layout = findLayout(text, root);
-    const keys = [...container, key];
-    if (root === undefined) {
-      const at = text.trimEnd().length;
-      const lead = at === 0 ? "" : layout.lineEnd;
-      const written = renderLines(wrap(keys, entry), layout, "");
-      const tail = text.slice(at).includes("\n") ? "" : layout.lineEnd;
-      return [[{ start: at, end: at, text: lead + written + tail }]];
-    }
-    let object = root;
-    let depth = 0;
-    for (; depth < container.length; depth++) {
-      const next = findValue(object, [container[depth] ?? ""]);
-      if (next === undefined) break;
-      if (next.type !== "object") {
-        const reason = `its ${JSON.stringify(container[depth])} is ${next.type}, not a map`;
-        throw new ConfigSyntaxError(reason, next.offset);
-      }
-      object = next;
-    }
-    const [name = "", ...below] = keys.slice(depth);
-    const value = wrap(below, entry);
-    const render = (indentation: string | undefined) =>
-      indentation === undefined
-        ? `${JSON.stringify(name)}:${layout.compact ? layout.space : " "}${renderInline(value, layout.compact ? layout.space : " ")}`
-        : `${JSON.stringify(name)}: ${renderLines(value, layout, indentation)}`;
-    return [insertLast(text, object, layout, render)];
-  },
-  remove(text, place) {
-    const object = findValue(parseRoot(text), place.container);
-    const property = findProperty(object, place.key);
-    return object === undefined || property === undefined ? [] : cutProperty(text, object, property);
-  },
-  rawEntry(text, place) {
-    const property = propertyOf(text, place);
-    return property === undefined ? undefined : text.slice(property.offset, endOf(property));
-  },
-  replace(text, place, entry) {
-    const root = parseRoot(text);
-    const property = propertyOf(text, place);
-    const value = property?.children?.[1];
-    if (property === undefined || value === undefined) return [];
-    const layout = findLayout(text, root);
-    const onOneLine = layout.compact || !text.slice(value.offset, endOf(value)).includes("\n");
-    const written =
-      onOneLine && layout.compact
-        ? renderInline(entry, layout.space)
-        : renderLines(entry, layout, indentationAt(text, property.offset));
-    return [[{ start: value.offset, end: endOf(value), text: written }]];
-  },
-  putBack(text, place, raw) {
-    const property = propertyOf(text, place);
-    return property === undefined ? [] : [[{ start: property.offset, end: endOf(property), text: raw }]];
-  },
-  rawEmpty(text, container) {
-    const object = findValue(parseRoot(text), container);
-    if (object?.type !== "object" || (object.children?.length ?? 0) > 0) return undefined;
-    return innerOf(text, object);
-  },
-  restoreEmpty(text, container, raw) {
-    const object = findValue(parseRoot(text), container);
-    const compact = (inner: string) => inner.replace(/\s/g, "");
-    // Comments that came meanwhile stay.
-    if (object?.type !== "object" || compact(innerOf(text, object)) !== compact(raw)) return [];
-    return [[{ start: object.offset + 1, end: endOf(object) - 1, text: raw }]];
-  },
-  removeContainer(text, container) {
-    const parent = container.slice(0, -1);
-    return this.remove(text, { container: parent, key: container.at(-1) ?? "", isList: false });
+  open(text) {
+    const root = parseTreeOf(text);
+    return {
+      value: root && toValue(root),
+      offsetOf: (path) => findValue(root, path)?.offset ?? 0,
+      add({ container, key }, entry) {
+        const layout = findLayout(text, root);
+        const keys = [...container, key];
+        if (root === undefined) {
+          const at = text.trimEnd().length;
+          const lead = at === 0 ? "" : layout.lineEnd;
+          const written = renderLines(wrap(keys, entry), layout, "");
+          const tail = text.slice(at).includes("\n") ? "" : layout.lineEnd;
+          return [[{ start: at, end: at, text: lead + written + tail }]];
+        }
+        let object = root;
+        let depth = 0;
+        for (; depth < container.length; depth++) {
+          const next = findValue(object, [container[depth] ?? ""]);
+          if (next === undefined) break;
+          if (next.type !== "object") {
+            const reason = `its ${JSON.stringify(container[depth])} is ${next.type}, not a map`;
+            throw new ConfigSyntaxError(reason, next.offset);
+          }
+          object = next;
+        }
+        const [name = "", ...below] = keys.slice(depth);
+        const value = wrap(below, entry);
+        const render = (indentation: string | undefined) =>
+          indentation === undefined
+            ? `${JSON.stringify(name)}:${layout.compact ? layout.space : " "}${renderInline(value, layout.compact ? layout.space : " ")}`
+            : `${JSON.stringify(name)}: ${renderLines(value, layout, indentation)}`;
+        return [insertLast(text, object, layout, render)];
+      },
+      remove({ container, key }) {
+        const object = findValue(root, container);
+        const property = findProperty(object, key);
+        return object === undefined || property === undefined ? [] : cutProperty(text, object, property);
+      },
+      replace({ container, key }, entry) {
+        const property = findProperty(findValue(root, container), key);
+        const value = property?.children?.[1];
+        if (property === undefined || value === undefined) return [];
+        const layout = findLayout(text, root);
+        const written = layout.compact
+          ? renderInline(entry, layout.space)
+          : renderLines(entry, layout, indentationAt(text, property.offset));
+        const lead = text.slice(property.offset, value.offset);
+        return [[{ start: property.offset, end: endOf(property), text: lead + written }]];
+      },
+      rawEmpty(container) {
+        const object = findValue(root, container);
+        if (object?.type !== "object" || (object.children?.length ?? 0) > 0) return undefined;
+        return innerOf(text, object);
+      },
+      restoreEmpty(container, raw) {
+        const object = findValue(root, container);
+        const compact = (inner: string) => inner.replace(/\s/g, "");
+        // Comments that came meanwhile stay.
+        if (object?.type !== "object" || compact(innerOf(text, object)) !== compact(raw)) return [];
+        return [[{ start: object.offset + 1, end: endOf(object) - 1, text: raw }]];
+      },
+    };
   },
 };

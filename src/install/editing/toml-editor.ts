@@ -1,12 +1,10 @@
 import { parse, TomlError } from "smol-toml";
+import { isRecord } from "../../data/parse-json.ts";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import { isMap, type JsonRecord, type PlainValue, toPlain } from "./config-value.ts";
-import { rememberLast } from "./remember-last.ts";
+import { type JsonRecord, type PlainValue, toPlain } from "./config-value.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
-import { findStatements as scanStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
+import { findStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
 import { tomlKey, tomlTable, tomlValue } from "./toml-text.ts";
-
-const findStatements = rememberLast(scanStatements);
 
 function offsetOfLine(text: string, line: number): number {
   let offset = 0;
@@ -74,11 +72,15 @@ interface InlineContainer {
 
 function nameOfMember(text: string, { start, end }: { start: number; end: number }): unknown {
   const { member } = parse(`member = ${text.slice(start, end)}`);
-  return isMap(member) ? member.name : undefined;
+  return isRecord(member) ? member.name : undefined;
 }
 
-function findInline(text: string, container: readonly string[]): InlineContainer | undefined {
-  const statement = containerTable(findStatements(text), container);
+function findInline(
+  text: string,
+  statements: readonly TomlStatement[],
+  container: readonly string[],
+): InlineContainer | undefined {
+  const statement = containerTable(statements, container);
   const bracket = statement && text[statement.valueStart];
   if (statement === undefined || (bracket !== "{" && bracket !== "[")) return undefined;
   const scanner = new TomlScanner(text, statement.valueStart);
@@ -121,18 +123,6 @@ function removeFromInline(text: string, { members }: InlineContainer, key: strin
   return [[{ start: own.start, end, text: "" }]];
 }
 
-/** The one place where an entry stands, if it is not scattered. */
-function findSpan(text: string, place: EntryPlace): Splice | undefined {
-  const statements = findStatements(text);
-  const inline = findInline(text, place.container);
-  if (inline !== undefined) {
-    const own = inline.members.find(({ key }) => key === place.key);
-    return own && { start: own.start, end: own.end, text: "" };
-  }
-  const runs = findRuns(statements, findEntry(statements, text, place));
-  return runs.length === 1 ? runs[0] : undefined;
-}
-
 const isTable = (text: string, { start }: Splice) => text[start] === "[";
 
 const headerOf = ({ container, key, isList }: EntryPlace) =>
@@ -143,7 +133,7 @@ function writeTable(place: EntryPlace, entry: JsonRecord, lineEnd: string): stri
   return tomlTable(headerOf(place), value, lineEnd);
 }
 
-const parseText = rememberLast((text: string): PlainValue => {
+function parseText(text: string): PlainValue {
   try {
     return toPlain(parse(text, { integersAsBigInt: "asNeeded" }));
   } catch (error) {
@@ -152,92 +142,81 @@ const parseText = rememberLast((text: string): PlainValue => {
     const offset = offsetOfLine(text, error.line) + Math.max(0, error.column - 1);
     throw new ConfigSyntaxError(`it is not valid TOML (${reason})`, offset);
   }
-});
-
-export const tomlEditor: ConfigEditor = {
-  maximumLength: 64 << 20,
-  parse: parseText,
-  offsetOf(text, path) {
-    return findStatements(text).find((statement) => startsWith(statement.path, path))?.start ?? 0;
-  },
-  add(text, place, entry) {
-    const lineEnd = findLineEnd(text);
-    const statements = findStatements(text);
-    const inline = findInline(text, place.container);
-    if (inline !== undefined) return [addToInline(text, inline, place.key, entry)];
-    const table = writeTable(place, entry, lineEnd);
-    const last = statements.findLast(({ path }) => startsWith(path, place.container));
-    const isTablesOnly = last !== undefined && statements.at(-1) !== last;
-    const following = isTablesOnly ? statements[statements.indexOf(last) + 1] : undefined;
-    // What stands in the table of the container itself must not come to stand in the entry's.
-    const fits = following === undefined || following.kind !== "value";
-    const end = last !== undefined && fits ? last.end : text.trimEnd().length;
-    // Blanks at the end of a line stay with it.
-    const at = end === 0 ? 0 : endOfLine(text, end);
-    if (at === 0) return [[{ start: 0, end: 0, text: table + (text === "" ? lineEnd : "") }]];
-    return [[{ start: at, end: at, text: lineEnd + lineEnd + table }]];
-  },
-  remove(text, place) {
-    const statements = findStatements(text);
-    const inline = findInline(text, place.container);
-    if (inline !== undefined) return removeFromInline(text, inline, place.key);
-    const runs = findRuns(statements, findEntry(statements, text, place));
-    const cut = runs.map((run) => {
-      const end = endOfLine(text, run.end);
-      const hasComment = text.slice(run.end, end).trim() !== "";
-      return { ...run, start: startOfGap(text, run.start), end: hasComment ? run.end : end };
-    });
-    const atTop = cut.map((run) =>
-      run.start === 0
-        ? { ...run, end: text.slice(run.end).trim() === "" ? run.end : startOfNext(text, run.end) }
-        : run,
-    );
-    return [atTop];
-  },
-  rawEntry(text, place) {
-    const span = findSpan(text, place);
-    return span === undefined ? undefined : text.slice(span.start, span.end);
-  },
-  replace(text, place, entry) {
-    const span = findSpan(text, place);
-    if (span === undefined) {
-      const [removal = []] = this.remove(text, place);
-      const [first, ...rest] = removal;
-      if (first === undefined || !isTable(text, { ...first, start: text.indexOf("[", first.start) }))
-        return [];
-      const table = writeTable(place, entry, findLineEnd(text));
-      const lead = first.start === 0 ? "" : findLineEnd(text).repeat(2);
-      return [[{ ...first, text: lead + table }, ...rest]];
-    }
-    const inline = findInline(text, place.container);
-    const written =
-      inline !== undefined
-        ? writeInline(inline, place.key, entry)
-        : isTable(text, span)
-          ? writeTable(place, entry, findLineEnd(text))
-          : `${tomlKey(place.key)} = ${tomlValue(entry)}`;
-    return [[{ ...span, text: written }]];
-  },
-  putBack(text, place, raw) {
-    const span = findSpan(text, place);
-    return span === undefined ? [] : [[{ ...span, text: raw }]];
-  },
-  // Tables make their containers by themselves; what is written as a value may be left empty.
-  emptyText: "",
-  rawEmpty(text, container) {
-    const inline = findInline(text, container);
-    const inner = inline && text.slice(inline.start, inline.end);
-    return inner?.trim() === "" ? inner : undefined;
-  },
-  restoreEmpty(text, container, raw) {
-    const inline = findInline(text, container);
-    return inline === undefined ? [] : [[{ start: inline.start, end: inline.end, text: raw }]];
-  },
-  removeContainer: () => [],
-};
+}
 
 function startOfNext(text: string, offset: number): number {
   let next = offset;
   while (text[next] === "\n" || text[next] === "\r") next++;
   return next;
 }
+
+export const tomlEditor: ConfigEditor = {
+  maximumLength: 64 << 20,
+  // Tables make their containers by themselves; what is written as a value may be left empty.
+  emptyText: "",
+  open(text) {
+    const value = parseText(text);
+    const statements = findStatements(text);
+    const lineEnd = findLineEnd(text);
+    const inlineOf = (container: readonly string[]) => findInline(text, statements, container);
+    const runsOf = (place: EntryPlace) => findRuns(statements, findEntry(statements, text, place));
+    /** What stands around the statements of an entry goes with them. */
+    const cutRuns = (place: EntryPlace) =>
+      runsOf(place).map((run) => {
+        const lineEndAt = endOfLine(text, run.end);
+        const end = text.slice(run.end, lineEndAt).trim() === "" ? lineEndAt : run.end;
+        const start = startOfGap(text, run.start);
+        const isAtTop = start === 0 && text.slice(end).trim() !== "";
+        return { start, end: isAtTop ? startOfNext(text, end) : end, text: "" };
+      });
+    return {
+      value,
+      offsetOf: (path) => statements.find((statement) => startsWith(statement.path, path))?.start ?? 0,
+      add(place, entry) {
+        const inline = inlineOf(place.container);
+        if (inline !== undefined) return [addToInline(text, inline, place.key, entry)];
+        const table = writeTable(place, entry, lineEnd);
+        const last = statements.findLast(({ path }) => startsWith(path, place.container));
+        const following = last && statements[statements.indexOf(last) + 1];
+        // What stands in the table of the container itself must not come to stand in the entry's.
+        const fits = following?.kind !== "value";
+        const end = last !== undefined && fits ? last.end : text.trimEnd().length;
+        // Blanks at the end of a line stay with it.
+        const at = end === 0 ? 0 : endOfLine(text, end);
+        if (at === 0) return [[{ start: 0, end: 0, text: table + (text === "" ? lineEnd : "") }]];
+        return [[{ start: at, end: at, text: lineEnd + lineEnd + table }]];
+      },
+      remove(place) {
+        const inline = inlineOf(place.container);
+        return inline === undefined ? [cutRuns(place)] : removeFromInline(text, inline, place.key);
+      },
+      replace(place, entry) {
+        const inline = inlineOf(place.container);
+        if (inline !== undefined) {
+          const own = inline.members.find(({ key }) => key === place.key);
+          const written = writeInline(inline, place.key, entry);
+          return own === undefined ? [] : [[{ start: own.start, end: own.end, text: written }]];
+        }
+        const [run, ...others] = runsOf(place);
+        if (run === undefined) return [];
+        const table = writeTable(place, entry, lineEnd);
+        if (others.length === 0) {
+          const written = isTable(text, run) ? table : `${tomlKey(place.key)} = ${tomlValue(entry)}`;
+          return [[{ ...run, text: written }]];
+        }
+        const [first, ...rest] = cutRuns(place);
+        if (first === undefined) return [];
+        return [[{ ...first, text: (first.start === 0 ? "" : lineEnd + lineEnd) + table }, ...rest]];
+      },
+      rawEmpty(container) {
+        const inline = inlineOf(container);
+        const inner = inline && text.slice(inline.start, inline.end);
+        return inner?.trim() === "" ? inner : undefined;
+      },
+      restoreEmpty(container, raw) {
+        const inline = inlineOf(container);
+        return inline === undefined ? [] : [[{ start: inline.start, end: inline.end, text: raw }]];
+      },
+    };
+  },
+};

@@ -1,9 +1,9 @@
 import { type Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, type YAMLMap } from "yaml";
 import { DataSyntaxError } from "../../data/decode.ts";
+import { isRecord } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
-import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import { isMap, type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
-import { rememberLast } from "./remember-last.ts";
+import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
+import { type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
 import { quoteText } from "./toml-text.ts";
 
@@ -23,7 +23,7 @@ function writeValue(value: JsonValue, indentation: string, lineEnd: string): str
       .map((item) => `${lineEnd}${indentation}-${writeValue(item, `${indentation}  `, lineEnd)}`)
       .join("");
   }
-  if (!isMap(value)) return ` ${String(value)}`;
+  if (!isRecord(value)) return ` ${String(value)}`;
   const entries = Object.entries(value as JsonRecord);
   if (entries.length === 0) return " {}";
   return entries
@@ -38,7 +38,7 @@ function writePair(key: string, value: JsonValue, indentation: string, lineEnd: 
 /** A pair inside `{ … }`: flow style is JSON with fewer quotes. */
 const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
 
-const parseText = rememberLast((text: string): { document: Document.Parsed; value: PlainValue } => {
+function parseText(text: string): { document: Document.Parsed; value: PlainValue } {
   try {
     const { document, value } = composeYaml(text);
     // A text of comments alone has no value.
@@ -47,9 +47,7 @@ const parseText = rememberLast((text: string): { document: Document.Parsed; valu
     if (!(error instanceof DataSyntaxError)) throw error;
     throw new ConfigSyntaxError(error.reason.split("\n")[0]?.replace(/:$/, "") ?? "", error.offset ?? 0);
   }
-});
-
-const read = (text: string) => parseText(text).document;
+}
 
 const rangeOf = (node: unknown): [number, number] => {
   const range = (node as Ranged | null | undefined)?.range;
@@ -166,12 +164,6 @@ function cutPair(text: string, map: YAMLMap, pair: Pair): Splice[][] {
   return from === 0 ? [atTop, lines] : [lines, atTop];
 }
 
-const ownPair = (text: string, { container, key }: EntryPlace) => {
-  const map = findNode(read(text), container);
-  const pair = findPair(map, key);
-  return isYamlMap(map) && pair !== undefined ? { map, pair } : undefined;
-};
-
 /** What stands behind a key that has no entries: nothing, or a word or braces for nothing. */
 function findNothing(text: string, pair: Pair): { start: number; end: number } {
   const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
@@ -179,91 +171,81 @@ function findNothing(text: string, pair: Pair): { start: number; end: number } {
   return { start, end: text.slice(start, end).trim() === "" ? start : end };
 }
 
+/** Puts an entry where its container is, or the container where there is none yet. */
+function addEntry(
+  text: string,
+  document: Document.Parsed,
+  keys: readonly string[],
+  entry: JsonRecord,
+): Splice[] {
+  const lineEnd = findLineEnd(text);
+  const root = document.contents;
+  /** The entry in maps for the keys that lead to it from a depth on. */
+  const wrap = (depth: number) =>
+    keys.slice(depth).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), entry);
+  if (!isYamlMap(root) || root.items.length === 0) {
+    const written = writePair(keys[0] ?? "", wrap(1), "", lineEnd);
+    if (isYamlMap(root)) {
+      const [start, end] = rangeOf(root);
+      return [{ start, end, text: written }];
+    }
+    const at = text.trimEnd().length;
+    const lead = at === 0 ? "" : lineEnd;
+    const tail = text.slice(at).includes("\n") ? "" : lineEnd;
+    return [{ start: at, end: at, text: lead + written + tail }];
+  }
+  let map: YAMLMap = root;
+  for (const [depth, key] of keys.entries()) {
+    const pair = depth === keys.length - 1 ? undefined : findPair(map, key);
+    if (pair === undefined) return (map.flow ? addToFlow : addToBlock)(text, map, key, wrap(depth + 1));
+    if (!isYamlMap(pair.value) || pair.value.items.length === 0) {
+      const [start] = rangeOf(pair.key);
+      const indentation = " ".repeat(start - lineStart(text, start)) + findUnit(document, text);
+      return fillEmpty(text, pair, indentation, keys[depth + 1] ?? "", wrap(depth + 2));
+    }
+    map = pair.value;
+  }
+  return [];
+}
+
 export const yamlEditor: ConfigEditor = {
   maximumLength: 16 << 20,
   emptyText: " {}",
-  parse: (text) => parseText(text).value,
-  offsetOf(text, path) {
-    const parent = findNode(read(text), path.slice(0, -1));
-    return rangeOf(findPair(parent, path.at(-1) ?? "")?.key ?? parent)[0];
-  },
-  add(text, { container, key }, entry) {
-    const document = read(text);
-    const lineEnd = findLineEnd(text);
-    const unit = findUnit(document, text);
-    const root = document.contents;
-    const keys = [...container, key];
-    const wrapped = keys.slice(1).reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), entry);
-    if (isYamlMap(root) && root.items.length === 0) {
-      const [start, end] = rangeOf(root);
-      return [[{ start, end, text: writePair(keys[0] ?? "", wrapped, "", lineEnd) }]];
-    }
-    if (!isYamlMap(root)) {
-      const at = text.trimEnd().length;
-      const lead = at === 0 ? "" : lineEnd;
-      const tail = text.slice(at).includes("\n") ? "" : lineEnd;
-      return [
-        [{ start: at, end: at, text: `${lead}${writePair(keys[0] ?? "", wrapped, "", lineEnd)}${tail}` }],
-      ];
-    }
-    let map: YAMLMap = root;
-    for (const [depth, name] of container.entries()) {
-      const pair = findPair(map, name);
-      const value = keys.slice(depth + 1).reduceRight<JsonValue>((inner, one) => ({ [one]: inner }), entry);
-      if (pair === undefined) {
-        return [map.flow ? addToFlow(text, map, name, value) : addToBlock(text, map, name, value)];
-      }
-      const isEmpty = (isYamlMap(pair.value) && pair.value.items.length === 0) || !isYamlMap(pair.value);
-      if (isEmpty) {
-        const [next = "", ...rest] = keys.slice(depth + 1);
-        const inner = rest.reduceRight<JsonValue>((one, below) => ({ [below]: one }), entry);
-        const [start] = rangeOf(pair.key);
-        const indentation = " ".repeat(start - lineStart(text, start)) + unit;
-        return [fillEmpty(text, pair, indentation, next, inner)];
-      }
-      map = pair.value as YAMLMap;
-    }
-    return [map.flow ? addToFlow(text, map, key, entry) : addToBlock(text, map, key, entry)];
-  },
-  remove(text, place) {
-    const own = ownPair(text, place);
-    return own === undefined ? [] : cutPair(text, own.map, own.pair);
-  },
-  rawEntry(text, place) {
-    const own = ownPair(text, place);
-    return own && text.slice(rangeOf(own.pair.key)[0], endOfPair(text, own.pair));
-  },
-  replace(text, place, entry) {
-    const own = ownPair(text, place);
-    if (own === undefined) return [];
-    const [start] = rangeOf(own.pair.key);
-    const indentation = " ".repeat(start - lineStart(text, start));
-    const written = own.map.flow
-      ? writeFlowPair(place.key, entry)
-      : writePair(place.key, entry, indentation, findLineEnd(text));
-    return [[{ start, end: endOfPair(text, own.pair), text: written }]];
-  },
-  putBack(text, place, raw) {
-    const own = ownPair(text, place);
-    if (own === undefined) return [];
-    return [[{ start: rangeOf(own.pair.key)[0], end: endOfPair(text, own.pair), text: raw }]];
-  },
-  rawEmpty(text, container) {
-    const pair = findPair(findNode(read(text), container.slice(0, -1)), container.at(-1) ?? "");
-    if (pair === undefined || (isYamlMap(pair.value) && pair.value.items.length > 0)) return undefined;
-    const { start, end } = findNothing(text, pair);
-    return text.slice(start, end);
-  },
-  restoreEmpty(text, container, raw) {
-    const pair = findPair(findNode(read(text), container.slice(0, -1)), container.at(-1) ?? "");
-    if (pair === undefined) return [];
-    return [[{ ...findNothing(text, pair), text: raw }]];
-  },
-  removeContainer(text, container) {
-    return this.remove(text, {
-      container: container.slice(0, -1),
-      key: container.at(-1) ?? "",
-      isList: false,
-    });
+  open(text) {
+    const { document, value } = parseText(text);
+    const pairAt = (path: readonly string[]) => {
+      const map = findNode(document, path.slice(0, -1));
+      const pair = findPair(map, path.at(-1) ?? "");
+      return isYamlMap(map) && pair !== undefined ? { map, pair } : undefined;
+    };
+    return {
+      value,
+      offsetOf: (path) => rangeOf(pairAt(path)?.pair.key ?? findNode(document, path.slice(0, -1)))[0],
+      add: ({ container, key }, entry) => [addEntry(text, document, [...container, key], entry)],
+      remove({ container, key }) {
+        const own = pairAt([...container, key]);
+        return own === undefined ? [] : cutPair(text, own.map, own.pair);
+      },
+      replace({ container, key }, entry) {
+        const own = pairAt([...container, key]);
+        if (own === undefined) return [];
+        const [start] = rangeOf(own.pair.key);
+        const indentation = " ".repeat(start - lineStart(text, start));
+        const written = own.map.flow
+          ? writeFlowPair(key, entry)
+          : writePair(key, entry, indentation, findLineEnd(text));
+        return [[{ start, end: endOfPair(text, own.pair), text: written }]];
+      },
+      rawEmpty(container) {
+        const pair = pairAt(container)?.pair;
+        if (pair === undefined || (isYamlMap(pair.value) && pair.value.items.length > 0)) return undefined;
+        const { start, end } = findNothing(text, pair);
+        return text.slice(start, end);
+      },
+      restoreEmpty(container, raw) {
+        const pair = pairAt(container)?.pair;
+        return pair === undefined ? [] : [[{ ...findNothing(text, pair), text: raw }]];
+      },
+    };
   },
 };

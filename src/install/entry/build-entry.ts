@@ -1,5 +1,6 @@
+import { isRecord } from "../../data/parse-json.ts";
 import type { ClientRecord } from "../clients/client.ts";
-import { canonicalJson, isMap, type JsonRecord } from "../editing/config-value.ts";
+import { canonicalJson, type JsonRecord } from "../editing/config-value.ts";
 import { findStartedServer, type Launch } from "./launch.ts";
 
 export interface Environment {
@@ -73,7 +74,7 @@ export function matchEntry(
   key: string,
   value: unknown,
 ): string | undefined {
-  if (!isMap(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   for (const client of clients) {
     const server = findStartedServer(readWords(client, value));
     if (server !== undefined && isOwnShape(client, key, value)) return server;

@@ -1,17 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ConfigFormatName, ConfigSyntaxError } from "../../src/install/editing/config-format.ts";
-import type { JsonRecord } from "../../src/install/editing/config-value.ts";
+import { ConfigDocument, loadEditor } from "../../src/install/editing/config-document.ts";
 import {
-  addEntry,
-  entriesIn,
-  parseConfigText,
-  putEntryBack,
-  readEntry,
-  removeEntry,
-  replaceEntry,
-} from "../../src/install/editing/edit-config.ts";
-import { loadEditor } from "../../src/install/editing/editors.ts";
+  type ConfigFormatName,
+  ConfigSyntaxError,
+  type EntryPlace,
+} from "../../src/install/editing/config-format.ts";
+import type { JsonRecord } from "../../src/install/editing/config-value.ts";
+
+/** Opens texts of a format. */
+async function opener(format: ConfigFormatName) {
+  const editor = await loadEditor(format);
+  return (text: string) => new ConfigDocument(editor, text);
+}
+
+/** Adds an entry, with what removing it needs to know. */
+const add = (config: ConfigDocument, place: EntryPlace, value: JsonRecord) => ({
+  text: config.set(place, value).text,
+  trace: config.traceContainer(place.container),
+});
+
+/** Replaces an entry, with what putting it back needs to know. */
+const replace = (config: ConfigDocument, place: EntryPlace, value: JsonRecord) => ({
+  text: config.set(place, value).text,
+  raw: config.rawOf(place),
+});
 
 const entry: JsonRecord = {
   type: "stdio",
@@ -117,17 +130,17 @@ const placeOf = ({ container, isList = undefined }: Sample, key: string) => ({
 
 describe("adding an entry and removing it", () => {
   test.each(samples)("gives back $format $text", async (sample) => {
-    const editor = await loadEditor(sample.format);
+    const open = await opener(sample.format);
     const place = placeOf(sample, "my jira");
-    const { text, trace } = addEntry(editor, sample.text, place, entry);
-    const added = readEntry(editor, text, place) as JsonRecord;
+    const { text, trace } = add(open(sample.text), place, entry);
+    const added = open(text).get(place) as JsonRecord;
     expect(added).toEqual(sample.isList ? { name: "my jira", ...entry } : entry);
-    expect(removeEntry(editor, text, place, trace)).toBe(sample.text);
+    expect(open(text).remove(place, trace).text).toBe(sample.text);
   });
 
   test.each(samples)("keeps every other line as it is in $format $text", async (sample) => {
-    const editor = await loadEditor(sample.format);
-    const { text } = addEntry(editor, sample.text, placeOf(sample, "unused"), entry);
+    const open = await opener(sample.format);
+    const { text } = add(open(sample.text), placeOf(sample, "unused"), entry);
     const lineEnd = sample.text.includes("\r\n") ? "\r\n" : "\n";
     if (sample.text.includes("\n")) expect(text.split("\n").length - 1).toBe(text.split(lineEnd).length - 1);
     expect(text.startsWith("\uFEFF")).toBe(sample.text.startsWith("\uFEFF"));
@@ -136,26 +149,26 @@ describe("adding an entry and removing it", () => {
   });
 
   test.each(samples)("works for two entries, whichever goes first, in $format $text", async (sample) => {
-    const editor = await loadEditor(sample.format);
+    const open = await opener(sample.format);
     const [one, two] = [placeOf(sample, "one"), placeOf(sample, "another")];
-    const first = addEntry(editor, sample.text, one, entry);
-    const second = addEntry(editor, first.text, two, { command: "b", args: [] });
-    const lastInFirstOut = removeEntry(editor, second.text, two, undefined);
+    const first = add(open(sample.text), one, entry);
+    const second = add(open(first.text), two, { command: "b", args: [] });
+    const lastInFirstOut = open(second.text).remove(two).text;
     expect(lastInFirstOut).toBe(first.text);
-    const withoutOne = removeEntry(editor, second.text, one, first.trace);
-    expect(readEntry(editor, withoutOne, one)).toBeUndefined();
-    const empty = removeEntry(editor, withoutOne, two, first.trace);
-    expect(parseConfigText(editor, empty)).toEqual(parseConfigText(editor, sample.text));
+    const withoutOne = open(second.text).remove(one, first.trace).text;
+    expect(open(withoutOne).get(one)).toBeUndefined();
+    const empty = open(withoutOne).remove(two, first.trace).text;
+    expect(open(empty).root).toEqual(open(sample.text).root);
   });
 
   test.each(samples)("replaces an entry and puts it back as it was in $format $text", async (sample) => {
-    const editor = await loadEditor(sample.format);
+    const open = await opener(sample.format);
     const place = placeOf(sample, "taken");
-    const { text } = addEntry(editor, sample.text, place, { command: "theirs", args: ["1"] });
-    const { text: replaced, raw } = replaceEntry(editor, text, place, entry);
-    expect(readEntry(editor, replaced, place)).toMatchObject(entry);
+    const { text } = add(open(sample.text), place, { command: "theirs", args: ["1"] });
+    const { text: replaced, raw } = replace(open(text), place, entry);
+    expect(open(replaced).get(place)).toMatchObject(entry);
     const value = { command: "theirs", args: ["1"] };
-    expect(putEntryBack(editor, replaced, place, { raw, value })).toBe(text);
+    expect(open(replaced).putBack(place, { raw, value }).text).toBe(text);
   });
 });
 
@@ -183,7 +196,7 @@ describe("any JSON", () => {
   })).value;
 
   test("is given back, and never comes out changed", async () => {
-    const editor = await loadEditor("jsonc");
+    const open = await opener("jsonc");
     await fc.assert(
       fc.property(
         fc.uniqueArray(fc.string(), { maxLength: 4 }),
@@ -196,8 +209,8 @@ describe("any JSON", () => {
           );
           const text = `${gaps[5]}{${members.join(`${gaps[4]},`)}${gaps[0]}}${gaps[6]}`;
           const place = { container: ["mcpServers"], key: "k", isList: false };
-          const { text: added, trace } = addEntry(editor, text, place, entry);
-          expect(removeEntry(editor, added, place, trace)).toBe(text);
+          const { text: added, trace } = add(open(text), place, entry);
+          expect(open(added).remove(place, trace).text).toBe(text);
         },
       ),
       { numRuns: 400 },
@@ -246,7 +259,7 @@ describe("any TOML and any YAML", () => {
     ["toml", toml],
     ["yaml", yaml],
   ] as const)("is given back, or refused for what is wrong with it: %s", async (format, snippets) => {
-    const editor = await loadEditor(format);
+    const open = await opener(format);
     let edited = 0;
     const property = fc.property(
       parts([...snippets]),
@@ -257,15 +270,15 @@ describe("any TOML and any YAML", () => {
         const text = isWindows ? joined.replaceAll("\n", "\r\n") : joined;
         const place = { container: ["mcp_servers"], key: "k", isList: false };
         try {
-          parseConfigText(editor, text);
+          open(text).root;
         } catch {
           return;
         }
-        const { text: added, trace } = addEntry(editor, text, place, entry);
-        expect(removeEntry(editor, added, place, trace)).toBe(text);
+        const { text: added, trace } = add(open(text), place, entry);
+        expect(open(added).remove(place, trace).text).toBe(text);
         const value = entry;
-        const { text: replaced, raw } = replaceEntry(editor, added, place, { command: "z" });
-        expect(putEntryBack(editor, replaced, place, { raw, value })).toBe(added);
+        const { text: replaced, raw } = replace(open(added), place, { command: "z" });
+        expect(open(replaced).putBack(place, { raw, value }).text).toBe(added);
         edited++;
       },
     );
@@ -301,12 +314,12 @@ describe("a text that is not to be touched", () => {
   ];
 
   test.each(broken)("%s %.100s", async (format, text, reason, offset) => {
-    const editor = await loadEditor(format);
+    const open = await opener(format);
     const container = format === "json" ? ["mcpServers"] : ["mcp_servers"];
     const place = { container, key: "a", isList: false };
     const error = (() => {
       try {
-        return addEntry(editor, text, place, entry);
+        return add(open(text), place, entry);
       } catch (caught) {
         return caught;
       }
@@ -317,12 +330,12 @@ describe("a text that is not to be touched", () => {
   });
 
   test("includes one whose layout would have to be changed", async () => {
-    const editor = await loadEditor("yaml");
+    const open = await opener("yaml");
     const place = { container: ["extensions"], key: "x", isList: false };
     const text = "base: &b {a: {k: 1}}\nextensions: *b\n";
-    expect(() => addEntry(editor, text, place, entry)).toThrow(ConfigSyntaxError);
+    expect(() => add(open(text), place, entry)).toThrow(ConfigSyntaxError);
     const anchored = "extensions:\n  x: &x {k: 1}\n  y: *x\n";
-    expect(() => removeEntry(editor, anchored, place, undefined)).toThrow(ConfigSyntaxError);
+    expect(() => open(anchored).remove(place).text).toThrow(ConfigSyntaxError);
   });
 });
 
@@ -343,45 +356,43 @@ describe("a block scalar at the end of YAML, without a line end behind it", () =
       `extensions:\n${nested}  a:\n    b: |\n      e`,
     ],
   ])("%s", async (_, text, expected) => {
-    const editor = await loadEditor("yaml");
+    const open = await opener("yaml");
     const place = { container: ["extensions"], key: "x", isList: false };
-    const added = addEntry(editor, text, place, { k: 1 });
+    const added = add(open(text), place, { k: 1 });
     expect(added.text).toBe(expected);
-    expect(removeEntry(editor, added.text, place, added.trace)).toBe(text);
+    expect(open(added.text).remove(place, added.trace).text).toBe(text);
   });
 
   test("keeps its line end when the entry behind it goes", async () => {
-    const editor = await loadEditor("yaml");
+    const open = await opener("yaml");
     const place = { container: [], key: "x", isList: false };
-    expect(removeEntry(editor, "note: |\n  the end\nx: {k: 1}", place, undefined)).toBe(
-      "note: |\n  the end\n",
-    );
+    expect(open("note: |\n  the end\nx: {k: 1}").remove(place).text).toBe("note: |\n  the end\n");
   });
 });
 
 test("the work grows in proportion to the file: 40,000 entries of YAML", async () => {
-  const editor = await loadEditor("yaml");
+  const open = await opener("yaml");
   const lines = Array.from({ length: 40_000 }, (_, index) => `  s${index}: {}\n`);
   const text = `extensions:\n${lines.join("")}`;
   const place = { container: ["extensions"], key: "x", isList: false };
-  const added = addEntry(editor, text, place, entry);
-  expect(readEntry(editor, added.text, place)).toEqual(entry);
-  expect(removeEntry(editor, added.text, place, added.trace)).toBe(text);
+  const added = add(open(text), place, entry);
+  expect(open(added.text).get(place)).toEqual(entry);
+  expect(open(added.text).remove(place, added.trace).text).toBe(text);
 });
 
 test("comments in a list of TOML stay when the first of its entries goes", async () => {
-  const editor = await loadEditor("toml");
+  const open = await opener("toml");
   const text = 'mcp_servers = [\n  { name = "a" }, # about a\n  { name = "b" }, # about b\n]\n';
   const place = { container: ["mcp_servers"], key: "a", isList: true };
-  const removed = removeEntry(editor, text, place, undefined);
+  const removed = open(text).remove(place).text;
   expect(removed).toBe('mcp_servers = [\n   # about a\n  { name = "b" }, # about b\n]\n');
 });
 
 test("entries of lists are found by their name", async () => {
-  const editor = await loadEditor("toml");
+  const open = await opener("toml");
   const text = '[[mcp_servers]]\nname = "a"\n[mcp_servers.env]\nX = "1"\n\n[[mcp_servers]]\nname = "b"\n';
-  const root = parseConfigText(editor, text);
+  const config = open(text);
   const place = { container: ["mcp_servers"], key: "a", isList: true };
-  expect([...entriesIn(root, place).keys()]).toEqual(["a", "b"]);
-  expect(removeEntry(editor, text, place, undefined)).toBe('[[mcp_servers]]\nname = "b"\n');
+  expect([...config.entries(place).keys()]).toEqual(["a", "b"]);
+  expect(open(text).remove(place).text).toBe('[[mcp_servers]]\nname = "b"\n');
 });
