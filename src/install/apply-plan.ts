@@ -248,7 +248,7 @@ class Application {
 
   /**
    * Makes the edit once more on what another program wrote into the old file while the new one took its place. Where that
-   * has changed again, there is no telling what both are to come to: the former is kept as a backup.
+   * has changed again, the two cannot be combined: the former is kept as a backup.
    */
   async #keepLateChanges(
     lock: FileLock,

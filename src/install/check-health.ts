@@ -60,13 +60,13 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
   const installs = await listInstalls();
   const problems: Problem[] = [];
   for (const { server, file, project } of installs) {
-    // What does not tell where it starts a server is no longer ours, or cannot be read.
+    // An entry that does not say where it starts a server is no longer ours, or cannot be read.
     if (project === null) continue;
     try {
       await resolveServer(server, { cwd: project });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      // No obstacle to a session here, whichever project it is of.
+      // A warning: sessions here do not depend on it.
       problems.push({ ...error.problem, severity: "warning", file });
     }
   }

@@ -164,14 +164,14 @@ class Edit {
 
   /**
    * Whose the entry is that another is to take the place of: our own for this server, also of a project that is gone;
-   * ours for another one, a project's that is still there among them; or somebody else's.
+   * ours for another one, a project's that is still there among them; or foreign.
    */
   #checkOwner(entry: JsonRecord, force: boolean): "same" | "ours" | "foreign" {
     const { server } = this.#request;
     const isOfServer = (this.#record?.server ?? this.#recognized) === server;
     if (isOfServer && this.#record !== undefined && !this.#isIntact) {
       if (!force) this.#fail("ClientConfigModified");
-      // Edited, it still starts our server. What does not is somebody else's, under a name that was ours.
+      // An edited entry still starts our server; one that does not is foreign, under a name that was ours.
       return this.#recognized === server ? "same" : "foreign";
     }
     const otherProject = isOfServer ? this.#findOtherProject(entry) : undefined;
@@ -227,7 +227,7 @@ class Edit {
           };
     const replaced = before === undefined ? record : { ...record, replaced: before };
     const facts = ledgerFileOf(ledger, realFile);
-    // A file with somebody else's entry in it is no longer ours to remove.
+    // A file with a foreign entry in it is no longer ours to remove.
     const known =
       ownership === "foreign" && facts !== undefined
         ? withLedgerFile(ledger, realFile, { ...facts, made: false })

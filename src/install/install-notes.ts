@@ -41,7 +41,7 @@ export function describeNextSteps(
   return notes;
 }
 
-/** Variables that were asked for and that do not reach the server, whatever the client is told. */
+/** Variables that were asked for and that do not reach the server, although the client passes them on. */
 export function warnOfVariables(
   { reachedBy, envPassthrough }: Pick<ResolvedServer, "reachedBy" | "envPassthrough">,
   { literals, names }: Environment,

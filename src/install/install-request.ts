@@ -29,20 +29,20 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 function checkVariable(name: string): string {
   if (variableName.test(name) && name !== "__proto__") return name;
   throw failure("InvalidArguments", {
-    reason: `${quote(name)} is no name of an environment variable`,
+    reason: `${quote(name)} is not a valid environment variable name`,
     hint: "Write --env NAME=VALUE, or --env NAME for a value that stays out of the file.",
   });
 }
 
 const wrong = (reason: string) => failure("InvalidArguments", { reason });
 
-/** Refuses what is no request; callers in JavaScript have no types. Throws `InvalidArguments`. */
+/** Checks the types of options, which callers in JavaScript may get wrong. Throws `InvalidArguments`. */
 export function checkOptions(options: InstallOptions): void {
   if (!isRecord(options)) throw wrong(`The options must be an object, but are ${describeType(options)}`);
   for (const key of ["cwd", "file", "name", "url"] as const) {
     const value: unknown = options[key];
     if (value === undefined) continue;
-    if (typeof value !== "string") throw wrong(`"${key}" must be a text, but is ${describeType(value)}`);
+    if (typeof value !== "string") throw wrong(`"${key}" must be a string, but is ${describeType(value)}`);
     if (value.includes("\0")) throw wrong(`"${key}" must not have a NUL character`);
   }
   const { env } = options;
@@ -54,7 +54,7 @@ export function checkOptions(options: InstallOptions): void {
 export function readEnvironment(env: InstallOptions["env"], passedOn: readonly string[]): Environment {
   const asked: (readonly [string, string | null | undefined])[] = Array.isArray(env)
     ? env.map((text: string) => {
-        if (typeof text !== "string") throw wrong(`"env" must list texts, but has ${describeType(text)}`);
+        if (typeof text !== "string") throw wrong(`"env" must list strings, but has ${describeType(text)}`);
         const equals = text.indexOf("=");
         return equals < 0 ? [text, null] : [text.slice(0, equals), text.slice(equals + 1)];
       })
@@ -67,7 +67,7 @@ export function readEnvironment(env: InstallOptions["env"], passedOn: readonly s
     literals.delete(name);
     if (value === null || value === undefined) names.add(name);
     else if (typeof value !== "string" || value.includes("\0"))
-      throw wrong(`The value of ${name} must be a text without NUL characters`);
+      throw wrong(`The value of ${name} must be a string without NUL characters`);
     else literals.set(name, value);
   }
   for (const name of passedOn) if (variableName.test(name) && !literals.has(name)) names.add(name);
@@ -76,7 +76,7 @@ export function readEnvironment(env: InstallOptions["env"], passedOn: readonly s
 
 const maximumKeyLength = 128;
 
-function whyInvalidKey(key: string, { keyPattern }: ClientRecord): string | undefined {
+function explainInvalidKey(key: string, { keyPattern }: ClientRecord): string | undefined {
   if (key.trim() === "" || key.trim() !== key) return "it is empty, or has blanks at an end";
   if (key.length > maximumKeyLength) return `it is longer than ${maximumKeyLength} characters`;
   if (printable(key) !== key) return "it has characters that do not print";
@@ -92,17 +92,17 @@ export function chooseKey(
   { name, mcpServerName }: Pick<ResolvedServer, "name" | "mcpServerName">,
 ): string {
   if (asked !== undefined) {
-    const reason = whyInvalidKey(asked, client);
+    const reason = explainInvalidKey(asked, client);
     if (reason === undefined) return asked;
     throw failure("InvalidArguments", {
-      reason: `${client.name} takes no entry called ${quote(asked)}: ${reason}`,
+      reason: `${client.name} does not accept the entry name ${quote(asked)}: ${reason}`,
       hint: "Choose another --name.",
     });
   }
   const wanted = mcpServerName ?? name;
-  if (whyInvalidKey(wanted, client) === undefined) return wanted;
+  if (explainInvalidKey(wanted, client) === undefined) return wanted;
   const fitting = wanted.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
-  return whyInvalidKey(fitting, client) === undefined ? fitting : name;
+  return explainInvalidKey(fitting, client) === undefined ? fitting : name;
 }
 
 /** A reference to a server in its normal form, with its range and without. Throws `InvalidQualifiedName`. */

@@ -12,7 +12,7 @@ export interface ListedClient {
   name: string;
   aliases: string[];
   format: ConfigFormatName;
-  /** Absolute; `null` where the client has none here, or nobody knows where. */
+  /** Absolute; `null` where the client has none on this system, or its place is unknown. */
   userFile: string | null;
   /** Absolute, for the project of the folder; `null` where the client reads none. */
   projectFile: string | null;
@@ -20,7 +20,7 @@ export interface ListedClient {
   present: boolean;
 }
 
-/** Every client that is known, with its files, and whether it is here. Reads no config. */
+/** Every known client, with its files, and whether it is present. Reads no config. */
 export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<{
   clients: ListedClient[];
 }> {

@@ -33,8 +33,8 @@ function findFiles(
   project: () => string,
 ): string[] {
   if (scope !== "user" && scope !== "project") {
-    const hint = "It is user or project.";
-    throw failure("InvalidArguments", { reason: `There is no scope "${String(scope)}"`, hint });
+    const hint = "Use user or project.";
+    throw failure("InvalidArguments", { reason: `Unknown scope "${String(scope)}"`, hint });
   }
   if (file !== undefined) return [resolve(cwd, file)];
   if (scope === "project" && client.project === undefined) {
@@ -110,8 +110,8 @@ export async function planInstall(
   const environment = readEnvironment(env, resolved.envPassthrough);
   if (url !== undefined && (client.shape.address === undefined || !isWebAddress(url))) {
     const reason = isWebAddress(url)
-      ? `How ${client.name} is told of an address is not known`
-      : `"${url}" is no address of the web`;
+      ? `Trailblaze does not know how ${client.name} refers to a server by URL`
+      : `"${url}" is not an http or https URL`;
     throw failure("InvalidArguments", { reason });
   }
   const script = findOwnScript(resolved.project);

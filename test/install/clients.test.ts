@@ -58,7 +58,7 @@ describe("the records of clients", () => {
     ["copilot-cli", "COPILOT_HOME", "/elsewhere/mcp-config.json"],
     ["grok", "GROK_HOME", "/elsewhere/config.toml"],
     ["claude-code", "CLAUDE_CONFIG_DIR", "/elsewhere/.claude.json"],
-  ])("%s moves with %s, but not to what is no absolute path", (id, name, path) => {
+  ])("%s moves with %s, but not to a path that is not absolute", (id, name, path) => {
     const usual = userFile(id, linux);
     expect(userFile(id, { ...linux, environment: { [name]: "/elsewhere" } })).toBe(path);
     expect(userFile(id, { ...linux, environment: { [name]: "" } })).toBe(usual);
@@ -89,7 +89,7 @@ describe("a client's name", () => {
     expect(findClient(name).id).toBe(id);
   });
 
-  test("that nobody has is an error, with the nearest", () => {
+  test("that is unknown is an error, with the nearest", () => {
     const failing = () => findClient("cursr");
     expect(failing).toThrow(TrailblazeError);
     expect(failing).toThrow(/"cursr" is no client/);

@@ -187,7 +187,7 @@ test("a file that stays broken is refused, an empty one is not", async () => {
   expect(await install("cursor", "mine")).toMatchObject({ changed: true });
 });
 
-test("a folder in which other files come and go is no reason to give up", async () => {
+test("a folder in which other files come and go is edited all the same", async () => {
   const { install, folder, at } = makePlace();
   at("drafted", (round) => writeFileSync(join(folder, `mcp.json.${round}`), ""));
   expect(await install("cursor", "mine")).toMatchObject({ changed: true });

@@ -228,7 +228,7 @@ describe("a file that we made", () => {
     expect(readdirSync(place.home)).toEqual([".keep"]);
   });
 
-  test("and somebody else made again later is theirs", async () => {
+  test("and that another program made again later is theirs", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("kiro", server);
     writeFileSync(file, "{ }\n");
@@ -245,7 +245,7 @@ describe("a file that we made", () => {
     expect(JSON.parse(read(file))).toEqual({ other: 1 });
   });
 
-  test("stays where somebody wrote a comment into it", async () => {
+  test("stays where a comment was written into it", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("gemini-cli", server);
     writeFileSync(file, `// keep me\n${read(file)}`);

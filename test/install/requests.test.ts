@@ -22,13 +22,13 @@ describe("a request that cannot be met writes nothing", () => {
     ["a client without a place of its own", "librechat", server, {}, "UnknownInstallLocation"],
     ["a server that is not there", "cursor", "acme/jira/nothing", {}, "ServerNotFound"],
     ["a malformed name", "cursor", "a//b", {}, "InvalidQualifiedName"],
-    ["a scope that is none", "cursor", server, { scope: "global" }, "InvalidArguments"],
+    ["an unknown scope", "cursor", server, { scope: "global" }, "InvalidArguments"],
     ["a name for the entry that does not print", "cursor", server, { name: "a\u202Eb" }, "InvalidArguments"],
     ["an empty name", "cursor", server, { name: " " }, "InvalidArguments"],
     ["a reserved name", "cursor", server, { name: "__proto__" }, "InvalidArguments"],
     ["a name that the client refuses", "codex", server, { name: "a b" }, "InvalidArguments"],
     ["a variable without a name", "cursor", server, { env: ["=x"] }, "InvalidArguments"],
-    ["a variable that is none", "cursor", server, { env: ["A B=x"] }, "InvalidArguments"],
+    ["a variable with an invalid name", "cursor", server, { env: ["A B=x"] }, "InvalidArguments"],
     [
       "an address for a client that takes none",
       "claude-desktop",
@@ -36,17 +36,23 @@ describe("a request that cannot be met writes nothing", () => {
       { url: "http://x/mcp" },
       "InvalidArguments",
     ],
-    ["an address that is none", "cursor", server, { url: "nowhere" }, "InvalidArguments"],
-    ["an address of no web", "cursor", server, { url: "file:///etc/passwd" }, "InvalidArguments"],
-    ["a client that is no text", 5, server, {}, "UnknownClient"],
-    ["a server that is no text", "cursor", 5, {}, "InvalidQualifiedName"],
-    ["a file that is no text", "cursor", server, { file: 5 }, "InvalidArguments"],
-    ["a file that can be none", "cursor", server, { file: "a\0b" }, "InvalidArguments"],
-    ["a name that is no text", "cursor", server, { name: 5 }, "InvalidArguments"],
-    ["variables that are none", "cursor", server, { env: 5 }, "InvalidArguments"],
-    ["a variable that is no text", "cursor", server, { env: [5] }, "InvalidArguments"],
-    ["a value that is no text", "cursor", server, { env: { A: 5 } }, "InvalidArguments"],
-    ["a value that can be none", "cursor", server, { env: ["A=\0"] }, "InvalidArguments"],
+    ["an address that is not a URL", "cursor", server, { url: "nowhere" }, "InvalidArguments"],
+    [
+      "an address that is not of the web",
+      "cursor",
+      server,
+      { url: "file:///etc/passwd" },
+      "InvalidArguments",
+    ],
+    ["a client that is not a string", 5, server, {}, "UnknownClient"],
+    ["a server that is not a string", "cursor", 5, {}, "InvalidQualifiedName"],
+    ["a file that is not a string", "cursor", server, { file: 5 }, "InvalidArguments"],
+    ["a file with a NUL character", "cursor", server, { file: "a\0b" }, "InvalidArguments"],
+    ["a name that is not a string", "cursor", server, { name: 5 }, "InvalidArguments"],
+    ["variables that are not a list or an object", "cursor", server, { env: 5 }, "InvalidArguments"],
+    ["a variable that is not a string", "cursor", server, { env: [5] }, "InvalidArguments"],
+    ["a value that is not a string", "cursor", server, { env: { A: 5 } }, "InvalidArguments"],
+    ["a value with a NUL character", "cursor", server, { env: ["A=\0"] }, "InvalidArguments"],
   ])("%s", async (_, client, name, options, code) => {
     const place = makeInstallPlace();
     const request = place.install(client as string, name as string, options as object);
@@ -119,7 +125,7 @@ describe("a request that cannot be met writes nothing", () => {
     expect(readdirSync(join(place.home, ".cursor"))).toEqual(["mcp.json"]);
   });
 
-  test("a config that is no text, or no file", async () => {
+  test("a config that is not text, or not a file", async () => {
     const place = makeInstallPlace();
     const file = join(place.home, "odd");
     writeFileSync(file, Buffer.from([0xff, 0xfe, 0x7b, 0x00]));
@@ -160,7 +166,7 @@ describe("an entry", () => {
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");
   });
 
-  test("is told of variables that a pack's program does not take", async () => {
+  test("comes with a note on variables that a pack's program does not take", async () => {
     const place = makeInstallPlace();
     const notesOf = async (server: string) =>
       (await place.planInstall("cursor", server, { env: ["PATH=/bin", "A=1", "B"] })).notes.join(" ");

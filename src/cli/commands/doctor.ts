@@ -23,7 +23,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     json: health,
     formatText: (style) => formatHealth(health, style),
     problems: health.problems,
-    // A client of another project that fails to start a server is no obstacle to a session here: a warning.
+    // Entries of clients may belong to other projects; sessions here do not depend on them.
     failed: health.checks.some(({ name, ok }) => !ok && name !== "clients"),
   };
 }

@@ -24,8 +24,8 @@ export interface InstallAction {
 
 function readScope(value: unknown): InstallOptions["scope"] {
   if (value === undefined || value === "user" || value === "project") return value;
-  const reason = `--scope "${printable(String(value))}" is no scope`;
-  throw failure("InvalidArguments", { reason, hint: "It is user or project." });
+  const reason = `Unknown scope "${printable(String(value))}"`;
+  throw failure("InvalidArguments", { reason, hint: "Use --scope user or --scope project." });
 }
 
 function readOptions({ options, cwd }: CommandInput): InstallOptions {
@@ -77,7 +77,7 @@ function formatOutcome(
   return [...lines, ...notes.map(printable)].join("\n").trimEnd();
 }
 
-/** What is wrong with one client's config stands in the way of no other. */
+/** A problem of one client's config is reported; the other clients' configs are still edited. */
 async function orProblem<Result>(
   client: string,
   server: string,

@@ -26,7 +26,7 @@ export interface EntryShape {
   name?: string;
   /** After everything else, as `{ tools: ["*"] }`. */
   last?: JsonRecord;
-  /** For a server that is reached at an address; absent where the client cannot or nobody knows how. */
+  /** For a server that is reached at an address; absent where the client cannot, or its way is unknown. */
   address?: { first?: JsonRecord; key: string; last?: JsonRecord };
 }
 

@@ -6,7 +6,14 @@ import {
   ConfigSyntaxError,
   type EntryPlace,
 } from "./config-format.ts";
-import { copyMap, isSameValue, type JsonRecord, type JsonValue, toPlain, valueAt } from "./config-value.ts";
+import {
+  copyRecord,
+  isSameValue,
+  type JsonRecord,
+  type JsonValue,
+  toPlain,
+  valueAt,
+} from "./config-value.ts";
 import { applySplices, type Splice } from "./splice.ts";
 
 /** What adding the first entry changed besides, so that removing the last one can undo it. */
@@ -32,12 +39,12 @@ const nameOf = (entry: unknown) => (isRecord(entry) ? entry.name : undefined);
 
 /** The config with the entry set to a value, or without it. What is not on the way there is shared with the original. */
 function withEntry(root: unknown, { container, key, isList }: EntryPlace, entry: unknown): unknown {
-  const copy = copyMap(isRecord(root) ? root : {});
+  const copy = copyRecord(isRecord(root) ? root : {});
   let map = copy;
   const parents = isList ? container.slice(0, -1) : container;
   for (const name of parents) {
     const inner = map[name];
-    const next = copyMap(isRecord(inner) ? inner : {});
+    const next = copyRecord(isRecord(inner) ? inner : {});
     map[name] = next;
     map = next;
   }
@@ -106,7 +113,7 @@ export class ConfigDocument {
   readonly #body: string;
   #opened: ConfigLayout | undefined;
 
-  /** Throws `ConfigSyntaxError` where the text is broken or is no map. */
+  /** Throws `ConfigSyntaxError` where the text is broken or is not a map. */
   constructor(editor: ConfigEditor, text: string) {
     this.text = text;
     this.#editor = editor;
@@ -139,7 +146,7 @@ export class ConfigDocument {
     return value;
   }
 
-  /** Throws where the keys that lead to an entry lead through something that is no map. */
+  /** Throws where the keys that lead to an entry lead through something that is not a map. */
   #checkContainer({ container, isList }: EntryPlace): void {
     for (const [depth, key] of container.entries()) {
       const path = container.slice(0, depth + 1);
@@ -271,7 +278,7 @@ export class ConfigDocument {
     for (let depth = container.length; depth > path.length; depth--) {
       const made = container.slice(0, depth);
       const raw = tidied.#layout.rawEmpty(made);
-      // A comment that somebody wrote into it meanwhile stays, and its container with it.
+      // A comment that was written into it meanwhile stays, and its container with it.
       if (raw === undefined || /[^\s{}]/.test(raw)) return tidied;
       const key = made.at(-1) ?? "";
       const ways = tidied.#layout.remove({ container: made.slice(0, -1), key, isList: false });

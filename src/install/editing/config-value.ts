@@ -18,8 +18,8 @@ export function toPlain(value: unknown): PlainValue {
   return plain;
 }
 
-/** A copy of a map, not of what is in it. */
-export const copyMap = (map: Record<string, unknown>): Record<string, unknown> =>
+/** A copy of a record, not of what is in it. */
+export const copyRecord = (map: Record<string, unknown>): Record<string, unknown> =>
   Object.assign(Object.create(null), map);
 
 /** Whether two plain values are the same, the order of keys aside. Faster than Node's own on large configs. */

@@ -66,8 +66,8 @@ function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<st
 }
 
 /**
- * The server that an entry starts, if it is one that we would write for one of `clients`, whoever wrote it: a project's
- * file comes from other machines, and several clients may read it.
+ * The server that an entry starts, if it is one that we would write for one of `clients`, on any machine: a
+ * project's file is shared, and several clients may read it.
  */
 export function matchEntry(
   clients: readonly ClientRecord[],

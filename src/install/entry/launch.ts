@@ -14,7 +14,7 @@ export interface LaunchRequest {
   server: string;
   /** Absolute path of the project's folder. */
   project: string;
-  /** The server is one that serves over HTTP unless it is told otherwise. */
+  /** The server serves over HTTP by default. */
   isHttp: boolean;
   /** Absolute path of the running Node. */
   node: string;
