@@ -19,7 +19,7 @@ import { findNearestNames, type QualifiedName, resolveReference } from "../quali
 import { splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
-import { findQualifiedNames } from "../session/take-packs.ts";
+import { findQualifiedNames } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 
 /** A server that the host itself serves, with everything it is made of. */

@@ -9,7 +9,7 @@ import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { PacksChange } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
-import { findQualifiedNames, takePacks } from "./take-packs.ts";
+import { findQualifiedNames, selectPacks } from "./select-packs.ts";
 
 export interface MissingPacksOptions {
   cwd?: string;
@@ -111,15 +111,15 @@ export async function installReferredPacks(
   const problems: Problem[] = [];
   for (;;) {
     const found = await findPacks(port, { cwd, policy });
-    const { taken } = await takePacks(found.packs, policy, references, (pack) =>
-      loadDefinitions(port, pack.found, { only: pack.taken, createEvaluator: () => createEvaluator({}) }),
+    const { selected } = await selectPacks(found.packs, policy, references, (pack) =>
+      loadDefinitions(port, pack.found, { only: pack.selected, createEvaluator: () => createEvaluator({}) }),
     );
     const isThere = (name: string) =>
       found.resolvePackage(name) !== undefined ||
       found.packs.some(({ pack }) => pack.name === name) ||
       // `server/tool` means the user's own server, not the package that has its name.
       subprocessServers.some((server) => server.name === name);
-    const items = taken.flatMap((pack) => pack.items);
+    const items = selected.flatMap((pack) => pack.items);
     const missing = findQualifiedNames(items, references).find(
       ({ packageName }) =>
         !tried.has(packageName) && !isThere(packageName) && mayInstall(packageName, policy, install),

@@ -18,9 +18,10 @@ import { whenAborted } from "../runtime/abort-listeners.ts";
 import { tellHost } from "../runtime/late-reports.ts";
 import { planPackServer, planUserServer } from "../runtime/server-launches.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
+import { describeExcluded, findShownToolsets, gatherUnusableServers, isCallable } from "./excluded.ts";
 import { gatherToolsets } from "./gather-toolsets.ts";
-import { describeLeftOut, findShownToolsets, gatherUnusableServers, isCallable } from "./left-out.ts";
 import { registerTools } from "./register-tools.ts";
+import { selectPacks } from "./select-packs.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
@@ -28,7 +29,6 @@ import { SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { RecordedCall, SkippedTool } from "./session-tool.ts";
-import { takePacks } from "./take-packs.ts";
 import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
@@ -138,16 +138,16 @@ class Opening {
       ...[...config.toolsets.values()].flat(),
       ...config.servers.flatMap(({ tools, toolsets, prompts }) => [...tools, ...toolsets, ...prompts]),
     ];
-    const taking = await this.#resources.step(
-      takePacks(found.packs, config.packs, references, (pack) =>
+    const selection = await this.#resources.step(
+      selectPacks(found.packs, config.packs, references, (pack) =>
         loadDefinitions(inspection.port, pack.found, {
-          only: pack.taken,
+          only: pack.selected,
           createEvaluator: () => inspection.createEvaluator({}),
         }),
       ),
     );
     const packs: CheckedPack[] = [];
-    for (const inspected of taking.taken) {
+    for (const inspected of selection.selected) {
       const checked = await this.#resources.step(checkPack(inspection.port, inspected));
       this.#problems.push(...checked.problems);
       this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
@@ -185,12 +185,12 @@ class Opening {
       contributions.push(gatherUnusableServers(pack));
       for (const server of packServers[index] ?? []) contributions.push(await this.#gather(server));
     }
-    const leftOut: Contribution = {
+    const excluded: Contribution = {
       candidates: [],
-      skipped: taking.leftOut.filter(isCallable).map(describeLeftOut),
+      skipped: selection.excluded.filter(isCallable).map(describeExcluded),
       problems: [],
     };
-    return this.#register([...contributions, leftOut], packs, registry);
+    return this.#register([...contributions, excluded], packs, registry);
   }
 
   /** A broken item of a pack is left out, unless the config says that it fails the session. */

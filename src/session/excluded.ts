@@ -3,15 +3,15 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
+import type { Excluded } from "./select-packs.ts";
 import type { SessionToolset, SkippedTool } from "./session-tool.ts";
-import type { LeftOut } from "./take-packs.ts";
 import type { Contribution } from "./tool-candidates.ts";
 
 /** Only tools and servers are missed in a session; toolsets and prompts offer nothing by themselves. */
-export const isCallable = ({ declaration }: LeftOut) =>
+export const isCallable = ({ declaration }: Excluded) =>
   declaration.kind === "tool" || declaration.kind === "server";
 
-export function describeLeftOut({ found: { pack }, declaration, reason, message }: LeftOut): SkippedTool {
+export function describeExcluded({ found: { pack }, declaration, reason, message }: Excluded): SkippedTool {
   const { name, kind } = declaration;
   const source: ToolSource = {
     type: "pack",

@@ -7,24 +7,24 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
 import type { SkipReason } from "./session-tool.ts";
 
-/** An item that a session leaves out, and why. */
-export interface LeftOut {
+/** An item that a session does not offer, and why. */
+export interface Excluded {
   found: FoundPack;
   declaration: Declaration;
   reason: SkipReason;
   message: string;
 }
 
-/** What a session takes of a pack. */
-export interface TakenPack {
+/** A pack, and the items of it that the session offers. */
+export interface SelectedPack {
   found: FoundPack;
-  /** The items it takes, in declared order. */
-  taken: readonly Declaration[];
+  /** In declared order. */
+  selected: readonly Declaration[];
 }
 
-export interface Taking {
-  taken: InspectedPack[];
-  leftOut: LeftOut[];
+export interface Selection {
+  selected: InspectedPack[];
+  excluded: Excluded[];
 }
 
 /** The order in which a pack's items count, and in which they are reported. */
@@ -45,29 +45,29 @@ export function findQualifiedNames(
 }
 
 /**
- * Chooses the packs and items of a session: the project's own, its workspace's and its dependencies', as far as the
- * policy allows; a transitive one where the policy names it, or where something that is taken refers to it.
- * `load` reads the definitions of what is taken; references may lead to more.
+ * Selects the packs and items of a session: the project's own, its workspace's and its dependencies', as far as the
+ * policy allows; a transitive one where the policy names it, or where a selected item refers to it.
+ * `load` reads the definitions of selected items; their references may select more.
  */
-export async function takePacks(
+export async function selectPacks(
   packs: readonly FoundPack[],
   policy: PacksPolicy,
   references: readonly string[],
-  load: (pack: TakenPack) => Promise<InspectedPack>,
-): Promise<Taking> {
+  load: (pack: SelectedPack) => Promise<InspectedPack>,
+): Promise<Selection> {
   const candidates = packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
   const usable = candidates.filter(({ pack }) => !isForOtherHosts(pack.problems));
   const loaded = new Map<FoundPack, InspectedPack>();
-  const choose = (found: FoundPack, isTransitive: boolean): TakenPack => ({
+  const choose = (found: FoundPack, isTransitive: boolean): SelectedPack => ({
     found,
-    taken: declarationsOf(found).filter(({ name }) => {
+    selected: declarationsOf(found).filter(({ name }) => {
       const { qualifiedName } = found.pack;
       return isItemAllowed(policy, qualifiedName, `${qualifiedName}/${name}`, { isTransitive });
     }),
   });
   let pending = usable.map((found) => choose(found, found.pack.origin === "transitive"));
   while (pending.length > 0) {
-    const wanted = pending.filter(({ taken }) => taken.length > 0);
+    const wanted = pending.filter(({ selected }) => selected.length > 0);
     const inspected = await Promise.all(wanted.map(load));
     for (const [index, { found }] of wanted.entries()) {
       const pack = inspected[index];
@@ -80,16 +80,16 @@ export async function takePacks(
       .filter((found) => !loaded.has(found) && found.pack.origin === "transitive")
       .filter(({ pack }) => referred.has(pack.name))
       .map((found) => choose(found, false))
-      .filter(({ taken }) => taken.length > 0);
+      .filter(({ selected }) => selected.length > 0);
   }
 
-  const leftOut = candidates.flatMap((found) => {
-    const taken = new Set(loaded.get(found)?.items.map(({ declaration }) => declaration));
+  const excluded = candidates.flatMap((found) => {
+    const selected = new Set(loaded.get(found)?.items.map(({ declaration }) => declaration));
     return declarationsOf(found)
-      .filter((declaration) => !taken.has(declaration))
+      .filter((declaration) => !selected.has(declaration))
       .map((declaration) => ({ found, declaration, ...explain(found, declaration, policy) }));
   });
-  return { taken: usable.flatMap((found) => loaded.get(found) ?? []), leftOut };
+  return { selected: usable.flatMap((found) => loaded.get(found) ?? []), excluded };
 }
 
 const isForOtherHosts = (problems: readonly { code: string }[]) =>
