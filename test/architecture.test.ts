@@ -373,7 +373,7 @@ describe("means that only one place has", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
       "confinement/confined-process.ts",
-      "npm/package-manager.ts",
+      "npm/managers/package-manager.ts",
       "processes/reserve-descriptors.ts",
       "processes/server-process.ts",
     ]);

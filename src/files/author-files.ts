@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { failure, quote } from "../problems/index.ts";
 import { errorCode, makeFolders } from "./make-folders.ts";
+import { overwriteFile } from "./replace-file.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -115,23 +116,11 @@ function followLinks(file: string): string {
  * leads to is written. Throws `InvalidArguments`, the file as it was.
  */
 export function replaceTextFile(path: string, text: string): void {
-  let draft: string | undefined;
   try {
     const file = followLinks(path);
-    const stats = statSync(file, { throwIfNoEntry: false });
-    const name = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString("hex")}`);
-    const descriptor = openSync(name, "wx");
-    draft = name;
-    try {
-      writeFileSync(descriptor, text);
-      if (stats !== undefined) fchmodSync(descriptor, stats.mode & 0o7777);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(name, file);
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+    overwriteFile(file, Buffer.from(text), { mode: mode && mode & 0o7777, isLasting: true });
   } catch (error) {
-    if (draft !== undefined) rmSync(draft, { force: true });
     throw describeRefusal("written", path, error);
   }
 }

@@ -5,7 +5,6 @@ import {
   readdirSync,
   readlinkSync,
   realpathSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -245,7 +244,7 @@ export class ConfigFiles {
       const name = `${backupPrefix(file)}${time}-${randomBytes(2).toString("hex")}-${basename(file)}`;
       const backup = join(backups, name);
       try {
-        writeAndClose(openSync(backup, "wx", 0o600), bytes, { mode: 0o600, isLasting: false });
+        writeAndClose(openSync(backup, "wx", 0o600), bytes, { mode: 0o600 });
       } catch (error) {
         this.dropBackup(backup);
         throw error;
@@ -286,10 +285,10 @@ export class ConfigFiles {
   }
 
   /** Puts a draft in the place of a file that only Trailblaze writes. */
-  commit({ file, path }: Draft): void {
-    refuse(file, () => {
-      renameSync(path, file);
-      this.#finish(file);
+  commit(draft: Draft): void {
+    refuse(draft.file, () => {
+      draft.commit();
+      this.#finish(draft.file);
     });
   }
 

@@ -36,6 +36,10 @@ export interface LockOptions {
   staleMs?: number | undefined;
   /** Gets told what is being waited for, once the wait is long enough for a person to notice. */
   onWait?: ((what: string) => void) | undefined;
+  /** What the holder is doing, for `onWait`; default: "holds the lock" and its path. */
+  purpose?: string | undefined;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Thrown where a lock stays with another process. */
@@ -171,7 +175,15 @@ function hold(folder: string, holders: Holders): FileLock {
  */
 export async function lockFile(
   file: string,
-  { holders: notes, waitMs = 30_000, graceMs = 2000, staleMs = 10_000, onWait }: LockOptions = {},
+  {
+    holders: notes,
+    waitMs = 30_000,
+    graceMs = 2000,
+    staleMs = 10_000,
+    onWait,
+    purpose = `holds the lock ${file}.lock`,
+    signal,
+  }: LockOptions = {},
 ): Promise<FileLock> {
   const folder = `${file}.lock`;
   const holders = new Holders(notes);
@@ -200,10 +212,11 @@ export async function lockFile(
         return { isOwn: false, isHeld: () => true, refresh() {}, release() {} };
       }
       const name = isRunning === true ? `process ${holder?.pid}` : "another program";
-      if (now - startedAt > waitMs) throw new LockHeldError(`${name} holds the lock ${folder}`);
+      if (now - startedAt > waitMs || signal?.aborted)
+        throw new LockHeldError(`${name} holds the lock ${folder}`);
       if (!isNoticed && now - startedAt > noticeMs) {
         isNoticed = true;
-        onWait?.(`${name}, which holds the lock ${folder}`);
+        onWait?.(`${name}, which ${purpose}`);
       }
     }
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40));

@@ -157,8 +157,8 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     },
     findWorkspaces,
     async globalPackages() {
-      const { findGlobalPackages } = await import("./global-packages.ts");
-      return findGlobalPackages(process.env, process.platform, process.execPath);
+      const { findGlobalPackages } = await import("./npm-configuration.ts");
+      return findGlobalPackages({ env: process.env });
     },
   };
 }

@@ -27,8 +27,18 @@ const movingMs = 1000;
 export interface Draft {
   file: string;
   path: string;
+  /** Puts it in the place of the file, whatever is there. */
+  commit(): void;
   /** Does nothing where it took the file's place. */
   discard(): void;
+}
+
+interface WriteOptions {
+  /** Default: that of any new file. */
+  mode?: number | undefined;
+  owner?: { uid: number; gid: number } | undefined;
+  /** Whether to wait until the disk has the bytes. */
+  isLasting?: boolean;
 }
 
 const draftPrefix = (file: string) => `.${basename(file)}.trailblaze-`;
@@ -46,11 +56,7 @@ export function removeDrafts(file: string): void {
 export function writeAndClose(
   descriptor: number,
   bytes: Uint8Array,
-  {
-    mode,
-    owner,
-    isLasting,
-  }: { mode: number; owner?: { uid: number; gid: number } | undefined; isLasting: boolean },
+  { mode, owner, isLasting = false }: WriteOptions,
 ): void {
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
@@ -61,7 +67,7 @@ export function writeAndClose(
         // Only the owner's own files are meant to be edited; another owner's become the editor's.
       }
     }
-    fchmodSync(descriptor, mode);
+    if (mode !== undefined) fchmodSync(descriptor, mode);
     if (isLasting) fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -82,6 +88,42 @@ export function sync(path: string, flags: "r" | "r+"): void {
   }
 }
 
+/** Writes bytes beside a file, ready to take its place; leaves nothing if that fails. */
+export function writeBeside(
+  file: string,
+  bytes: Uint8Array,
+  options: WriteOptions,
+  snapshot?: FileSnapshot,
+): Draft {
+  const path = nextTo(file);
+  const draft = {
+    file,
+    path,
+    commit: () => renameSync(path, file),
+    discard: () => rmSync(path, { force: true }),
+  };
+  const make = () => openSync(path, "wx", options.mode === undefined ? 0o666 : 0o600);
+  const descriptor = snapshot === undefined ? make() : snapshot.changeFolder(make);
+  try {
+    writeAndClose(descriptor, bytes, options);
+  } catch (error) {
+    draft.discard();
+    throw error;
+  }
+  return draft;
+}
+
+/** Replaces or creates a file that only Trailblaze writes: at every moment there is the old file or the new one. */
+export function overwriteFile(file: string, bytes: Uint8Array, options: WriteOptions): void {
+  const draft = writeBeside(file, bytes, options);
+  try {
+    draft.commit();
+  } catch (error) {
+    draft.discard();
+    throw error;
+  }
+}
+
 /**
  * Writes what is to take a file's place beside it, with all that takes time. The file's mode and owner are kept; a new file
  * has `newMode`. `file` is a real path.
@@ -90,18 +132,8 @@ export function makeDraft(file: string, text: string, newMode: number, snapshot?
   const stats = statSync(file, { throwIfNoEntry: false });
   // A new file could take its place all the same, which its owner does not want.
   if (stats !== undefined) accessSync(file, constants.W_OK);
-  const path = nextTo(file);
-  const draft = { file, path, discard: () => rmSync(path, { force: true }) };
-  const make = () => openSync(path, "wx", 0o600);
-  const descriptor = snapshot === undefined ? make() : snapshot.changeFolder(make);
-  try {
-    const mode = stats === undefined ? newMode : stats.mode & 0o7777;
-    writeAndClose(descriptor, Buffer.from(text), { mode, owner: stats, isLasting: true });
-  } catch (error) {
-    draft.discard();
-    throw error;
-  }
-  return draft;
+  const mode = stats === undefined ? newMode : stats.mode & 0o7777;
+  return writeBeside(file, Buffer.from(text), { mode, owner: stats, isLasting: true }, snapshot);
 }
 
 /** Lets other processes run now, so that the system does not stop this one for their sake in the next microseconds. */
@@ -138,7 +170,7 @@ function moveToFreePath(from: string, to: string): boolean {
  * nothing done, where another program changed the file since, or seems about to; with `isFolderBusy` only where it did.
  */
 export function replaceFile(
-  { file, path }: Draft,
+  { file, path, commit }: Draft,
   snapshot: FileSnapshot,
   { isFolderBusy }: { isFolderBusy: boolean },
 ): boolean {
@@ -148,7 +180,7 @@ export function replaceFile(
   if (!isFolderBusy && !snapshot.isFolderQuiet()) return false;
   // Nothing may come between these two: a change that another program makes there is lost.
   if (!snapshot.isInPlace()) return false;
-  renameSync(path, file);
+  commit();
   return true;
 }
 

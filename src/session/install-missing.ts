@@ -6,7 +6,7 @@ import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createInspectionMeans } from "../inspection/inspection-means.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import type { PacksChange } from "../npm/add-packs.ts";
+import type { MissingPacksResult } from "../npm/install-missing.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { findQualifiedNames, selectPacks } from "./select-packs.ts";
@@ -65,8 +65,8 @@ async function installPack(
   ranges: readonly (string | undefined)[],
   { autoInstall }: SessionConfig["packs"],
   { cwd, signal, onInstall }: Pick<MissingPacksOptions, "signal" | "onInstall"> & { cwd: string },
-): Promise<PacksChange> {
-  const { installMissing } = await import("../npm/add-packs.ts");
+): Promise<MissingPacksResult> {
+  const { installMissing } = await import("../npm/install-missing.ts");
   return installMissing([{ name, ranges }], {
     cwd,
     // Who names a pack in full has chosen it, whatever it looks like.

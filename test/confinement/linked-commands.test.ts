@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readLinkedCommands } from "../../src/npm/linked-commands.ts";
+import { readLinkedCommands } from "../../src/npm/managers/linked-commands.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 

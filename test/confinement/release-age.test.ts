@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findNewestAllowed } from "../../src/npm/release-age.ts";
+import { findNewestAllowed } from "../../src/npm/registry/release-age.ts";
 
 const now = Date.parse("2026-03-10T12:00:00Z");
 const find = (values: Record<string, string | string[]>, npmVersion: string | undefined) => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { findGlobalPackages } from "../../src/files/global-packages.ts";
+import { findGlobalPackages } from "../../src/files/npm-configuration.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -78,52 +78,76 @@ describe("npm's global folder", () => {
   const home = () => makeTree({});
 
   test("lies beside Node by default", () => {
-    expect(findGlobalPackages({}, "linux", node, home())).toBe("/usr/local/lib/node_modules");
-    expect(findGlobalPackages({}, "darwin", "/opt/homebrew/bin/node", home())).toBe(
-      "/opt/homebrew/lib/node_modules",
+    expect(findGlobalPackages({ env: {}, platform: "linux", execPath: node, home: home() })).toBe(
+      "/usr/local/lib/node_modules",
     );
+    expect(
+      findGlobalPackages({ env: {}, platform: "darwin", execPath: "/opt/homebrew/bin/node", home: home() }),
+    ).toBe("/opt/homebrew/lib/node_modules");
   });
 
   test("lies on Windows in the user's application data, without lib", () => {
     const env = { APPDATA: "C:\\Users\\me\\AppData\\Roaming" };
-    expect(findGlobalPackages(env, "win32", "C:\\node\\node.exe", "C:\\Users\\me")).toBe(
-      "C:\\Users\\me\\AppData\\Roaming\\npm\\node_modules",
-    );
-    expect(findGlobalPackages({}, "win32", "C:\\node\\node.exe", "C:\\Users\\me")).toBe(
-      "C:\\node\\node_modules",
-    );
+    expect(
+      findGlobalPackages({ env, platform: "win32", execPath: "C:\\node\\node.exe", home: "C:\\Users\\me" }),
+    ).toBe("C:\\Users\\me\\AppData\\Roaming\\npm\\node_modules");
+    expect(
+      findGlobalPackages({
+        env: {},
+        platform: "win32",
+        execPath: "C:\\node\\node.exe",
+        home: "C:\\Users\\me",
+      }),
+    ).toBe("C:\\node\\node_modules");
   });
 
   test.each(["npm_config_prefix", "NPM_CONFIG_PREFIX"])("follows %s", (name) => {
     const env = { [name]: "/opt/npm" };
-    expect(findGlobalPackages(env, "linux", node, home())).toBe("/opt/npm/lib/node_modules");
+    expect(findGlobalPackages({ env, platform: "linux", execPath: node, home: home() })).toBe(
+      "/opt/npm/lib/node_modules",
+    );
   });
 
   test("follows the user's npmrc, with ~ and variables", () => {
     const user = makeTree({ ".npmrc": "prefix = ~/.npm-global\n" });
-    expect(findGlobalPackages({}, "linux", node, user)).toBe(join(user, ".npm-global/lib/node_modules"));
+    expect(findGlobalPackages({ env: {}, platform: "linux", execPath: node, home: user })).toBe(
+      join(user, ".npm-global/lib/node_modules"),
+    );
     const other = makeTree({ ".npmrc": `; mine\nregistry=x\nprefix=\${BASE}/npm\n` });
-    expect(findGlobalPackages({ BASE: "/data" }, "linux", node, other)).toBe("/data/npm/lib/node_modules");
+    expect(
+      findGlobalPackages({ env: { BASE: "/data" }, platform: "linux", execPath: node, home: other }),
+    ).toBe("/data/npm/lib/node_modules");
   });
 
   test("follows another user config, where the environment names one", () => {
     const other = makeTree({ "my.npmrc": "prefix=/from/mine\n" });
     const env = { npm_config_userconfig: join(other, "my.npmrc") };
-    expect(findGlobalPackages(env, "linux", node, home())).toBe("/from/mine/lib/node_modules");
+    expect(findGlobalPackages({ env, platform: "linux", execPath: node, home: home() })).toBe(
+      "/from/mine/lib/node_modules",
+    );
   });
 
   test("follows the global npmrc, but the user's first", () => {
     const installation = makeTree({ "etc/npmrc": "prefix=/from/global\n", "bin/node": "" });
     const execPath = join(installation, "bin/node");
-    expect(findGlobalPackages({}, "linux", execPath, home())).toBe("/from/global/lib/node_modules");
+    expect(findGlobalPackages({ env: {}, platform: "linux", execPath, home: home() })).toBe(
+      "/from/global/lib/node_modules",
+    );
     const user = makeTree({ ".npmrc": "prefix=/from/user\n" });
-    expect(findGlobalPackages({}, "linux", execPath, user)).toBe("/from/user/lib/node_modules");
+    expect(findGlobalPackages({ env: {}, platform: "linux", execPath, home: user })).toBe(
+      "/from/user/lib/node_modules",
+    );
   });
 
   test("follows the environment before every file", () => {
     const user = makeTree({ ".npmrc": "prefix=/from/user\n" });
-    expect(findGlobalPackages({ npm_config_prefix: "/from/env" }, "linux", node, user)).toBe(
-      "/from/env/lib/node_modules",
-    );
+    expect(
+      findGlobalPackages({
+        env: { npm_config_prefix: "/from/env" },
+        platform: "linux",
+        execPath: node,
+        home: user,
+      }),
+    ).toBe("/from/env/lib/node_modules");
   });
 });

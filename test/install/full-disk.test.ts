@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lockFile } from "../../src/files/file-lock.ts";
 import type { InstallPlan } from "../../src/install/plan.ts";
-import { changePackages } from "../../src/npm/packages/change-packages.ts";
-import { saveEntries, saveFiles } from "../../src/npm/project-files.ts";
-import { createResponseCache } from "../../src/npm/response-cache.ts";
+import { changePackages } from "../../src/npm/managers/change-packages.ts";
+import { saveFiles } from "../../src/npm/managers/project-files.ts";
+import { createResponseCache } from "../../src/npm/registry/response-cache.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
@@ -115,66 +115,43 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
     const files = ["package-lock.json", "package.json"];
 
     function makeProject() {
-      const { disk, state } = makePlace();
+      const { disk, root, state } = makePlace();
       for (const name of files) writeFileSync(join(disk, name), manifest);
-      const release = () => {};
-      const means = {
-        saveFiles,
-        saveEntries,
-        lock: async () => release,
-        redact: (text: string) => text,
-        timeoutMs: 1000,
-        signal: undefined,
-        onCommand: undefined,
-      };
-      /** Has a package manager that damages what it can and then fails. */
-      const add = (act: () => void) =>
-        changePackages(
-          {
-            ...means,
-            managers: {
-              find: () => undefined,
-              forgetInstall() {},
-              async run() {
-                act();
-                return { exitCode: 1, fault: "", tail: "npm error code ENOSPC" };
-              },
-            },
-          },
-          {
-            directory: disk,
-            workspaceRoot: undefined,
-            manager: { name: "npm", isModernYarn: false },
-            program: { command: "npm", args: [] },
-          } as unknown as Parameters<typeof changePackages>[1],
-          "add",
-          ["@acme/jira"],
-          async () => undefined,
-        );
+      const runs = join(root, "runs");
+      /** A package manager that cuts the project's files off, fills the disk and fails. */
+      const script = `
+        const { appendFileSync, writeFileSync } = require("node:fs");
+        appendFileSync(${JSON.stringify(runs)}, "x");
+        for (const name of ${JSON.stringify(files)}) writeFileSync(name, "");
+        try { for (;;) appendFileSync("filler", "x".repeat(512)); } catch {}
+        process.exit(1);`;
+      const project = {
+        directory: disk,
+        workspaceRoot: undefined,
+        manager: { name: "npm", isModernYarn: false },
+        program: { command: process.execPath, args: ["--eval", script] },
+      } as const;
+      const add = () => changePackages(project, "add", ["@acme/jira"], {}, async () => undefined);
       const contents = () => files.map((name) => read(join(disk, name)));
-      return { disk, state, add, contents };
+      return { disk, state, add, contents, runs };
     }
 
     test("is not touched where its files cannot be saved first", async () => {
-      const { disk, state, add, contents } = makeProject();
+      const { disk, state, add, contents, runs } = makeProject();
       fillDisk(disk);
-      let runs = 0;
-      await expect(add(() => runs++)).rejects.toMatchObject({
+      await expect(add()).rejects.toMatchObject({
         code: "InstallFailed",
         message: expect.stringContaining("Nothing was changed."),
       });
-      expect(runs).toBe(0);
+      expect(existsSync(runs)).toBe(false);
       expect(contents()).toEqual([manifest, manifest]);
       expect(state().sort()).toEqual(files);
     });
 
     test("gets its files back where the package manager filled the disk and cut them off", async () => {
-      const { disk, state, add, contents } = makeProject();
-      const damage = () => {
-        for (const name of files) writeFileSync(join(disk, name), "");
-        fillDisk(disk);
-      };
-      await expect(add(damage)).rejects.toMatchObject({ code: "InstallFailed" });
+      const { state, add, contents, runs } = makeProject();
+      await expect(add()).rejects.toMatchObject({ code: "InstallFailed" });
+      expect(readFileSync(runs, "utf8")).toBe("x");
       expect(contents()).toEqual([manifest, manifest]);
       expect(state().sort()).toEqual(files);
     });

@@ -1,7 +1,8 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
-import { addPacks, removePacks } from "../../src/npm/add-packs.ts";
+import { addPacks } from "../../src/npm/add-packs.ts";
+import { removePacks } from "../../src/npm/remove-packs.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { packageManagers } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";

@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findManager, type ManagerFolder, readManagerTraces } from "../../src/discovery/project-manager.ts";
 import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
-import { createManagerEnvironment, findManagerProgram } from "../../src/npm/package-manager.ts";
-import { managerArguments } from "../../src/npm/packages/manager-arguments.ts";
+import {
+  createManagerEnvironment,
+  findManagerProgram,
+  managerArguments,
+} from "../../src/npm/managers/package-manager.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { installMissing, removePacks } from "../../src/npm/add-packs.ts";
-import { parseReferredPack, parseSpecs, whyNotFromRegistry } from "../../src/npm/packages/parse-specs.ts";
+import { installMissing } from "../../src/npm/install-missing.ts";
+import { parseReferredPack, parseSpecs, whyNotFromRegistry } from "../../src/npm/parse-specs.ts";
+import { removePacks } from "../../src/npm/remove-packs.ts";
 import { makeTree } from "../support/packs.ts";
 
 test.each([

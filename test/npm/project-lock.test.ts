@@ -4,6 +4,7 @@ import {
   lstatSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -12,12 +13,15 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { identifyOwnProcess } from "../../src/files/process-identity.ts";
-import { saveFiles } from "../../src/npm/project-files.ts";
-import { lockProject } from "../../src/npm/project-lock.ts";
+import { saveFiles } from "../../src/npm/managers/project-files.ts";
+import { lockProject } from "../../src/npm/managers/project-lock.ts";
 import { makeTree } from "../support/packs.ts";
 
 const lock = (folder: string, project = "/project", waitMs = 300) =>
   lockProject(folder, project, { waitMs, signal: undefined });
+
+const findFile = (folder: string, end: string) =>
+  join(folder, readdirSync(folder).find((name) => name.endsWith(end)) ?? "");
 
 describe("the lock of a project", () => {
   test("lets one in at a time, and each project for itself", async () => {
@@ -30,23 +34,22 @@ describe("the lock of a project", () => {
     expect(await next).toBeTypeOf("function");
   });
 
-  test("of a process that is gone counts no more", async () => {
+  test("is taken over from a process that exited", async () => {
     const folder = makeTree({});
     await lock(folder);
-    const [file = ""] = readdirSync(folder);
     const { pid } = spawnSync(process.execPath, ["--eval", ""]);
-    writeFileSync(join(folder, file), JSON.stringify({ ...identifyOwnProcess(), pid }));
-    expect(await lock(folder)).toBeTypeOf("function");
-    expect(readdirSync(folder)).toEqual([file]);
+    writeFileSync(findFile(folder, ".holder"), JSON.stringify({ ...identifyOwnProcess(), pid }));
+    const release = await lock(folder);
+    release?.();
+    expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("that does not say whose it is is held for a while", async () => {
+  test("is taken over from an unknown holder that no longer refreshes it", async () => {
     const folder = makeTree({});
     await lock(folder);
-    const [name = ""] = readdirSync(folder);
-    writeFileSync(join(folder, name), "");
+    rmSync(findFile(folder, ".holder"));
     expect(await lock(folder)).toBeUndefined();
-    utimesSync(join(folder, name), 1, 1);
+    utimesSync(findFile(folder, ".lock"), 1, 1);
     expect(await lock(folder)).toBeTypeOf("function");
   });
 

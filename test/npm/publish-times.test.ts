@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findPublished, formatAge, isOldEnough } from "../../src/npm/publish-times.ts";
+import { findPublished, formatAge, isOldEnough } from "../../src/npm/registry/publish-times.ts";
 
 const packument = { time: { "1.0.0": "2026-03-01T00:00:00Z", "2.0.0": "no time", "3.0.0": 5 } };
 

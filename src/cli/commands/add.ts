@@ -1,4 +1,5 @@
-import { addPacks, checkSpecs, type PacksChange } from "../../npm/add-packs.ts";
+import { type AddedPacks, addPacks } from "../../npm/add-packs.ts";
+import { parseSpecs } from "../../npm/parse-specs.ts";
 import { failure, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
@@ -6,7 +7,7 @@ import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
 
-function formatAdded({ added, declined }: PacksChange): string {
+function formatAdded({ added, declined }: AddedPacks): string {
   if (declined) return "Nothing was installed.";
   const lines = added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`);
   return lines.map(printable).join("\n");
@@ -16,7 +17,8 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const isAgreed = options.yes === true;
   // Without a question, a name that may be mistaken needs a yes of its own.
   const allowSimilar = !isAgreed || options["allow-similar"] === true;
-  await checkSpecs(positionals);
+  // Before the question of consent: what cannot be added needs none.
+  parseSpecs(positionals);
   if (!isAgreed && !canAsk()) {
     const hint = "--yes installs without asking.";
     throw failure("InvalidArguments", { reason: "There is no terminal to ask on before installing", hint });
@@ -34,9 +36,9 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
       },
     }),
   );
-  const { added, removed, problems, declined } = change;
+  const { added, problems, declined } = change;
   return {
-    json: { added, removed, problems },
+    json: { added, removed: [], problems },
     formatText: () => formatAdded(change),
     problems,
     failed: declined,

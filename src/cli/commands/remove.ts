@@ -1,11 +1,11 @@
-import { removePacks } from "../../npm/add-packs.ts";
+import { removePacks } from "../../npm/remove-packs.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { withInterruption } from "../remote/ask.ts";
 
 export async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
-  const { added, removed, problems } = await withInterruption((signal) =>
+  const { removed } = await withInterruption((signal) =>
     removePacks(positionals, {
       cwd,
       signal,
@@ -14,8 +14,8 @@ export async function run({ positionals, cwd }: CommandInput): Promise<CommandAn
     }),
   );
   return {
-    json: { added, removed, problems },
+    json: { added: [], removed, problems: [] },
     formatText: () => removed.map(({ name }) => printable(`Removed ${name}`)).join("\n"),
-    problems,
+    problems: [],
   };
 }

@@ -1,5 +1,6 @@
 import { keyOfKind, kinds } from "../../kinds.ts";
-import { formatAge, type PackPreview } from "../../npm/add-packs.ts";
+import type { PackPreview } from "../../npm/preview-packs.ts";
+import { formatAge } from "../../npm/registry/publish-times.ts";
 import { printable, shorten } from "../../problems/index.ts";
 
 /** More names than anybody reads before a question. */

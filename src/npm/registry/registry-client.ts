@@ -1,7 +1,42 @@
 import fetch, { type FetchAnswer } from "npm-registry-fetch";
+import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { AnswerBounds, AnswerTooLongError, UnknownEncodingError } from "./bounded-answer.ts";
-import type { FetchOptions } from "./npm-fetch-options.ts";
-import type { RegistryAnswer, RegistryPort, RegistryRequest } from "./registry-port.ts";
+import { type FetchOptions, toFetchOptions } from "./fetch-options.ts";
+
+export interface RegistryRequest {
+  /** One of the registries' addresses, or a tarball's with `path` empty. */
+  address: string;
+  /** Below the address, with its query. */
+  path: string;
+  accept?: string;
+  /** Of the answer that is at hand: one that has not changed need not be sent again. */
+  etag?: string | undefined;
+  maximumBytes: number;
+  /** For the whole answer. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** What asking gave. Reasons go on from the registry's address and tell no credentials. */
+export type RegistryAnswer =
+  | { state: "read"; bytes: Uint8Array; etag: string | undefined }
+  | { state: "unchanged" }
+  | { state: "absent" }
+  /** It wants to be asked later; without a time it does not say when. */
+  | { state: "busy"; retryAfterMs: number | undefined }
+  /** `isDown`: nothing came, so the next request is not likely to fare better. */
+  | { state: "failed"; reason: string; isDown: boolean };
+
+export interface RegistryClient {
+  /** Addresses of all registries that the configuration names, npm's usual one first. */
+  registries: readonly string[];
+  /** The registry that npm would install a package from. */
+  registryOf(packageName: string): string;
+  /** An address as people may see it: without credentials. */
+  show(address: string): string;
+  /** Never rejects. */
+  get(request: RegistryRequest): Promise<RegistryAnswer>;
+}
 
 /** Beyond this, an answer "later" is a refusal. Dates are read too. */
 function readRetryAfter(header: string | undefined): number | undefined {
@@ -88,10 +123,11 @@ function agentOptions(url: string, options: FetchOptions): Record<string, unknow
 }
 
 /**
- * A port onto the registries of the user's npm configuration; `options` are from `toFetchOptions`. The only place that
+ * A client of the registries of the user's npm configuration. The only place that
  * uses the network for looking at packages. It follows redirects as npm does: credentials stay with their host.
  */
-export function createRegistryClient(options: FetchOptions): RegistryPort {
+export function createRegistryClient(configuration: NpmConfiguration): RegistryClient {
+  const options = toFetchOptions(configuration);
   const registryOf = (name: string) => fetch.pickRegistry(name, options).replace(/\/*$/, "/");
   const scoped = Object.keys(options).filter((key) => /^@.*:registry$/.test(key));
   const addresses = [
@@ -148,3 +184,5 @@ export function resolveTarball(address: string, registry: string): string | unde
   const { pathname, search } = url;
   return new URL(`${configured.pathname.replace(/\/$/, "")}${pathname}${search}`, configured).href;
 }
+
+// What looking around in registries may do: ask the registries that the user's npm is configured for, and nothing else.

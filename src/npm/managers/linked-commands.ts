@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, realpathSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { findReservedCommand, ownersOf } from "../qualified-names/reserved-commands.ts";
+import { findReservedCommand, ownersOf } from "../../qualified-names/reserved-commands.ts";
 
 /** A reserved command in a node_modules/.bin, by one of its files. */
 export interface LinkedCommand {

@@ -1,5 +1,5 @@
 import gte from "semver/functions/gte.js";
-import type { NpmConfiguration } from "./npm-configuration.ts";
+import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 
 const dayMs = 86_400_000;
 

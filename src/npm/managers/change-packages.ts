@@ -1,26 +1,34 @@
 import { join } from "node:path";
 import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
+import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
+import { findStateDirectory } from "../../processes/log-folder.ts";
 import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
-import type { ManagerEnd, ManagerProgram, PackageManagerPort } from "../package-manager.ts";
-import type { SavedEntries, SavedFiles } from "../project-files.ts";
 import type { InstalledClaim } from "./find-claims.ts";
-import { type ManagerTask, managerArguments } from "./manager-arguments.ts";
+import {
+  forgetInstall,
+  type ManagerEnd,
+  type ManagerProgram,
+  type ManagerTask,
+  managerArguments,
+  runManager,
+} from "./package-manager.ts";
+import { type SavedEntries, type SavedFiles, saveEntries, saveFiles } from "./project-files.ts";
+import { lockProject } from "./project-lock.ts";
 
-export interface ChangeMeans {
-  managers: PackageManagerPort;
-  saveFiles(paths: readonly string[]): SavedFiles;
-  /** Remembers links as links. */
-  saveEntries(paths: readonly string[]): SavedEntries;
-  /** Keeps other processes from changing the project; `undefined` where one does so for too long. */
-  lock(project: string): Promise<(() => void) | undefined>;
-  /** Takes the user's credentials out of a text. */
-  redact(text: string): string;
-  /** For one run of the package manager. */
-  timeoutMs: number;
-  signal: AbortSignal | undefined;
-  /** Is told of each command before it runs. */
-  onCommand: ((command: string) => void) | undefined;
+export interface ChangeOptions {
+  /** Folder whose project is changed; default: the process's. */
+  cwd?: string;
+  /** For one run of the package manager; default: ten minutes. */
+  timeoutMs?: number;
+  /** How long another process may change the same project; default: five minutes. */
+  lockMs?: number;
+  /** Ends the package manager; everything is restored then. */
+  signal?: AbortSignal;
+  /** Receives each command of the package manager before it runs. */
+  onCommand?: (command: string) => void;
+  /** Receives, once, which other process is changing the project: "process 123, which …". */
+  onWait?: (what: string) => void;
 }
 
 /** A project whose packages can be changed. */
@@ -50,30 +58,43 @@ function describeEnd(manager: string, { exitCode, fault, tail }: ManagerEnd): st
   return `${manager} ended with exit code ${exitCode}${code === undefined ? "" : ` (${code})`}`;
 }
 
+const credentialKey = /(?:^|:)(?:_authToken|_auth|_password|password|key|otp)$/;
+
+/** Takes out of a text what npm's configuration keeps secret, and credentials in addresses. */
+function redact(text: string, { directory, workspaceRoot = directory }: ChangeableProject): string {
+  const secrets = [directory, workspaceRoot].flatMap((projectDirectory) =>
+    [...readNpmConfiguration({ projectDirectory, env: process.env })].flatMap(([key, value]) =>
+      credentialKey.test(key) && typeof value === "string" && value.length > 3 ? [value] : [],
+    ),
+  );
+  const withoutAddresses = text.replace(/(\w:\/\/)[^\s/@]+@/g, "$1***@");
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutAddresses);
+}
+
 /** The last lines of what a package manager wrote that say something. */
-function lastWords(tail: string, redact: ChangeMeans["redact"]): string | undefined {
+function lastWords(tail: string, project: ChangeableProject): string | undefined {
   const noise = /^\s*$|A complete log of this run|\bat .*:\d+:\d+\)?$|^info Visit/;
   const lines = tail.split(/\r?\n/).filter((line) => !noise.test(line));
-  const text = redact(lines.slice(-8).join(" ").slice(-600)).trim();
+  const text = redact(lines.slice(-8).join(" ").slice(-600), project).trim();
   return text === "" ? undefined : text;
 }
 
 class Change {
-  readonly #means: ChangeMeans;
   readonly #project: ChangeableProject;
+  readonly #options: ChangeOptions;
 
-  constructor(means: ChangeMeans, project: ChangeableProject) {
-    this.#means = means;
+  constructor(project: ChangeableProject, options: ChangeOptions) {
     this.#project = project;
+    this.#options = options;
   }
 
   #run(kind: ManagerTask["kind"], packages: readonly string[], signal: AbortSignal | undefined) {
     const { directory, workspaceRoot, manager, program } = this.#project;
-    const { managers, timeoutMs, onCommand } = this.#means;
+    const { timeoutMs = 600_000, onCommand } = this.#options;
     const isWorkspaceRoot = workspaceRoot === directory;
     const args = managerArguments(manager, { kind, packages, isWorkspaceRoot });
     onCommand?.([manager.name, ...args].join(" "));
-    return managers.run(program, { cwd: directory, args, timeoutMs, signal });
+    return runManager(program, { cwd: directory, args, timeoutMs, signal });
   }
 
   /** Brings everything back, as far as it can be. True where it could. */
@@ -82,7 +103,7 @@ class Change {
     try {
       // On a full disk the manager could only fail again, and damage what has just been saved from it.
       if (!saved.restore()) return false;
-      this.#means.managers.forgetInstall(workspaceRoot);
+      forgetInstall(workspaceRoot);
       const end = await this.#run("install", [], undefined);
       commands.restore();
       return end.exitCode === 0;
@@ -100,7 +121,7 @@ class Change {
     findFault: () => Promise<ChangeFault | undefined>,
   ): Promise<void> {
     const { directory, workspaceRoot = directory } = this.#project;
-    const { saveFiles, saveEntries, redact, signal } = this.#means;
+    const { signal } = this.#options;
     const folders = [directory, workspaceRoot];
     const pathsOf = (files: readonly string[]) =>
       folders.flatMap((folder) => files.map((file) => join(folder, file)));
@@ -120,7 +141,7 @@ class Change {
       saved.discard();
       return;
     }
-    const hint = end.exitCode === 0 ? undefined : lastWords(end.tail, redact);
+    const hint = end.exitCode === 0 ? undefined : lastWords(end.tail, this.#project);
     let restored: boolean;
     try {
       restored = await this.#undo(saved, commands);
@@ -143,7 +164,7 @@ class Change {
     if (end.exitCode !== 0) return { fault: describeEnd(manager.name, end) };
     try {
       const fault = await findFault();
-      return { fault: fault ?? (this.#means.signal?.aborted ? "it was interrupted" : undefined) };
+      return { fault: fault ?? (this.#options.signal?.aborted ? "it was interrupted" : undefined) };
     } catch (cause) {
       const isKnown = cause instanceof TrailblazeError;
       return {
@@ -154,25 +175,41 @@ class Change {
   }
 }
 
+/** Keeps other processes from changing the project; `undefined` if one does so for too long. */
+async function lock(
+  { directory, workspaceRoot = directory }: ChangeableProject,
+  { lockMs = 300_000, signal, onWait }: ChangeOptions,
+): Promise<(() => void) | undefined> {
+  try {
+    const state = findStateDirectory();
+    if (state === undefined) return () => {};
+    const locks = join(state, "trailblaze", "locks");
+    return await lockProject(locks, workspaceRoot, { waitMs: lockMs, signal, onWait });
+  } catch {
+    // Without a home that can be written, there is no place where other processes would look for a lock.
+    return () => {};
+  }
+}
+
 /**
  * Has the project's package manager add or remove packages, lifecycle scripts off. `findFault` looks at the result. After
  * any failure package.json and lockfiles are as they were, byte for byte, and the manager's install has been run again.
  * Throws `TrailblazeError`: `InstallFailed`, `ReservedCommand`.
  */
 export async function changePackages(
-  means: ChangeMeans,
   project: ChangeableProject,
   kind: "add" | "remove",
   packages: readonly string[],
+  options: ChangeOptions,
   findFault: () => Promise<ChangeFault | undefined>,
 ): Promise<void> {
-  const release = await means.lock(project.workspaceRoot ?? project.directory);
+  const release = await lock(project, options);
   if (release === undefined) {
     const reason = "another process is changing the packages of this project";
     throw failure("InstallFailed", { what: `${kind} ${packages.join(", ")}`, reason });
   }
   try {
-    await new Change(means, project).make(kind, packages, findFault);
+    await new Change(project, options).make(kind, packages, findFault);
   } finally {
     release();
   }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import type { ProjectManager } from "../../discovery/project-manager.ts";
 import { readLinkedCommands } from "./linked-commands.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
@@ -26,15 +27,6 @@ export interface ManagerEnd {
   /** Why it was ended, or could not be started. */
   fault: string | undefined;
   tail: string;
-}
-
-export interface PackageManagerPort {
-  /** `undefined` where it is not installed. */
-  find(name: ManagerName): ManagerProgram | undefined;
-  /** Never rejects. */
-  run(program: ManagerProgram, run: ManagerRun): Promise<ManagerEnd>;
-  /** Has the next install of Yarn 1 look at what is there: with nothing to install, it would leave everything. */
-  forgetInstall(folder: string): void;
 }
 
 /** Where a package manager's own program lies beside the command that starts it, on systems without links. */
@@ -128,7 +120,11 @@ const maximumTail = 16_384;
 /** From being told to end to being ended. */
 const patienceMs = 5000;
 
-function run(program: ManagerProgram, { cwd, args, timeoutMs, signal }: ManagerRun): Promise<ManagerEnd> {
+/** Runs a package manager. Never rejects. */
+export function runManager(
+  program: ManagerProgram,
+  { cwd, args, timeoutMs, signal }: ManagerRun,
+): Promise<ManagerEnd> {
   return new Promise((resolve) => {
     const child = spawn(program.command, [...program.args, ...args], {
       cwd,
@@ -176,10 +172,46 @@ function run(program: ManagerProgram, { cwd, args, timeoutMs, signal }: ManagerR
   });
 }
 
-export function createPackageManagerPort(): PackageManagerPort {
-  return {
-    find: (name) => findManagerProgram(name),
-    run,
-    forgetInstall: (folder) => rmSync(join(folder, "node_modules/.yarn-integrity"), { force: true }),
-  };
+/** Has the next install of Yarn 1 look at what is there: with nothing to install, it would leave everything. */
+export function forgetInstall(folder: string): void {
+  rmSync(join(folder, "node_modules/.yarn-integrity"), { force: true });
+}
+
+export interface ManagerTask {
+  kind: "add" | "remove" | "install";
+  /** Specs or names. */
+  packages: readonly string[];
+  /** Whether the project is the root of a workspace, where some ask for an option. */
+  isWorkspaceRoot: boolean;
+}
+
+/** The arguments that make a package manager do a task, lifecycle scripts off. Pure. */
+export function managerArguments(
+  { name, isModernYarn }: ProjectManager,
+  { kind, packages, isWorkspaceRoot }: ManagerTask,
+): string[] {
+  switch (name) {
+    case "npm": {
+      const verb = { add: "install", remove: "uninstall", install: "install" }[kind];
+      return [verb, "--ignore-scripts", "--save", "--no-audit", "--no-fund", "--no-progress", ...packages];
+    }
+    case "pnpm": {
+      const root = isWorkspaceRoot && kind !== "install" ? ["--workspace-root"] : [];
+      const frozen = kind === "install" ? ["--no-frozen-lockfile"] : [];
+      return [
+        kind,
+        "--config.ignore-scripts=true",
+        "--reporter=append-only",
+        ...root,
+        ...frozen,
+        ...packages,
+      ];
+    }
+    case "yarn": {
+      if (isModernYarn) return [kind, ...(kind === "remove" ? [] : ["--mode=skip-build"]), ...packages];
+      const root = isWorkspaceRoot && kind !== "install" ? ["--ignore-workspace-root-check"] : [];
+      const pure = kind === "install" ? ["--pure-lockfile"] : [];
+      return [kind, "--ignore-scripts", "--non-interactive", "--no-progress", ...root, ...pure, ...packages];
+    }
+  }
 }

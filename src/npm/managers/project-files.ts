@@ -1,19 +1,17 @@
-import { randomUUID } from "node:crypto";
 import {
-  chmodSync,
   lstatSync,
   mkdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { errorCode } from "../files/make-folders.ts";
+import { dirname } from "node:path";
+import { errorCode } from "../../files/make-folders.ts";
+import { type Draft, overwriteFile, writeBeside } from "../../files/replace-file.ts";
 
 /** What a file held; `undefined` where there was none. */
 interface SavedFile {
@@ -22,7 +20,7 @@ interface SavedFile {
   bytes: Buffer | undefined;
   mode: number;
   /** Lies beside the file, and can take its place without any space; absent once it has. */
-  copy: string | undefined;
+  copy: Draft | undefined;
 }
 
 export interface SavedFiles {
@@ -46,39 +44,20 @@ function read(path: string): Buffer | undefined {
   }
 }
 
-const nextTo = (path: string) => join(dirname(path), `.${basename(path)}.trailblaze-${randomUUID()}`);
-
-/** Writes a file beside another one, or leaves none. */
-function writeBeside({ path, mode }: Pick<SavedFile, "path" | "mode">, bytes: Buffer): string {
-  const beside = nextTo(path);
-  try {
-    writeFileSync(beside, bytes, { mode, flag: "wx" });
-    // The mask of this process is for files that are new, which this one is not.
-    chmodSync(beside, mode);
-    return beside;
-  } catch (error) {
-    rmSync(beside, { force: true });
-    throw error;
-  }
-}
-
 function restoreFile(file: SavedFile): void {
-  const { path, bytes, copy } = file;
+  const { path, bytes, mode, copy } = file;
   if (bytes === undefined) {
     rmSync(path, { force: true });
     return;
   }
   if (read(path)?.equals(bytes)) return;
-  let draft: string;
   try {
-    draft = writeBeside(file, bytes);
+    overwriteFile(path, bytes, { mode });
   } catch (error) {
     if (copy === undefined) throw error;
-    renameSync(copy, path);
+    copy.commit();
     file.copy = undefined;
-    return;
   }
-  renameSync(draft, path);
 }
 
 /**
@@ -88,22 +67,22 @@ function restoreFile(file: SavedFile): void {
 export function saveFiles(paths: readonly string[]): SavedFiles {
   const saved: SavedFile[] = [];
   const discard = () => {
-    for (const { copy } of saved) if (copy !== undefined) rmSync(copy, { force: true });
+    for (const { copy } of saved) copy?.discard();
   };
   try {
     for (const path of new Set(paths)) {
       const bytes = read(path);
       if (bytes === undefined) saved.push({ path, bytes, mode: 0o644, copy: undefined });
       else {
-        const file = { path: realpathSync(path), bytes, mode: statSync(path).mode & 0o777 };
-        saved.push({ ...file, copy: writeBeside(file, bytes) });
+        const [real, mode] = [realpathSync(path), statSync(path).mode & 0o777];
+        saved.push({ path: real, bytes, mode, copy: writeBeside(real, bytes, { mode }) });
       }
     }
   } catch (error) {
     discard();
     throw error;
   }
-  const findCopies = () => saved.flatMap(({ copy }) => copy ?? []);
+  const findCopies = () => saved.flatMap(({ copy }) => copy?.path ?? []);
   return {
     restore() {
       const before = findCopies().length;

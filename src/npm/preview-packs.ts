@@ -1,24 +1,39 @@
 import satisfies from "semver/functions/satisfies.js";
 import maxSatisfying from "semver/ranges/max-satisfying.js";
-import { isRecord, parseJson } from "../../data/parse-json.ts";
-import { describePack } from "../../discovery/describe-pack.ts";
-import { isFault, readManifest } from "../../discovery/manifest.ts";
-import { findPackageClaims } from "../../discovery/package-commands.ts";
-import type { FoundPack } from "../../discovery/types.ts";
-import { parseExtension } from "../../extension-schema/index.ts";
-import { maximumManifestBytes } from "../../files/discovery-port.ts";
-import type { InspectionPort } from "../../files/inspection-port.ts";
-import { loadDefinitions } from "../../inspection/load-definitions.ts";
-import { createDefinitionFilter } from "../../inspection/locate-definitions.ts";
-import { keyOfKind, kinds } from "../../kinds.ts";
-import { createProblem, failure, type Problem } from "../../problems/index.ts";
-import { findReservedCommand } from "../../qualified-names/reserved-commands.ts";
-import type { UnpackedPackage } from "../package-tarball.ts";
-import { findPublished, formatAge, isOldEnough } from "../publish-times.ts";
-import { TarballLimitError } from "../read-tar.ts";
-import type { RegistryPort, RegistryRequest } from "../registry-port.ts";
-import { describeRemotePack, findVersion, maximumPackumentBytes, type RemotePack } from "../remote-pack.ts";
+import { isRecord, parseJson } from "../data/parse-json.ts";
+import { describePack } from "../discovery/describe-pack.ts";
+import { isFault, readManifest } from "../discovery/manifest.ts";
+import { findPackageClaims } from "../discovery/package-commands.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import { parseExtension } from "../extension-schema/index.ts";
+import { maximumManifestBytes } from "../files/discovery-port.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { readNpmConfiguration } from "../files/npm-configuration.ts";
+import { loadDefinitions } from "../inspection/load-definitions.ts";
+import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { findReservedCommand } from "../qualified-names/reserved-commands.ts";
+import type { ChangeableProject } from "./managers/change-packages.ts";
+import { readManagerVersion } from "./managers/package-manager.ts";
 import { type RegistrySpec, whyNotFromRegistry } from "./parse-specs.ts";
+import { hasIntegrity, maximumTarballBytes, unpackTarball } from "./registry/package-tarball.ts";
+import { findPublished, formatAge, isOldEnough } from "./registry/publish-times.ts";
+import { TarballLimitError } from "./registry/read-tar.ts";
+import {
+  createRegistryClient,
+  escapePackageName,
+  type RegistryClient,
+  type RegistryRequest,
+  resolveTarball,
+} from "./registry/registry-client.ts";
+import { findNewestAllowed } from "./registry/release-age.ts";
+import {
+  describeRemotePack,
+  findVersion,
+  maximumPackumentBytes,
+  type RemotePack,
+} from "./registry/remote-pack.ts";
 
 /** A command that a server of a pack is started with; `null` where it is the host that serves the pack's own tools. */
 export interface ServerCommand {
@@ -41,19 +56,16 @@ export interface PackPreview {
   warnings: Problem[];
 }
 
-export interface PreviewMeans {
-  registry: RegistryPort;
-  inspection: InspectionPort;
-  escapeName(name: string): string;
-  /** Where a tarball's address leads, npm's usual registry replaced by the configured one. */
-  resolveTarball(address: string, registry: string): string | undefined;
-  hasIntegrity(bytes: Uint8Array, integrity: unknown, shasum: unknown): boolean | undefined;
-  unpackTarball(
-    tarball: Uint8Array,
-    isWanted: (path: string) => boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<UnpackedPackage>;
-  maximumTarballBytes: number;
+export interface PreviewOptions {
+  port: InspectionPort;
+  /** For one answer of the registry; default: a minute. */
+  registryTimeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+interface PreviewContext {
+  client: RegistryClient;
+  port: InspectionPort;
   /** Up to when a version must have been published for the package manager to take it, in milliseconds since 1970. */
   findNewestAllowed(name: string): number | undefined;
   timeoutMs: number;
@@ -67,23 +79,23 @@ const refuse = (spec: RegistrySpec, reason: string) =>
 
 /** One answer of the registry; `undefined` where there is none of that name. Nothing comes from a cache here. */
 async function ask(
-  { registry, timeoutMs, signal }: PreviewMeans,
+  { client, timeoutMs, signal }: PreviewContext,
   request: Pick<RegistryRequest, "address" | "path" | "maximumBytes">,
 ): Promise<Uint8Array | undefined> {
-  const answer = await registry.get({ ...request, accept: "*/*", timeoutMs, signal });
+  const answer = await client.get({ ...request, accept: "*/*", timeoutMs, signal });
   if (answer.state === "read") return answer.bytes;
   if (answer.state === "absent") return undefined;
   const reason = answer.state === "failed" ? answer.reason : "wants to be asked later (429)";
-  throw failure("RegistryUnavailable", { registry: registry.show(request.address), reason });
+  throw failure("RegistryUnavailable", { registry: client.show(request.address), reason });
 }
 
-async function askJson(means: PreviewMeans, address: string, path: string, maximumBytes: number) {
-  const bytes = await ask(means, { address, path, maximumBytes });
+async function askJson(context: PreviewContext, address: string, path: string, maximumBytes: number) {
+  const bytes = await ask(context, { address, path, maximumBytes });
   if (bytes === undefined) return undefined;
   try {
     return parseJson(bytes).value;
   } catch {
-    const registry = means.registry.show(address);
+    const registry = context.client.show(address);
     throw failure("RegistryUnavailable", { registry, reason: "sends what is no JSON" });
   }
 }
@@ -118,23 +130,23 @@ function pickTagged(packument: unknown, wanted: string, newestAllowed: number | 
 
 /** The registry's manifest of what a spec means, and what else it knows of the package, if that had to be asked for. */
 async function findManifest(
-  means: PreviewMeans,
+  context: PreviewContext,
   spec: RegistrySpec,
 ): Promise<{ manifest: Record<string, unknown>; packument: unknown }> {
   const { name, wanted, type } = spec;
-  const address = means.registry.registryOf(name);
-  const path = means.escapeName(name);
-  const newestAllowed = means.findNewestAllowed(name);
+  const address = context.client.registryOf(name);
+  const path = escapePackageName(name);
+  const newestAllowed = context.findNewestAllowed(name);
   const short =
     type === "range" || newestAllowed !== undefined
       ? undefined
-      : await askJson(means, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
+      : await askJson(context, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
   let manifest = short;
   let packument: unknown;
   if (manifest === undefined) {
-    packument = await askJson(means, address, path, maximumPackumentBytes);
+    packument = await askJson(context, address, path, maximumPackumentBytes);
     if (packument === undefined) {
-      throw refuse(spec, `the registry ${means.registry.show(address)} has no package of that name`);
+      throw refuse(spec, `the registry ${context.client.show(address)} has no package of that name`);
     }
     manifest =
       type === "range"
@@ -151,10 +163,10 @@ async function findManifest(
 const maximumBytesForAge = 16 << 20;
 
 /** When a version was published, as far as the registry tells. */
-async function findAge(means: PreviewMeans, name: string, version: string, known: unknown) {
-  const address = means.registry.registryOf(name);
+async function findAge(context: PreviewContext, name: string, version: string, known: unknown) {
+  const address = context.client.registryOf(name);
   try {
-    const packument = known ?? (await askJson(means, address, means.escapeName(name), maximumBytesForAge));
+    const packument = known ?? (await askJson(context, address, escapePackageName(name), maximumBytesForAge));
     return findPublished(packument, version);
   } catch {
     return undefined;
@@ -171,15 +183,14 @@ function warnOfAge(name: string, version: string, published: string | undefined)
 }
 
 /** The package itself, verified to be what the manifest announces. */
-async function fetchPackage(means: PreviewMeans, spec: RegistrySpec, manifest: Record<string, unknown>) {
+async function fetchPackage(context: PreviewContext, spec: RegistrySpec, manifest: Record<string, unknown>) {
   const dist = isRecord(manifest.dist) ? manifest.dist : {};
-  const registry = means.registry.registryOf(spec.name);
-  const address = typeof dist.tarball === "string" ? means.resolveTarball(dist.tarball, registry) : undefined;
+  const registry = context.client.registryOf(spec.name);
+  const address = typeof dist.tarball === "string" ? resolveTarball(dist.tarball, registry) : undefined;
   if (address === undefined) throw refuse(spec, "the registry does not say where the package itself is");
-  const { maximumTarballBytes: maximumBytes } = means;
-  const tarball = await ask(means, { address, path: "", maximumBytes });
+  const tarball = await ask(context, { address, path: "", maximumBytes: maximumTarballBytes });
   if (tarball === undefined) throw refuse(spec, "the registry does not have the package itself");
-  const isIntact = means.hasIntegrity(tarball, dist.integrity, dist.shasum);
+  const isIntact = hasIntegrity(tarball, dist.integrity, dist.shasum);
   if (isIntact === false) throw refuse(spec, "what the registry sends is not what it announced (integrity)");
   const { extension } = parseExtension(manifest.trailblaze);
   const definesServer = createDefinitionFilter(extension, "server");
@@ -187,13 +198,13 @@ async function fetchPackage(means: PreviewMeans, spec: RegistrySpec, manifest: R
   const isCommand = (file: string) =>
     findReservedCommand(file) !== undefined && !file.includes("node_modules/");
   try {
-    return await means.unpackTarball(
+    return await unpackTarball(
       tarball,
       (file) => file === "package.json" || definesServer(file) || isCommand(file),
-      means.signal,
+      context.signal,
     );
   } catch (error) {
-    if (means.signal?.aborted) throw refuse(spec, "it was interrupted");
+    if (context.signal?.aborted) throw refuse(spec, "it was interrupted");
     if (error instanceof TarballLimitError) throw refuse(spec, `its tarball ${error.message}`);
     throw refuse(spec, "what the registry sends is no package");
   }
@@ -237,14 +248,12 @@ function refuseForeignDependencies(pack: string, manifest: Readonly<Record<strin
  * go by, nor as it is.
  */
 function refuseClaims(
-  { inspection }: PreviewMeans,
+  { port }: PreviewContext,
   spec: RegistrySpec,
   announced: Record<string, unknown>,
   { folder, manifest }: { folder: string; manifest: Readonly<Record<string, unknown>> },
 ): void {
-  const claims = [announced, manifest].flatMap((one) =>
-    findPackageClaims(inspection, folder, one, spec.name),
-  );
+  const claims = [announced, manifest].flatMap((one) => findPackageClaims(port, folder, one, spec.name));
   const [claim] = claims;
   if (claim === undefined) return;
   const { path: _, ...args } = claim;
@@ -273,16 +282,16 @@ export async function readCommands(port: InspectionPort, found: FoundPack): Prom
   }));
 }
 
-async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<PackPreview> {
-  const { manifest: announced, packument } = await findManifest(means, spec);
+async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PackPreview> {
+  const { manifest: announced, packument } = await findManifest(context, spec);
   const { name } = spec;
   const announcedPack = describeRemotePack(name, announced, false);
   if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
   const version = String(announced.version);
-  const published = await findAge(means, name, version, packument);
-  const unpacked = await fetchPackage(means, spec, announced);
+  const published = await findAge(context, name, version, packument);
+  const unpacked = await fetchPackage(context, spec, announced);
   try {
-    const manifest = readManifest(means.inspection, unpacked.folder, "always");
+    const manifest = readManifest(context.port, unpacked.folder, "always");
     if (typeof manifest === "string" || isFault(manifest))
       throw refuse(spec, "the package has no package.json that can be read");
     const pack = describeRemotePack(name, manifest.value, false);
@@ -292,12 +301,12 @@ async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<Pac
       namesOfItems(pack) === namesOfItems(announcedPack);
     if (!isSame) throw refuse(spec, "the package is not what the registry says of it");
     refuseForeignDependencies(name, manifest.value);
-    refuseClaims(means, spec, announced, { folder: unpacked.folder, manifest: manifest.value });
+    refuseClaims(context, spec, announced, { folder: unpacked.folder, manifest: manifest.value });
     const found = await describePack(unpacked.folder, manifest, "direct", [name]);
     // Definitions were looked for where the registry says that they are.
     if (found.extension.root !== parseExtension(announced.trailblaze).extension.root)
       throw refuse(spec, "the package is not what the registry says of it");
-    const commands = await readCommands(means.inspection, found);
+    const commands = await readCommands(context.port, found);
     const { deprecated } = announced;
     return {
       spec,
@@ -319,10 +328,22 @@ async function previewPack(means: PreviewMeans, spec: RegistrySpec): Promise<Pac
  * `InstallFailed` (no such version, not what was announced).
  */
 export async function previewPacks(
-  means: PreviewMeans,
+  { directory, workspaceRoot = directory, manager, program }: ChangeableProject,
   specs: readonly RegistrySpec[],
+  { port, registryTimeoutMs: timeoutMs = 60_000, signal }: PreviewOptions,
 ): Promise<PackPreview[]> {
+  const configuration = readNpmConfiguration({ projectDirectory: workspaceRoot, env: process.env });
+  // pnpm and Yarn have settings of their own for this; what they take instead is found out afterwards.
+  const ofManager = manager.name === "npm" ? configuration : new Map();
+  const limits = { now: Date.now(), npmVersion: readManagerVersion(program) };
+  const context: PreviewContext = {
+    client: createRegistryClient(configuration),
+    port,
+    findNewestAllowed: (name) => findNewestAllowed(ofManager, name, limits),
+    timeoutMs,
+    signal,
+  };
   const previews: PackPreview[] = [];
-  for (const spec of specs) previews.push(await previewPack(means, spec));
+  for (const spec of specs) previews.push(await previewPack(context, spec));
   return previews;
 }

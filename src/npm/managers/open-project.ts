@@ -4,27 +4,18 @@ import { findProjectManager } from "../../discovery/project-manager.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
-import type { PackageManagerPort } from "../package-manager.ts";
 import type { ChangeableProject } from "./change-packages.ts";
+import { findManagerProgram } from "./package-manager.ts";
 
 export interface OpenedProject extends ChangeableProject {
   manifest: NonNullable<Project["manifest"]>;
-}
-
-export interface OpenMeans {
-  port: DiscoveryPort;
-  managers: PackageManagerPort;
 }
 
 /**
  * The project of a folder, and the package manager that it uses. Throws `TrailblazeError`: `ProjectNotFound`,
  * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` where there is no package manager to use.
  */
-export async function openProject(
-  { port, managers }: OpenMeans,
-  cwd: string,
-  what: string,
-): Promise<OpenedProject> {
+export async function openProject(port: DiscoveryPort, cwd: string, what: string): Promise<OpenedProject> {
   const project = findProject(port, cwd);
   const { directory, manifest, fault } = project;
   if (manifest === undefined) {
@@ -39,7 +30,7 @@ export async function openProject(
     const reason = `the project uses ${manager.unsupported}, which Trailblaze cannot drive`;
     throw failure("InstallFailed", { what, reason, hint: "Use it yourself, with lifecycle scripts off." });
   }
-  const program = managers.find(manager.name);
+  const program = findManagerProgram(manager.name);
   if (program === undefined) {
     const reason = `the project uses ${manager.name}, which is not installed`;
     throw failure("InstallFailed", { what, reason, hint: `npm install --global ${manager.name}` });

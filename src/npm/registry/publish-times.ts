@@ -1,4 +1,4 @@
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord } from "../../data/parse-json.ts";
 
 /**
  * When a version was published, in ISO 8601, as its registry tells; `undefined` where it does not, or tells what is no

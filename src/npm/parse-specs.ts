@@ -1,8 +1,8 @@
 import parsePackageSpec, { type PackageSpec } from "npm-package-arg";
 import validRange from "semver/ranges/valid.js";
-import { failure } from "../../problems/index.ts";
-import { isPackageName } from "../../qualified-names/index.ts";
-import { joinRanges } from "../../qualified-names/join-ranges.ts";
+import { failure } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/index.ts";
+import { joinRanges } from "../qualified-names/join-ranges.ts";
 
 /** A package of a registry, as somebody asked for it. */
 export interface RegistrySpec {

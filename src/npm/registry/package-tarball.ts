@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { maximumFileBytes } from "../files/inspection-port.ts";
+import { maximumFileBytes } from "../../files/inspection-port.ts";
 import { formatSize, readTar, TarballLimitError } from "./read-tar.ts";
 
 /** The most that is read of a tarball. */

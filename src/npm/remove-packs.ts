@@ -1,12 +1,14 @@
-import { findInConfig, readConfigNames } from "../../discovery/config-names.ts";
-import { findPacks } from "../../discovery/find-packs.ts";
-import { isFault, readManifest } from "../../discovery/manifest.ts";
-import { declaredDependencies } from "../../discovery/project.ts";
-import type { DiscoveredPack } from "../../discovery/types.ts";
-import { failure } from "../../problems/index.ts";
-import { findNearestNames, isPackageName } from "../../qualified-names/index.ts";
-import { type ChangeMeans, changePackages } from "./change-packages.ts";
-import { type OpenedProject, type OpenMeans, openProject } from "./open-project.ts";
+import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
+import { findPacks } from "../discovery/find-packs.ts";
+import { isFault, readManifest } from "../discovery/manifest.ts";
+import { declaredDependencies } from "../discovery/project.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { failure } from "../problems/index.ts";
+import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
+import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
+import { type OpenedProject, openProject } from "./managers/open-project.ts";
 
 function readName(written: string): string {
   const given: unknown = written;
@@ -19,7 +21,7 @@ function readName(written: string): string {
   throw failure("UnsupportedSpec", { spec: String(given), reason, isRemoval: true });
 }
 
-/** What is removed, or the name it is declared by where its package.json cannot be read. */
+/** A pack as discovery found it before, or the name it is declared by where its package.json cannot be read. */
 export type RemovedPack = DiscoveredPack | { name: string };
 
 type Found = Awaited<ReturnType<typeof findPacks>>;
@@ -28,7 +30,7 @@ type Found = Awaited<ReturnType<typeof findPacks>>;
 async function findDependency(
   found: Found,
   { manifest }: OpenedProject,
-  port: OpenMeans["port"],
+  port: DiscoveryPort,
   written: string,
 ) {
   const declared = declaredDependencies(manifest);
@@ -56,28 +58,29 @@ async function findDependency(
 }
 
 /**
- * Removes packs with the project's own package manager; gives what they were. Throws `TrailblazeError`:
- * `UnsupportedSpec`, `PackNotInstalled`, `ExtensionNotFound`, `InvalidArguments` (nobody's dependency here),
- * `InstallFailed`, and what discovery throws.
+ * Removes packs from a project with its own package manager. Restores everything after a failure, as `addPacks`.
+ *
+ * Throws `TrailblazeError`: `PackNotInstalled`, `ExtensionNotFound`, `UnsupportedSpec`, `InvalidArguments` (a pack that
+ * is here because of others), `InstallFailed`, `ProjectNotFound`, `InvalidConfig`.
  */
-export async function removePacksWith(
-  means: ChangeMeans & OpenMeans,
+export async function removePacks(
   names: readonly string[],
-  cwd: string,
-): Promise<RemovedPack[]> {
+  options: ChangeOptions = {},
+): Promise<{ removed: RemovedPack[] }> {
+  const { cwd = process.cwd() } = options;
   const written = [...new Set(names.map(readName))];
   if (written.length === 0) throw failure("InvalidArguments", { reason: "No pack to remove is named" });
-  const { port } = means;
-  const project = await openProject(means, cwd, `remove ${written.join(", ")}`);
+  const port = createNodeDiscoveryPort();
+  const project = await openProject(port, cwd, `remove ${written.join(", ")}`);
   const found = await findPacks(port, { cwd: project.directory });
   const removed = await Promise.all(written.map((name) => findDependency(found, project, port, name)));
   const packages = [...new Set(removed.map(({ name }) => name))];
-  await changePackages(means, project, "remove", packages, async () => {
+  await changePackages(project, "remove", packages, options, async () => {
     const read = readManifest(port, project.directory, "always");
     if (typeof read === "string" || isFault(read)) return "package.json cannot be read any more";
     const declared = declaredDependencies(read);
     const left = packages.find((name) => declared.has(name));
     return left === undefined ? undefined : `package.json still names ${left}`;
   });
-  return removed.map(({ pack }) => pack);
+  return { removed: removed.map(({ pack }) => pack) };
 }

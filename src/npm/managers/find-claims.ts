@@ -5,7 +5,7 @@ import { findPackageClaims } from "../../discovery/package-commands.ts";
 import { declaredDependencies, findProject } from "../../discovery/project.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
-import { type LinkedCommand, readLinkedCommands } from "../linked-commands.ts";
+import { type LinkedCommand, readLinkedCommands } from "./linked-commands.ts";
 
 /** An installed package that takes a reserved command, or a command in node_modules/.bin that is taken. */
 export interface InstalledClaim {

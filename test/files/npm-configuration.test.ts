@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readNpmConfiguration } from "../../src/npm/npm-configuration.ts";
-import { toFetchOptions } from "../../src/npm/npm-fetch-options.ts";
+import { readNpmConfiguration } from "../../src/files/npm-configuration.ts";
+import { toFetchOptions } from "../../src/npm/registry/fetch-options.ts";
 import { runUsersNpm } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
 import { runToSuccess } from "../support/run-process.ts";

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { isRecord, parseJson } from "../data/parse-json.ts";
-import { findHome } from "../files/make-folders.ts";
-import type { Environment } from "./npm-configuration.ts";
+import { isRecord, parseJson } from "../../data/parse-json.ts";
+import { findHome } from "../../files/make-folders.ts";
+import type { Environment } from "../../files/npm-configuration.ts";
+import { overwriteFile } from "../../files/replace-file.ts";
 
 /** An answer of a registry, kept. */
 export interface CachedResponse {
@@ -37,14 +38,6 @@ export function findCacheDirectory(
   return XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : inHome(".cache");
 }
 
-function removeIfThere(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // A part of its path is no folder.
-  }
-}
-
 /** A cache in a folder, for this user alone. Several processes may use it at once. */
 export function createResponseCache(folder: string): ResponseCache {
   const fileOf = (address: string) =>
@@ -60,15 +53,11 @@ export function createResponseCache(folder: string): ResponseCache {
       }
     },
     write(response) {
-      const file = fileOf(response.address);
-      const draft = `${file}.${randomUUID()}`;
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        writeFileSync(draft, JSON.stringify(response), { mode: 0o600 });
-        renameSync(draft, file);
+        overwriteFile(fileOf(response.address), Buffer.from(JSON.stringify(response)), { mode: 0o600 });
       } catch {
         // A full disk or a folder that cannot be written.
-        removeIfThere(draft);
       }
     },
     prune() {
@@ -88,5 +77,10 @@ export function createResponseCache(folder: string): ResponseCache {
   };
 }
 
-/** Keeps nothing. */
-export const noCache: ResponseCache = { read: () => undefined, write: () => {}, prune: () => {} };
+/** The cache of registries' answers in the user's folder of caches; it keeps nothing if there is no such folder. */
+export function openResponseCache(): ResponseCache {
+  const folder = findCacheDirectory();
+  return folder === undefined
+    ? { read: () => undefined, write: () => {}, prune: () => {} }
+    : createResponseCache(join(folder, "trailblaze", "registry"));
+}

@@ -1,5 +1,5 @@
-import { isRecord, parseJson } from "../data/parse-json.ts";
-import type { RegistryAnswer, RegistryPort } from "./registry-port.ts";
+import { isRecord, parseJson } from "../../data/parse-json.ts";
+import type { RegistryAnswer, RegistryClient } from "./registry-client.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
 export interface ReaderLimits {
@@ -13,8 +13,8 @@ export interface ReaderLimits {
 
 export const defaultLimits: ReaderLimits = { timeoutMs: 20_000, maximumWaitMs: 30_000, deadlineMs: 180_000 };
 
-export interface ReaderMeans {
-  port: RegistryPort;
+export interface ReaderOptions {
+  client: RegistryClient;
   cache: ResponseCache;
   /** `refresh` asks for everything anew; `offline` asks nobody. */
   mode: "normal" | "refresh" | "offline";
@@ -65,7 +65,7 @@ interface RegistryState {
  * a registry cannot be asked. One that does not answer is not asked again.
  */
 export class RegistryReader {
-  readonly #means: ReaderMeans;
+  readonly #options: ReaderOptions;
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, RegistryState>();
   /** Why each registry was not asked, or not with success, by address. */
@@ -73,10 +73,10 @@ export class RegistryReader {
   /** Whether any registry told something of use, if only that nothing has changed. */
   reachedNetwork = false;
 
-  constructor(means: ReaderMeans) {
-    this.#means = means;
-    const deadline = AbortSignal.timeout(means.limits.deadlineMs);
-    this.#signal = means.signal === undefined ? deadline : AbortSignal.any([means.signal, deadline]);
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    const deadline = AbortSignal.timeout(options.limits.deadlineMs);
+    this.#signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline]);
   }
 
   #stateOf(address: string): RegistryState {
@@ -90,7 +90,7 @@ export class RegistryReader {
 
   /** Asks until there is an answer other than "later", as long as waiting may take. */
   async #ask(address: string, path: string, maximumBytes: number, etag: string | undefined) {
-    const { port, limits } = this.#means;
+    const { client, limits } = this.#options;
     const state = this.#stateOf(address);
     let waitedMs = 0;
     for (let attempt = 1; ; attempt++) {
@@ -101,7 +101,7 @@ export class RegistryReader {
       }
       if (state.downBecause !== undefined) return fail(state.downBecause);
       if (this.#signal.aborted) return fail("takes too long altogether");
-      const answer = await port.get({
+      const answer = await client.get({
         address,
         path,
         etag,
@@ -133,8 +133,8 @@ export class RegistryReader {
     maximumBytes: number,
     { isOptional = false, isExpected = isAny }: ReadOptions = {},
   ): Promise<RegistryRead> {
-    const { port, cache, mode } = this.#means;
-    const key = `${port.show(address)}${path}`;
+    const { client, cache, mode } = this.#options;
+    const key = `${client.show(address)}${path}`;
     const cached = cache.read(key);
     const fromCache = (): RegistryRead | undefined => {
       const value = cached === undefined ? undefined : parseText(cached.text);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { NpmConfiguration } from "./npm-configuration.ts";
+import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 
 /** Options of npm-registry-fetch, credentials among them. */
 export type FetchOptions = Record<string, unknown>;

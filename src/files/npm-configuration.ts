@@ -1,21 +1,24 @@
 import { readFileSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { parse } from "ini";
-import { findHome } from "../files/make-folders.ts";
+import { findHome } from "./make-folders.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Values of npm's configuration by key, as npm names them; lists are of keys written `key[]`. */
 export type NpmConfiguration = ReadonlyMap<string, string | readonly string[]>;
 
-export interface NpmConfigurationSources {
-  /** Folder whose .npmrc counts: the project's, or its workspace's root. */
-  projectDirectory: string | undefined;
+interface Location {
   env: Environment;
   platform?: NodeJS.Platform;
   execPath?: string;
   /** The user's home; `undefined` where there is none. */
   home?: string | undefined;
+}
+
+export interface NpmConfigurationSources extends Location {
+  /** Folder whose .npmrc counts: the project's, or its workspace's root. */
+  projectDirectory: string | undefined;
 }
 
 /** `${NAME}`, as npm expands it: `${NAME?}` is empty where there is no such variable, the plain one stays. */
@@ -70,33 +73,45 @@ function readEnvironment(env: Environment): Map<string, string> {
  * The user's npm configuration, as npm itself would read it: environment, the project's .npmrc, the user's, the
  * global one, in this order. Runs nothing; a file that cannot be read counts as empty.
  */
-export function readNpmConfiguration({
-  projectDirectory,
-  env,
-  platform = process.platform,
-  execPath = process.execPath,
-  home = findHome(),
-}: NpmConfigurationSources): NpmConfiguration {
-  const { dirname, join } = platform === "win32" ? win32 : posix;
+export function readNpmConfiguration(sources: NpmConfigurationSources): NpmConfiguration {
+  const { projectDirectory, env, platform = process.platform, home = findHome() } = sources;
+  const { join } = platform === "win32" ? win32 : posix;
   const fromEnvironment = readEnvironment(env);
   const project =
     projectDirectory === undefined ? new Map() : readFile(join(projectDirectory, ".npmrc"), env);
-  const textOf = (map: ReadonlyMap<string, string | string[]>, key: string) => {
-    const value = map.get(key);
-    const text = typeof value === "string" && value !== "" ? value : undefined;
-    return home === undefined ? text : text?.replace(/^~(?=[/\\])/, () => home);
-  };
   const userFile =
-    textOf(fromEnvironment, "userconfig") ?? (home === undefined ? undefined : join(home, ".npmrc"));
+    pathOf(fromEnvironment, "userconfig", home) ?? (home === undefined ? undefined : join(home, ".npmrc"));
   const user = userFile === undefined ? new Map() : readFile(userFile, env);
-  const nodeDirectory = dirname(execPath);
-  const usualPrefix =
-    platform === "win32" ? (env.APPDATA ? join(env.APPDATA, "npm") : nodeDirectory) : dirname(nodeDirectory);
   const prefix =
-    textOf(fromEnvironment, "prefix") ?? textOf(project, "prefix") ?? textOf(user, "prefix") ?? env.PREFIX;
+    pathOf(fromEnvironment, "prefix", home) ??
+    pathOf(project, "prefix", home) ??
+    pathOf(user, "prefix", home);
   const globalFile =
-    textOf(fromEnvironment, "globalconfig") ??
-    textOf(user, "globalconfig") ??
-    join(prefix || usualPrefix, "etc", "npmrc");
+    pathOf(fromEnvironment, "globalconfig", home) ??
+    pathOf(user, "globalconfig", home) ??
+    join(prefix ?? defaultPrefix(sources), "etc", "npmrc");
   return new Map([...readFile(globalFile, env), ...user, ...project, ...fromEnvironment]);
+}
+
+/** The path that a key holds, with a leading `~/` expanded as npm does. */
+function pathOf(configuration: NpmConfiguration, key: string, home: string | undefined): string | undefined {
+  const value = configuration.get(key);
+  const text = typeof value === "string" && value !== "" ? value : undefined;
+  return home === undefined ? text : text?.replace(/^~(?=[/\\])/, () => home);
+}
+
+function defaultPrefix({ env, platform = process.platform, execPath = process.execPath }: Location): string {
+  if (env.PREFIX) return env.PREFIX;
+  if (platform !== "win32") return posix.dirname(posix.dirname(execPath));
+  return env.APPDATA ? win32.join(env.APPDATA, "npm") : win32.dirname(execPath);
+}
+
+/** npm's folder of globally installed packages, found as npm finds it. Runs nothing. */
+export function findGlobalPackages(location: Location): string {
+  const { platform = process.platform, home = findHome() } = location;
+  const configuration = readNpmConfiguration({ projectDirectory: undefined, ...location });
+  const prefix = pathOf(configuration, "prefix", home) ?? defaultPrefix(location);
+  return platform === "win32"
+    ? win32.resolve(prefix, "node_modules")
+    : posix.resolve(prefix, "lib/node_modules");
 }

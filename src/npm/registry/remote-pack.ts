@@ -1,9 +1,9 @@
-import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveredItem } from "../discovery/types.ts";
-import { type Declaration, parseExtension } from "../extension-schema/index.ts";
-import { type Kind, type KindKey, keyOfKind } from "../kinds.ts";
-import type { Problem } from "../problems/index.ts";
-import { isPackageName, qualifyPackageName } from "../qualified-names/index.ts";
+import { isRecord } from "../../data/parse-json.ts";
+import type { DiscoveredItem } from "../../discovery/types.ts";
+import { type Declaration, parseExtension } from "../../extension-schema/index.ts";
+import { type Kind, type KindKey, keyOfKind } from "../../kinds.ts";
+import type { Problem } from "../../problems/index.ts";
+import { isPackageName, qualifyPackageName } from "../../qualified-names/index.ts";
 
 /** An item that a pack declares; the further keys are there where its declaration has them. */
 export type RemoteItem = DiscoveredItem & {

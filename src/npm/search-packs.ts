@@ -1,0 +1,261 @@
+import { isRecord } from "../data/parse-json.ts";
+import { findPacks } from "../discovery/find-packs.ts";
+import { findProject } from "../discovery/project.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
+import { maximumManifestBytes } from "../files/discovery-port.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { readNpmConfiguration } from "../files/npm-configuration.ts";
+import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/index.ts";
+import { createRegistryClient, escapePackageName, type RegistryClient } from "./registry/registry-client.ts";
+import { defaultLimits, type ReaderLimits, RegistryReader } from "./registry/registry-reader.ts";
+import {
+  describeRemotePack,
+  findVersion,
+  hasPackKeyword,
+  maximumPackumentBytes,
+  packKeyword,
+  type RemotePack,
+} from "./registry/remote-pack.ts";
+import { openResponseCache } from "./registry/response-cache.ts";
+
+/** What was found in registries. */
+export interface RemoteSearch {
+  packs: RemotePack[];
+  /** How many there are. */
+  total: number;
+  /** `cache` where no registry was reached. */
+  source: "network" | "cache";
+  problems: Problem[];
+}
+
+/** How far a search is. */
+export interface SearchProgress {
+  read: number;
+  of: number;
+}
+
+export interface RemoteSearchOptions {
+  /** Folder whose project's npm configuration counts; default: the process's. */
+  cwd?: string;
+  /** Ask for everything anew, whatever the cache has. */
+  refresh?: boolean;
+  /** Use only the cache; make no requests. */
+  offline?: boolean;
+  /** Times in milliseconds; defaults: 20 s for an answer, 30 s for waits that a registry asks for, 3 min for all. */
+  limits?: Partial<ReaderLimits>;
+  onProgress?: (progress: SearchProgress) => void;
+  signal?: AbortSignal;
+}
+
+const everything = { allow: undefined, deny: [], transitive: [] };
+
+/** Manifests that are read at once: npm's own number of sockets is twelve. */
+const concurrency = 8;
+
+/** Whether documents are about a package at all; which one is looked at later. */
+const isManifest = ({ name }: Readonly<Record<string, unknown>>) => typeof name === "string";
+const isPackument = ({ versions }: Readonly<Record<string, unknown>>) => isRecord(versions);
+
+/** Runs a function over a list, some at once, in the list's order. */
+async function mapSome<From, To>(list: readonly From[], map: (one: From) => Promise<To>): Promise<To[]> {
+  const results: To[] = new Array(list.length);
+  let next = 0;
+  const work = async () => {
+    while (next < list.length) {
+      const index = next++;
+      results[index] = await map(list[index] as From);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, list.length) }, work));
+  return results;
+}
+
+/** A package that a search found; `hasKeyword` is undefined where the hit does not tell. */
+interface Hit {
+  name: string;
+  hasKeyword: boolean | undefined;
+}
+
+/** npm's registry gives no more than 250 at once. */
+const pageSize = 250;
+/** npm's registry refuses about the eleventh. */
+const maximumPages = 10;
+/** Pages of a search by text, for a registry that does not know keywords. */
+const maximumOptionalPages = 4;
+
+const maximumPageBytes = 8 << 20;
+
+/** Whether a document is a page of hits. */
+const isPage = ({ objects }: Readonly<Record<string, unknown>>) => Array.isArray(objects);
+
+function readHit(object: unknown): Hit | undefined {
+  const found = isRecord(object) ? object.package : undefined;
+  if (!isRecord(found) || typeof found.name !== "string" || !isPackageName(found.name)) return undefined;
+  return { name: found.name, hasKeyword: hasPackKeyword(found.keywords) };
+}
+
+/**
+ * Asks a registry's search, page by page, until there is nothing new. `failed` tells why there is no first page; what
+ * a later page lacks is noted by the reader. Faults of an optional search are not reported.
+ */
+async function findHits(
+  reader: RegistryReader,
+  registry: string,
+  text: string,
+  isOptional: boolean,
+): Promise<{ hits: Hit[]; failed?: string }> {
+  const hits = new Map<string, Hit>();
+  const pages = isOptional ? maximumOptionalPages : maximumPages;
+  for (let page = 0, from = 0; page < pages; page++) {
+    const query = new URLSearchParams({ text, size: String(pageSize), from: String(from) });
+    const path = `-/v1/search?${query}`;
+    const read = await reader.read(registry, path, maximumPageBytes, { isOptional, isExpected: isPage });
+    if (read.state !== "read") {
+      if (page > 0) break;
+      return { hits: [], failed: read.state === "failed" ? read.reason : "has no search" };
+    }
+    const objects = read.value.objects as readonly unknown[];
+    const before = hits.size;
+    for (const object of objects) {
+      const hit = readHit(object);
+      if (hit !== undefined && !hits.has(hit.name)) hits.set(hit.name, hit);
+    }
+    from += objects.length;
+    const { total } = read.value;
+    // A registry may give fewer than it is asked for, and repeats hits where it has no more.
+    const mayHaveMore = objects.length >= pageSize || (typeof total === "number" && from < total);
+    if (hits.size === before || !mayHaveMore) break;
+  }
+  return { hits: [...hits.values()] };
+}
+
+class Search {
+  readonly #client: RegistryClient;
+  readonly #reader: RegistryReader;
+  readonly #installed: ReadonlySet<string>;
+  readonly #onProgress: RemoteSearchOptions["onProgress"];
+  #read = 0;
+  #of = 0;
+
+  constructor(
+    client: RegistryClient,
+    reader: RegistryReader,
+    installed: ReadonlySet<string>,
+    onProgress: RemoteSearchOptions["onProgress"],
+  ) {
+    this.#client = client;
+    this.#reader = reader;
+    this.#installed = installed;
+    this.#onProgress = onProgress;
+  }
+
+  /** The manifest of a hit's newest version, where registries that lack the short way have it in the long one. */
+  async #readManifest(registry: string, name: string): Promise<unknown> {
+    const path = escapePackageName(name);
+    const short = await this.#reader.read(registry, `${path}/latest`, maximumManifestBytes, {
+      isExpected: isManifest,
+    });
+    if (short.state !== "absent") return short.state === "read" ? short.value : undefined;
+    const long = await this.#reader.read(registry, path, maximumPackumentBytes, {
+      isOptional: true,
+      isExpected: isPackument,
+    });
+    return long.state === "read" ? findVersion(long.value, "latest") : undefined;
+  }
+
+  /** What a hit turns out to be: a pack has both keyword and field. */
+  async #readHit(registry: string, { name, hasKeyword }: Hit) {
+    const manifest = await this.#readManifest(registry, name);
+    this.#onProgress?.({ read: ++this.#read, of: this.#of });
+    if (!isRecord(manifest)) return { hasKeyword, pack: undefined };
+    const isFindable = hasPackKeyword(manifest.keywords) === true;
+    const pack = isFindable ? describeRemotePack(name, manifest, this.#installed.has(name)) : undefined;
+    return { hasKeyword: isFindable, pack };
+  }
+
+  /** The packs among the hits of one query, and whether the registry seems to know keywords. */
+  async #query(registry: string, text: string, known: ReadonlySet<string>, isOptional = false) {
+    const { hits, failed } = await findHits(this.#reader, registry, text, isOptional);
+    // A package counts only where npm would install it from: another registry may say anything about it.
+    const own = hits.filter(({ name }) => this.#client.registryOf(name) === registry && !known.has(name));
+    const candidates = own.filter(({ hasKeyword }) => hasKeyword !== false);
+    this.#of += candidates.length;
+    const read = await mapSome(candidates, (hit) => this.#readHit(registry, hit));
+    const packs = read.flatMap(({ pack }) => pack ?? []);
+    const knowsKeywords =
+      hits.length > 0 &&
+      hits.every(({ hasKeyword }) => hasKeyword !== false) &&
+      read.every(({ hasKeyword }) => hasKeyword !== false);
+    return { packs, failed, knowsKeywords };
+  }
+
+  /** Everything in one registry. Throws nothing; `failed` tells why it could not be searched. */
+  async searchRegistry(registry: string, text: string): Promise<{ packs: RemotePack[]; failed?: string }> {
+    const query = `keywords:${packKeyword}${text === "" ? "" : ` ${text}`}`;
+    const { packs, failed, knowsKeywords } = await this.#query(registry, query, new Set());
+    if (failed !== undefined) return { packs, failed };
+    if (knowsKeywords) return { packs };
+    // There may be registries that look into names and descriptions only: by text, then, and manifests decide.
+    const texts = text === "" ? [packKeyword, ""] : [text];
+    for (const one of texts) {
+      const known = new Set(packs.map(({ name }) => name));
+      packs.push(...(await this.#query(registry, one, known, true)).packs);
+    }
+    return { packs };
+  }
+}
+
+function explainFaults(client: RegistryClient, faults: ReadonlyMap<string, string>): Problem[] {
+  return [...faults].map(([address, reason]) =>
+    createProblem("RegistryUnavailable", { registry: client.show(address), reason, answered: true }),
+  );
+}
+
+/** The folder whose .npmrc counts for a project, its workspace's root if it has one, and the names of its packs. */
+async function lookAtProject(cwd: string): Promise<{ directory?: string; installed: Set<string> }> {
+  const port = createNodeDiscoveryPort();
+  try {
+    const project = findProject(port, cwd);
+    const { packs } = await findPacks(port, { cwd, policy: everything });
+    const directory = (await findWorkspace(port, project))?.root ?? project.directory;
+    return { directory, installed: new Set(packs.map(({ pack }) => pack.name)) };
+  } catch (error) {
+    // A search works outside a project, too.
+    if (error instanceof TrailblazeError) return { installed: new Set() };
+    throw error;
+  }
+}
+
+/** `searchPacks` of the library's entry `remote`, which documents it. */
+export async function searchPacks(text: string, options: RemoteSearchOptions): Promise<RemoteSearch> {
+  const { cwd = process.cwd(), refresh = false, offline = false, limits, onProgress, signal } = options;
+  if (typeof text !== "string") throw failure("InvalidArguments", { reason: "What to search for is a text" });
+  const { directory, installed } = await lookAtProject(cwd);
+  const client = createRegistryClient(
+    readNpmConfiguration({ projectDirectory: directory, env: process.env }),
+  );
+  const cache = openResponseCache();
+  const mode = offline ? "offline" : refresh ? "refresh" : "normal";
+  const reader = new RegistryReader({ client, cache, mode, limits: { ...defaultLimits, ...limits }, signal });
+  const search = new Search(client, reader, installed, onProgress);
+  const wanted = text.trim();
+  const answers = await Promise.all(
+    client.registries.map(async (registry) => ({
+      registry,
+      ...(await search.searchRegistry(registry, wanted)),
+    })),
+  );
+  const failed = answers.filter((answer) => answer.failed !== undefined);
+  const [first] = failed;
+  if (first?.failed !== undefined && failed.length === answers.length)
+    throw failure("RegistryUnavailable", { registry: client.show(first.registry), reason: first.failed });
+  const faults = new Map(reader.faults);
+  for (const { registry, failed: reason } of failed) if (reason !== undefined) faults.set(registry, reason);
+  if (mode === "offline") for (const address of faults.keys()) faults.set(address, "was not asked");
+  if (mode !== "offline") cache.prune();
+  const packs = answers.flatMap((answer) => answer.packs);
+  if (wanted === "") packs.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const source = reader.reachedNetwork ? "network" : "cache";
+  return { packs, total: packs.length, source, problems: explainFaults(client, faults) };
+}
