@@ -30,4 +30,4 @@ export {
   resolveReference,
 } from "./qualified-names/index.ts";
 export { validateExtension } from "./validate/validate-extension.ts";
-export type { ValidationOptions, ValidationReport } from "./validate/validate-with.ts";
+export type { ValidationOptions, ValidationReport } from "./validate/validate-target.ts";

@@ -6,8 +6,8 @@ import { watchFolder } from "../processes/folder-watcher.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import { openSession } from "../session.ts";
-import { validateExtensionInDetail } from "../validate/validate-extension.ts";
-import type { DetailedReport } from "../validate/validate-with.ts";
+import type { DetailedReport } from "../validate/validate-target.ts";
+import { validateTarget } from "../validate/validate-target.ts";
 import { OwnWrites } from "./own-writes.ts";
 
 /** What happens while a pack is watched, in order. */
@@ -181,7 +181,7 @@ export async function watchPack(directory: string, options: WatchPackOptions = {
     for (let run = 1; !signal.aborted; run++) {
       let report: DetailedReport;
       try {
-        report = await validateExtensionInDetail(root, { cwd: root, strict });
+        report = await validateTarget(root, { cwd: root, strict });
         last = report;
       } catch (error) {
         if (!(error instanceof TrailblazeError) || once || run === 1) throw error;

@@ -1,10 +1,10 @@
 import { isRecord } from "../data/parse-json.ts";
 import { type Path, quote, TrailblazeError } from "../problems/index.ts";
 import {
+  explainInvalidItemName,
   formatQualifiedName,
   parseQualifiedName,
   type QualifiedName,
-  whyInvalidItemName,
 } from "../qualified-names/index.ts";
 import type { ConfigFault } from "./config-file.ts";
 
@@ -74,7 +74,7 @@ export function* findReferenceFaults(list: unknown, path: Path): Generator<Confi
 export function* findItemNameFaults(items: unknown, key: string): Generator<ConfigFault> {
   const firstByCase = new Map<string, string>();
   for (const name of isRecord(items) ? Object.keys(items) : []) {
-    const why = whyInvalidItemName(name);
+    const why = explainInvalidItemName(name);
     const other = firstByCase.get(name.toLowerCase());
     if (why !== undefined) {
       yield { reason: `\`${key}\`: ${quote(name)} cannot be a name: ${why}`, path: [key, name] };

@@ -70,8 +70,8 @@ function isFieldRepeated({ text, value }: Manifest): boolean {
 }
 
 /**
- * Reads what a package.json with a `trailblaze` field says. The result is complete but for what only the other packs
- * and the user's config can tell: `shadowed` and `enabled` say here whether the pack itself allows it.
+ * Reads what a package.json with a `trailblaze` field says. `shadowed` and `enabled`, which depend on the other packs and
+ * the user's config, are false here.
  */
 export async function describePack(
   location: string,
@@ -118,7 +118,7 @@ export async function describePack(
       location,
       origin,
       shadowed: false,
-      enabled: usable && hostProblem === undefined,
+      enabled: false,
       servers: describeItems(extension.servers),
       tools: describeItems(extension.tools),
       toolsets: describeItems(extension.toolsets),
@@ -127,5 +127,6 @@ export async function describePack(
     },
     manifest,
     extension,
+    isUsable: usable && hostProblem === undefined,
   };
 }

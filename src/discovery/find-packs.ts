@@ -7,10 +7,10 @@ import { createProblem, type PackageManager, type Problem } from "../problems/in
 import { isPackageName } from "../qualified-names/item-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
-import { orderPacks, shadowCopies } from "./order-packs.ts";
+import { compareText, orderPacks, shadowCopies } from "./order-packs.ts";
 import { ancestorsOf, declaredDependencies, findProject, type Project } from "./project.ts";
 import { findProjectManager, nameManager } from "./project-manager.ts";
-import type { DiscoveredPack, FoundPack, Origin } from "./types.ts";
+import type { FoundPack, Origin } from "./types.ts";
 import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
 import { searchWorkspace, type Workspace } from "./workspace.ts";
 
@@ -108,11 +108,31 @@ function isSource(origin: Origin): boolean {
   return origin === "self" || origin === "workspace";
 }
 
-/** Whether a session would take a pack whose package.json has nothing against it. */
-function isTaken({ qualifiedName, origin, ...pack }: DiscoveredPack, policy: PacksPolicy): boolean {
-  if (origin === "global") return false;
-  const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
-  return isAllowed(policy, qualifiedName, items, { isTransitive: origin === "transitive" });
+/** Decides for every pack whether a session takes it, as far as package.json files and the policy tell. */
+function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy): FoundPack[] {
+  return packs.map((found) => {
+    const { pack, isUsable } = found;
+    const { qualifiedName, origin, shadowed } = pack;
+    const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
+    const enabled =
+      isUsable &&
+      !shadowed &&
+      origin !== "global" &&
+      isAllowed(policy, qualifiedName, items, { isTransitive: origin === "transitive" });
+    return { ...found, pack: { ...pack, enabled } };
+  });
+}
+
+/** Problems in the order of their codes and places, which does not change with their words. */
+function orderProblems(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted(
+    (a, b) =>
+      compareText(a.code, b.code) ||
+      compareText(a.pack ?? "", b.pack ?? "") ||
+      compareText(a.file ?? "", b.file ?? "") ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      (a.column ?? 0) - (b.column ?? 0),
+  );
 }
 
 /**
@@ -182,23 +202,22 @@ export async function findPacks(
     }
   }
 
-  problems.push(...broken.values());
+  const byLocation = [...broken].sort(([one], [other]) => compareText(one, other));
+  problems.push(...byLocation.map(([, problem]) => problem));
   for (const file of findPlugAndPlay(port, project, workspace))
     problems.push(createProblem("UnsupportedLayout", { file }));
 
-  const ordered = await orderPacks(packs.map(({ pack }) => pack));
-  for (const pack of ordered) pack.enabled = pack.enabled && isTaken(pack, policy);
+  const ordered = await orderPacks(packs);
   let manager: PackageManager | undefined;
   const findManager = () => {
     manager ??= nameManager(findProjectManager(port, project, workspace));
     return manager;
   };
   shadowCopies(ordered, resolvePackage, findManager);
-  const byPack = new Map(packs.map((found) => [found.pack, found]));
   return {
     project: project.directory,
-    packs: ordered.flatMap((pack) => byPack.get(pack) ?? []),
-    problems: problems.sort((a, b) => (a.message < b.message ? -1 : 1)),
+    packs: decideEnabled(ordered, policy),
+    problems: orderProblems(problems),
     broken,
     resolvePackage,
     get manager() {

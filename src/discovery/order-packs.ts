@@ -1,7 +1,7 @@
 import { createProblem, type PackageManager } from "../problems/index.ts";
-import type { DiscoveredPack } from "./types.ts";
+import type { FoundPack } from "./types.ts";
 
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -27,11 +27,11 @@ async function createVersionOrder(): Promise<CompareVersions> {
 }
 
 /** Puts packs in order of name, version and location. */
-export async function orderPacks(packs: DiscoveredPack[]): Promise<DiscoveredPack[]> {
-  const hasCopies = new Set(packs.map(({ name }) => name)).size < packs.length;
+export async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
+  const hasCopies = new Set(packs.map(({ pack }) => pack.name)).size < packs.length;
   const compareVersions: CompareVersions = hasCopies ? await createVersionOrder() : () => 0;
   return packs.sort(
-    (a, b) =>
+    ({ pack: a }, { pack: b }) =>
       compareText(a.name, b.name) ||
       compareVersions(a.version, b.version) ||
       compareText(a.location, b.location),
@@ -43,12 +43,12 @@ export async function orderPacks(packs: DiscoveredPack[]): Promise<DiscoveredPac
  * highest version), and marks and reports the others. Packs come in order.
  */
 export function shadowCopies(
-  packs: readonly DiscoveredPack[],
+  packs: readonly FoundPack[],
   resolveFromProject: (name: string) => string | undefined,
   findManager: () => PackageManager,
 ): void {
-  const copiesByName = new Map<string, DiscoveredPack[]>();
-  for (const pack of packs) {
+  const copiesByName = new Map<string, FoundPack["pack"][]>();
+  for (const { pack } of packs) {
     const copies = copiesByName.get(pack.name);
     if (copies === undefined) copiesByName.set(pack.name, [pack]);
     else copies.push(pack);
@@ -66,7 +66,6 @@ export function shadowCopies(
     for (const copy of copies) {
       if (copy === winner || winner === undefined) continue;
       copy.shadowed = true;
-      copy.enabled = false;
       const { version, location } = winner;
       const args = { name, version: copy.version, winner: version, location, manager: findManager() };
       copy.problems.push(createProblem("ShadowedPack", args, { pack: name }));

@@ -60,4 +60,6 @@ export interface FoundPack {
   pack: DiscoveredPack;
   manifest: Manifest;
   extension: Extension;
+  /** Whether nothing in its package.json keeps this host from using it. */
+  isUsable: boolean;
 }

@@ -11,7 +11,7 @@ import {
   type ProblemPlace,
   quote,
 } from "../problems/index.ts";
-import { whyInvalidItemName } from "../qualified-names/item-name.ts";
+import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
 import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
@@ -143,7 +143,7 @@ function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declara
     }
     const { name, description, extra } = form;
     if (isRecord(value)) faults.addUnknownKeys(value, knownKeys[kind], path);
-    const whyNot = whyInvalidItemName(name);
+    const whyNot = explainInvalidItemName(name);
     if (whyNot !== undefined) {
       faults.add("InvalidItemName", { name, reason: whyNot }, { kind, path });
       continue;

@@ -10,7 +10,7 @@ function anyCase(word: string): string {
   return word.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
-/** JSON Schema knows no flags, so the rule of `whyInvalidItemName` is spelt out; a test compares the two. */
+/** JSON Schema knows no flags, so the rule of `explainInvalidItemName` is spelt out; a test compares the two. */
 export const itemNamePattern = new RegExp(
   "^(?!(?:__proto__|constructor|prototype)$)" +
     `(?!(?:${[...devices, ...numberedDevices].join("|")})(?:\\..*)?$)(?!.*\\.$)` +

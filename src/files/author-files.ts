@@ -1,19 +1,15 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
-  fchmodSync,
-  fsyncSync,
   openSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { failure, quote } from "../problems/index.ts";
 import { errorCode, makeFolders } from "./make-folders.ts";
 import { overwriteFile } from "./replace-file.ts";

@@ -1,5 +1,5 @@
 import type { FoundPack } from "../discovery/types.ts";
-import type { InspectionMeans } from "./inspection-means.ts";
+import type { InspectionPorts } from "./inspection-ports.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 
 /** More packs than a person installs; beyond them it is not worth reading definitions for a suggestion. */
@@ -10,7 +10,7 @@ const maximumPacks = 200;
  * at definitions that are data, since a suggestion is not worth running code. Qualified names by advertised name.
  */
 export async function findAdvertised(
-  { port, createEvaluator }: Pick<InspectionMeans, "port" | "createEvaluator">,
+  { port, createEvaluator }: Pick<InspectionPorts, "port" | "createEvaluator">,
   packs: readonly FoundPack[],
   names: ReadonlySet<string>,
 ): Promise<Map<string, string>> {

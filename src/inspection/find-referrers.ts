@@ -2,7 +2,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { resolveReference, SuggestionBudget } from "../qualified-names/index.ts";
-import type { InspectionMeans } from "./inspect.ts";
+import type { InspectionPorts } from "./inspect.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 
 /** An item whose definition refers to another one. */
@@ -16,7 +16,7 @@ export interface Referrer {
  * whom an item serves is worth reading files, not running code.
  */
 export async function findReferrers(
-  { port, createEvaluator }: InspectionMeans,
+  { port, createEvaluator }: InspectionPorts,
   found: FoundPacks,
   target: { kind: Kind; qualifiedName: string },
 ): Promise<Referrer[]> {

@@ -1,9 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import type { InspectionOptions, ItemInspection, PackInspection } from "./inspect.ts";
 
-// Who only discovers does not pay for loading what checks definitions.
-const loadMeans = async () => (await import("./inspection-means.ts")).createInspectionMeans();
-
 /**
  * An installed pack with the definitions of its items, by npm name or its qualified form.
  *
@@ -14,8 +11,9 @@ const loadMeans = async () => (await import("./inspection-means.ts")).createInsp
  * `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
 export async function inspectPack(name: string, options: InspectionOptions = {}): Promise<PackInspection> {
-  const { inspectPackWith } = await import("./inspect.ts");
-  return await inspectPackWith(await loadMeans(), name, options);
+  // Loaded here, so that programs that only discover packs do not load what checks definitions.
+  const { inspectInstalledPack } = await import("./inspect.ts");
+  return await inspectInstalledPack(name, options);
 }
 
 /**
@@ -29,6 +27,6 @@ export async function inspectItem(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
 ): Promise<ItemInspection> {
-  const { inspectItemWith } = await import("./inspect.ts");
-  return await inspectItemWith(await loadMeans(), name, options);
+  const { inspectInstalledItem } = await import("./inspect.ts");
+  return await inspectInstalledItem(name, options);
 }

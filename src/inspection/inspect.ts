@@ -15,12 +15,12 @@ import {
 import { DefinitionLibrary } from "./definition-library.ts";
 import { findAdvertised } from "./find-advertised.ts";
 import { isData } from "./formats.ts";
-import type { ConfinementOptions, InspectionMeans } from "./inspection-means.ts";
+import { type ConfinementOptions, createInspectionPorts, type InspectionPorts } from "./inspection-ports.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
 import type { InspectedPack } from "./types.ts";
 
-export type { ConfinementOptions, InspectionMeans } from "./inspection-means.ts";
+export type { ConfinementOptions, InspectionPorts } from "./inspection-ports.ts";
 
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
   /** Names of the host's own tools, which definitions may refer to. */
@@ -121,9 +121,9 @@ export async function missingPack(
   return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord, servers });
 }
 
-function loadOptions(means: InspectionMeans, options: InspectionOptions) {
+function loadOptions(ports: InspectionPorts, options: InspectionOptions) {
   const { dataOnly = false } = options;
-  return { dataOnly, createEvaluator: () => means.createEvaluator(options) };
+  return { dataOnly, createEvaluator: () => ports.createEvaluator(options) };
 }
 
 function describeInspectedPack({ pack, items, problems }: InspectedPack): PackInspection {
@@ -146,21 +146,21 @@ function describeInspectedPack({ pack, items, problems }: InspectedPack): PackIn
 }
 
 /** Inspects an installed pack by npm name, or its qualified form. */
-export async function inspectPackWith(
-  means: InspectionMeans,
+export async function inspectInstalledPack(
   subject: string,
   options: InspectionOptions = {},
+  ports: InspectionPorts = createInspectionPorts(),
 ): Promise<PackInspection> {
   expectName(subject);
-  const found = await findPacks(means.port, options);
+  const found = await findPacks(ports.port, options);
   const pack = findPackBySubject(found, subject);
   if (pack === undefined) {
     const owner = findOwner(found, subject);
-    if (owner === undefined) throw await missingPack(means.port, found, subject);
+    if (owner === undefined) throw await missingPack(ports.port, found, subject);
     const reason = `${quote(subject, 400)} is an item, not a pack`;
     throw failure("InvalidArguments", { reason, hint: `Its pack is ${owner.pack.name}.` });
   }
-  return describeInspectedPack(await loadDefinitions(means.port, pack, loadOptions(means, options)));
+  return describeInspectedPack(await loadDefinitions(ports.port, pack, loadOptions(ports, options)));
 }
 
 interface InspectedSubjectItem {
@@ -170,17 +170,17 @@ interface InspectedSubjectItem {
 }
 
 async function inspectFoundItem(
-  means: InspectionMeans,
+  ports: InspectionPorts,
   found: FoundPacks,
   { kind, qualifiedName }: { kind: Kind; qualifiedName: string },
   options: InspectionOptions,
 ): Promise<InspectedSubjectItem> {
-  const library = new DefinitionLibrary(means.port, found.packs, loadOptions(means, options));
+  const library = new DefinitionLibrary(ports.port, found.packs, loadOptions(ports, options));
   const [item] = await library.load(kind, [qualifiedName]);
   const owner = found.packs.find(
     ({ pack }) => !pack.shadowed && qualifiedName === `${pack.qualifiedName}/${item?.declaration.name}`,
   );
-  if (item === undefined || owner === undefined) throw await missingPack(means.port, found, qualifiedName);
+  if (item === undefined || owner === undefined) throw await missingPack(ports.port, found, qualifiedName);
   const { name, version } = owner.pack;
   const packs = found.packs.map(({ pack }) => pack);
   const reader = new ServerContentsReader(library, packs, options.builtIns ?? [], {
@@ -223,28 +223,28 @@ async function resolveItem(
 }
 
 /** Inspects one item by qualified name. */
-export async function inspectItemWith(
-  means: InspectionMeans,
+export async function inspectInstalledItem(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
+  ports: InspectionPorts = createInspectionPorts(),
 ): Promise<ItemInspection> {
   expectName(name);
   const kind = readKind(options.kind);
-  const found = await findPacks(means.port, options);
-  const target = await resolveItem(means.port, found, name, kind);
-  return (await inspectFoundItem(means, found, target, options)).inspection;
+  const found = await findPacks(ports.port, options);
+  const target = await resolveItem(ports.port, found, name, kind);
+  return (await inspectFoundItem(ports, found, target, options)).inspection;
 }
 
 /** Why a name leads nowhere that is no item's, but one by which models know a tool; `undefined` if it is not. */
 async function explainAdvertisedName(
-  means: InspectionMeans,
+  ports: InspectionPorts,
   { packs, resolvePackage }: FoundPacks,
   name: string,
   kind: Kind | undefined,
 ): Promise<TrailblazeError | undefined> {
   if (name.includes("/") || (kind ?? "tool") !== "tool") return undefined;
   if (isPackageName(name) && resolvePackage(name) !== undefined) return undefined;
-  const item = (await findAdvertised(means, packs, new Set([name]))).get(name);
+  const item = (await findAdvertised(ports, packs, new Set([name]))).get(name);
   return item === undefined
     ? undefined
     : failure("ToolNotFound", { name, otherKind: undefined, nearest: [item], advertises: item });
@@ -255,15 +255,15 @@ async function explainAdvertisedName(
  * asked for and there is such an item.
  */
 export async function inspectSubject(
-  means: InspectionMeans,
   subject: string,
   options: InspectionOptions & { kind?: Kind | undefined } = {},
+  ports: InspectionPorts = createInspectionPorts(),
 ): Promise<
   | { pack: PackInspection }
   | { item: ItemInspection; found: FoundPacks; readMembers: InspectedSubjectItem["readMembers"] }
 > {
   const { kind } = options;
-  const found = await findPacks(means.port, options);
+  const found = await findPacks(ports.port, options);
   const pack = findPackBySubject(found, subject);
   const isItem =
     kind !== undefined &&
@@ -271,18 +271,18 @@ export async function inspectSubject(
       one.pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === subject),
     );
   if (pack !== undefined && !isItem) {
-    const inspected = await loadDefinitions(means.port, pack, loadOptions(means, options));
+    const inspected = await loadDefinitions(ports.port, pack, loadOptions(ports, options));
     return { pack: describeInspectedPack(inspected) };
   }
   // One segment names a pack; with a kind it is a short name, which is looked up among items.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
   try {
     if (namesPack && (kind === undefined || subject.startsWith("@")))
-      throw await missingPack(means.port, found, subject, { mayBeTool: true });
-    const target = await resolveItem(means.port, found, subject, kind);
-    const { inspection, readMembers } = await inspectFoundItem(means, found, target, options);
+      throw await missingPack(ports.port, found, subject, { mayBeTool: true });
+    const target = await resolveItem(ports.port, found, subject, kind);
+    const { inspection, readMembers } = await inspectFoundItem(ports, found, target, options);
     return { item: inspection, found, readMembers };
   } catch (error) {
-    throw (await explainAdvertisedName(means, found, subject, kind)) ?? error;
+    throw (await explainAdvertisedName(ports, found, subject, kind)) ?? error;
   }
 }

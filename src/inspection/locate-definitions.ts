@@ -72,7 +72,7 @@ function findDuplicates([used, ...others]: readonly DefinitionFile[]): Definitio
 }
 
 /** Where the running Node can read TypeScript, the packs under development may be defined in it. */
-function whyUnsupported({ format }: DefinitionFile, { pack }: FoundPack) {
+function explainUnsupported({ format }: DefinitionFile, { pack }: FoundPack) {
   if (!isTypeScript(format)) return undefined;
   if (pack.origin !== "self" && pack.origin !== "workspace") return "installedTypeScript";
   const { typescript } = process.features as { typescript?: string | false };
@@ -180,7 +180,7 @@ export function locateDefinitions(
         located.items.push({ declaration, source: undefined });
         continue;
       }
-      const cause = whyUnsupported(source, found);
+      const cause = explainUnsupported(source, found);
       if (cause !== undefined) {
         const args = { file: source.file, cause } as const;
         report("UnsupportedDefinitionFormat", args, { ...place, file: source.file }, context);

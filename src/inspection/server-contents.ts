@@ -3,7 +3,7 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem, TrailblazeError } from "../problems/index.ts";
-import { resolveReference, SuggestionBudget, whyInvalidItemName } from "../qualified-names/index.ts";
+import { explainInvalidItemName, resolveReference, SuggestionBudget } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import type { InspectedItem } from "./types.ts";
 
@@ -190,7 +190,7 @@ export class ServerContentsReader {
           !this.#isHostKnown &&
           from !== "user" &&
           kind === "tool" &&
-          whyInvalidItemName(reference) === undefined;
+          explainInvalidItemName(reference) === undefined;
         if (canBeBuiltIn) names.push(reference);
         problems.push(
           canBeBuiltIn

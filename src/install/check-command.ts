@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import type { LinkedCommand } from "../npm/managers/linked-commands.ts";
 import { findClaims } from "../npm/managers/find-claims.ts";
+import type { LinkedCommand } from "../npm/managers/linked-commands.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import type { HealthCheck } from "./check-health.ts";
 

@@ -1,7 +1,7 @@
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
-import { inspectItemWith } from "../inspection/inspect.ts";
-import { createInspectionMeans } from "../inspection/inspection-means.ts";
+import { inspectInstalledItem } from "../inspection/inspect.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { inheritedNames } from "../runtime/server-environment.ts";
 import { findServer } from "../serve/compose-server.ts";
 
@@ -30,7 +30,7 @@ const textsOf = (value: unknown) =>
  * would: `ServerNotFound`, `PackNotInstalled` and the like.
  */
 export async function resolveServer(reference: string, { cwd }: { cwd: string }): Promise<ResolvedServer> {
-  const means = createInspectionMeans();
+  const means = createInspectionPorts();
   const { directory } = findProject(means.port, cwd);
   const config = await readConfig(means.port, { directory, cwd });
   const target = await findServer(reference, { means, config, builtIns: config.builtIns, cwd });
@@ -43,7 +43,7 @@ export async function resolveServer(reference: string, { cwd }: { cwd: string })
   }
   // One of the config's gets the whole environment of the process that starts it.
   if (target.plan.pack === undefined) return { ...known, name: target.plan.label };
-  const { definition, qualifiedName } = await inspectItemWith(means, reference, { cwd, kind: "server" });
+  const { definition, qualifiedName } = await inspectInstalledItem(reference, { cwd, kind: "server" }, means);
   const envPassthrough = textsOf(definition?.envPassthrough);
   return {
     ...known,

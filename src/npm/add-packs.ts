@@ -4,10 +4,9 @@ import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { createInspectionMeans } from "../inspection/inspection-means.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
-import { validateExtensionWith } from "../validate/validate-with.ts";
+import { validateTarget } from "../validate/validate-target.ts";
 import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
 import { findClaims, findNewClaims } from "./managers/find-claims.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
@@ -89,10 +88,9 @@ function checkNames(
 
 /** What validation says of packs that were just installed. */
 async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Promise<Problem[]> {
-  const means = createInspectionMeans();
   const problems: Problem[] = [];
   for (const pack of packs) {
-    const { report } = await validateExtensionWith(means, pack, { cwd });
+    const { report } = await validateTarget(pack, { cwd });
     problems.push(...report.problems);
   }
   return problems;

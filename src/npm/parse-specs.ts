@@ -82,7 +82,8 @@ export function parseReferredPack(
 ): RegistrySpec {
   if (!isPackageName(name)) throw unsupported(name, "npm allows no package of that name");
   if (declared === undefined) return readSpec(joinRanges(name, ranges));
-  const isElsewhere = whyNotFromRegistry(name, declared) !== undefined || /^npm:/.test(String(declared));
+  const isElsewhere =
+    explainForeignDependency(name, declared) !== undefined || /^npm:/.test(String(declared));
   if (isElsewhere) throw failure("PackNotInstalled", { name, isDeclared: true });
   const declaredRange = validRange(String(declared)) === null ? undefined : String(declared);
   return readSpec(joinRanges(name, [...ranges, declaredRange]));
@@ -92,7 +93,7 @@ export function parseReferredPack(
  * Why a dependency that a package declares does not come from a registry, where fetching it could run code; `undefined`
  * where it does. Pure.
  */
-export function whyNotFromRegistry(name: string, wanted: unknown): string | undefined {
+export function explainForeignDependency(name: string, wanted: unknown): string | undefined {
   try {
     const { type } = parsePackageSpec(`${name}@${String(wanted)}`);
     return type === "alias" ? undefined : kindsOfOthers[type];

@@ -16,7 +16,7 @@ import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { findReservedCommand } from "../qualified-names/reserved-commands.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
 import { readManagerVersion } from "./managers/package-manager.ts";
-import { type RegistrySpec, whyNotFromRegistry } from "./parse-specs.ts";
+import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
 import { hasIntegrity, maximumTarballBytes, unpackTarball } from "./registry/package-tarball.ts";
 import { findPublished, formatAge, isOldEnough } from "./registry/publish-times.ts";
 import { TarballLimitError } from "./registry/read-tar.ts";
@@ -235,7 +235,7 @@ function refuseForeignDependencies(pack: string, manifest: Readonly<Record<strin
   for (const key of dependencyKeys) {
     const dependencies = isRecord(manifest[key]) ? manifest[key] : {};
     for (const [name, wanted] of Object.entries(dependencies)) {
-      const reason = whyNotFromRegistry(name, wanted);
+      const reason = explainForeignDependency(name, wanted);
       if (reason === undefined) continue;
       const spec = `${name}@${String(wanted)}`;
       throw failure("UnsupportedSpec", { spec, reason: `${reason}, which ${pack} depends on` });

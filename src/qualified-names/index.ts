@@ -1,4 +1,4 @@
-export { isPackageName, qualifyPackageName, whyInvalidItemName } from "./item-name.ts";
+export { explainInvalidItemName, isPackageName, qualifyPackageName } from "./item-name.ts";
 export { findNearestNames, SuggestionBudget } from "./nearest-names.ts";
 export {
   formatQualifiedName,

@@ -8,7 +8,7 @@ const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
 const reservedItemNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Why a text cannot be the name of an item; `undefined` if it can. */
-export function whyInvalidItemName(name: string): string | undefined {
+export function explainInvalidItemName(name: string): string | undefined {
   if (reservedItemNames.has(name)) return "it is a reserved key of JavaScript objects";
   if (name === "") return "it is empty";
   if (name.length > 64) return "it is longer than 64 characters";

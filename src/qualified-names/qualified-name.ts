@@ -1,7 +1,7 @@
 import validRange from "semver/ranges/valid.js";
 import { describeType } from "../data/parse-json.ts";
 import { failure } from "../problems/index.ts";
-import { isPackageName, whyInvalidItemName } from "./item-name.ts";
+import { explainInvalidItemName, isPackageName } from "./item-name.ts";
 
 /** A qualified name in its parts. */
 export interface QualifiedName {
@@ -38,7 +38,7 @@ function readQualifiedName(name: string): QualifiedName | string {
   if (range !== undefined && (range.trim() === "" || /[^ -~]/.test(range) || validRange(range) === null)) {
     return "what follows the @ is not a semver range";
   }
-  const whyNot = whyInvalidItemName(item);
+  const whyNot = explainInvalidItemName(item);
   if (whyNot !== undefined) return `its item's name is not allowed (${whyNot})`;
   return { publisher, pack, packageName, item, range };
 }

@@ -1,7 +1,7 @@
 import satisfies from "semver/functions/satisfies.js";
 import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
 import { failure, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
-import { qualifyPackageName, whyInvalidItemName } from "./item-name.ts";
+import { explainInvalidItemName, qualifyPackageName } from "./item-name.ts";
 import { findNearestNames, type SuggestionBudget } from "./nearest-names.ts";
 import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 
@@ -159,7 +159,7 @@ function normalizeContext(given: ReferenceContext): ReferenceContext {
 
 function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
   if (typeof reference !== "string" || reference.includes("/")) return false;
-  return builtIns.includes(reference) || whyInvalidItemName(reference) === undefined;
+  return builtIns.includes(reference) || explainInvalidItemName(reference) === undefined;
 }
 
 /**

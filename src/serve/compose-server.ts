@@ -5,7 +5,7 @@ import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
-import type { InspectionMeans } from "../inspection/inspect.ts";
+import type { InspectionPorts } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import {
   type Referrer,
@@ -48,7 +48,7 @@ export type ServeTarget =
 
 /** What finding a server needs to know. */
 export interface ServeSources {
-  means: InspectionMeans;
+  means: InspectionPorts;
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
   cwd: string;

@@ -4,7 +4,7 @@ import { readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import { createInspectionMeans } from "../inspection/inspection-means.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
 import { failure, printable } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
@@ -153,7 +153,7 @@ export async function startFoundServer(
 ): Promise<RunningServer> {
   checkTransport(options.transport);
   const cwd = resolve(options.cwd ?? process.cwd());
-  const inspection = createInspectionMeans();
+  const inspection = createInspectionPorts();
   const { directory } = findProject(inspection.port, cwd);
   const config = await readConfig(inspection.port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];

@@ -4,7 +4,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { createInspectionMeans } from "../inspection/inspection-means.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { MissingPacksResult } from "../npm/install-missing.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
@@ -102,7 +102,7 @@ export async function installReferredPacks(
   options: ReferredPacksOptions,
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
-  const { port, createEvaluator } = createInspectionMeans();
+  const { port, createEvaluator } = createInspectionPorts();
   const references = [...calls, ...[...toolsets.values()].flat()];
   // The config's servers are not a session's, but the same copy of a pack serves them.
   const ofServers = servers.flatMap((server) => [...server.tools, ...server.toolsets, ...server.prompts]);

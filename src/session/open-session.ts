@@ -9,7 +9,7 @@ import { findStrayOptions } from "../config/stray-options.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { createInspectionMeans } from "../inspection/inspection-means.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
@@ -49,7 +49,7 @@ export interface OpeningRules {
 
 /** Opens one session; holds what it has started so far, so that a start that fails leaves nothing behind. */
 class Opening {
-  readonly #inspection = createInspectionMeans();
+  readonly #inspection = createInspectionPorts();
   readonly #options: SessionOptions;
   readonly #rules: OpeningRules;
   readonly #config: SessionConfig;

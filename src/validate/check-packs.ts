@@ -6,11 +6,11 @@ import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import { checkServerPrograms } from "./checks/server-programs.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
 import { checkAdvertisedNames } from "./checks/tool-names.ts";
+import { findNeededPaths } from "./facts/needed-files.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
-import { findNeededPaths } from "./facts/programs.ts";
-import { gatherModules } from "./modules/gather-modules.ts";
+import { collectModules } from "./modules/collect-modules.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
-import { runChecks } from "./validate-pack.ts";
+import { runChecks } from "./run-checks.ts";
 
 /** The checks of validation whose errors make an item unusable, or change what it means. */
 const sessionChecks = [
@@ -48,7 +48,7 @@ export async function checkPack(port: InspectionPort, inspected: InspectedPack):
     dependencies: new Set(),
     builtIns: [],
     unpublished: [],
-    modules: await gatherModules(new ModuleFiles(port, pack.location), inspected),
+    modules: await collectModules(new ModuleFiles(port, pack.location), inspected),
     expressionFaults: [],
     paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
   };

@@ -1,5 +1,5 @@
 import type { DiscoveredPack } from "../discovery/types.ts";
-import type { DetailedReport, ValidationOptions, ValidationReport } from "./validate-with.ts";
+import type { ValidationOptions, ValidationReport } from "./validate-target.ts";
 
 /**
  * Finds everything that is wrong with a pack: a folder, an installed pack by npm name (or its qualified form), or a
@@ -14,15 +14,7 @@ export async function validateExtension(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
 ): Promise<ValidationReport> {
-  return (await validateExtensionInDetail(target, options)).report;
-}
-
-/** As `validateExtension`, with the texts that the positions of problems refer to. */
-export async function validateExtensionInDetail(
-  target: string | DiscoveredPack,
-  options: ValidationOptions = {},
-): Promise<DetailedReport> {
-  const { createInspectionMeans } = await import("../inspection/inspection-means.ts");
-  const { validateExtensionWith } = await import("./validate-with.ts");
-  return await validateExtensionWith(createInspectionMeans(), target, options);
+  // Loaded here, so that programs that only discover packs do not load the checks.
+  const { validateTarget } = await import("./validate-target.ts");
+  return (await validateTarget(target, options)).report;
 }

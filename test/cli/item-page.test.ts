@@ -2,14 +2,13 @@
 import { expect, test } from "vitest";
 import { formatItemPage } from "../../src/cli/format-item-page.ts";
 import { inspectSubject } from "../../src/inspection/inspect.ts";
-import { createInspectionMeans } from "../../src/inspection/inspection-means.ts";
 import { greetTool, makePack, prompt, toolset } from "../validate/validate-tree.ts";
 
 const style = { color: false, width: undefined };
 
 async function showItem(name: string, extension: Record<string, unknown>, files: Record<string, unknown>) {
   const cwd = makePack({ extension, files });
-  const inspected = await inspectSubject(createInspectionMeans(), `acme/sample/${name}`, { cwd });
+  const inspected = await inspectSubject(`acme/sample/${name}`, { cwd });
   if ("pack" in inspected) throw new Error("not an item");
   const members = await inspected.readMembers();
   return { page: formatItemPage(inspected.item, { referrers: [], members }, style), item: inspected.item };

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import schema from "../../schema/extension.schema.json" with { type: "json" };
 import { parseExtension } from "../../src/extension-schema/index.ts";
-import { whyInvalidItemName } from "../../src/qualified-names/index.ts";
+import { explainInvalidItemName } from "../../src/qualified-names/index.ts";
 
 /** The pattern of the exported schema. */
 const pattern = new RegExp(schema.properties.tools.items.anyOf[0]?.pattern ?? "(?!)", "u");
@@ -79,12 +79,12 @@ const bad = [
 
 describe("an item's name", () => {
   test.each(good)("%j is allowed", (name) => {
-    expect(whyInvalidItemName(name)).toBeUndefined();
+    expect(explainInvalidItemName(name)).toBeUndefined();
     expect(parseExtension({ tools: [name] }).problems).toEqual([]);
   });
 
   test.each(bad)("%j is not", (name) => {
-    expect(whyInvalidItemName(name)).toMatch(/^it |^Windows /);
+    expect(explainInvalidItemName(name)).toMatch(/^it |^Windows /);
     for (const declaration of [name, [name, "text"], { name }]) {
       const { problems, extension } = parseExtension({ tools: ["first", declaration, "last"] });
       expect(problems).toHaveLength(1);
@@ -133,7 +133,7 @@ describe("an item's name", () => {
     );
     fc.assert(
       fc.property(names, (name) => {
-        expect(pattern.test(name)).toBe(whyInvalidItemName(name) === undefined);
+        expect(pattern.test(name)).toBe(explainInvalidItemName(name) === undefined);
       }),
       { numRuns: 1000 },
     );

@@ -1,7 +1,6 @@
 // What `inspect` says of names that lead nowhere.
 import { describe, expect, test } from "vitest";
-import { inspectItemWith, inspectPackWith, inspectSubject } from "../../src/inspection/inspect.ts";
-import { createInspectionMeans } from "../../src/inspection/inspection-means.ts";
+import { inspectInstalledItem, inspectInstalledPack, inspectSubject } from "../../src/inspection/inspect.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { TrailblazeError } from "../../src/problems/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -23,7 +22,7 @@ const tree = {
 async function explain(subject: string, kind?: Kind) {
   const cwd = makeTree(tree);
   try {
-    await inspectSubject(createInspectionMeans(), subject, { cwd, kind });
+    await inspectSubject(subject, { cwd, kind });
   } catch (error) {
     if (error instanceof TrailblazeError) return error.problem;
   }
@@ -63,15 +62,13 @@ test.each(["torn", "torn/greet"])(
 );
 
 describe("a library call", () => {
-  const means = createInspectionMeans();
-
   test("for an item with the name of a pack, or for a pack with that of an item, says what is named", async () => {
     const cwd = makeTree(tree);
-    await expect(inspectItemWith(means, "rosa/tea", { cwd })).rejects.toMatchObject({
+    await expect(inspectInstalledItem("rosa/tea", { cwd })).rejects.toMatchObject({
       code: "InvalidQualifiedName",
       message: '"rosa/tea" is not a qualified name: it names a pack, but no item of it.',
     });
-    await expect(inspectPackWith(means, "rosa/tea/brew", { cwd })).rejects.toMatchObject({
+    await expect(inspectInstalledPack("rosa/tea/brew", { cwd })).rejects.toMatchObject({
       code: "InvalidArguments",
       message: '"rosa/tea/brew" is an item, not a pack.',
     });
@@ -80,15 +77,15 @@ describe("a library call", () => {
   test("with something else than a text is refused, not broken", async () => {
     const cwd = makeTree(tree);
     for (const subject of [undefined, 5, { name: "plain" }] as unknown as string[]) {
-      await expect(inspectPackWith(means, subject, { cwd })).rejects.toMatchObject({
+      await expect(inspectInstalledPack(subject, { cwd })).rejects.toMatchObject({
         code: "InvalidArguments",
       });
-      await expect(inspectItemWith(means, subject, { cwd })).rejects.toMatchObject({
+      await expect(inspectInstalledItem(subject, { cwd })).rejects.toMatchObject({
         code: "InvalidArguments",
       });
     }
     const url = new URL("file:///tmp") as unknown as string;
-    await expect(inspectPackWith(means, "plain", { cwd: url })).rejects.toMatchObject({
+    await expect(inspectInstalledPack("plain", { cwd: url })).rejects.toMatchObject({
       code: "InvalidArguments",
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { installMissing } from "../../src/npm/install-missing.ts";
-import { parseReferredPack, parseSpecs, whyNotFromRegistry } from "../../src/npm/parse-specs.ts";
+import { explainForeignDependency, parseReferredPack, parseSpecs } from "../../src/npm/parse-specs.ts";
 import { removePacks } from "../../src/npm/remove-packs.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -204,5 +204,5 @@ test.each([
   ["file:../x", "it is a folder"],
   [7, undefined],
 ])("a dependency on %j: %s", (wanted, reason) => {
-  expect(whyNotFromRegistry("x", wanted)).toBe(reason);
+  expect(explainForeignDependency("x", wanted)).toBe(reason);
 });

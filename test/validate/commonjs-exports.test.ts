@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { rulesOutExport } from "../../src/validate/modules/commonjs-exports.ts";
+import { rulesOutExport } from "../../src/validate/modules/find-export.ts";
 
 const statements = [
   "exports.alpha = 1;",

@@ -1,9 +1,9 @@
 import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createInspectionMeans } from "../../src/inspection/inspection-means.ts";
+import { createInspectionPorts } from "../../src/inspection/inspection-ports.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
-import { validateExtensionWith } from "../../src/validate/validate-with.ts";
+import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 import { makePack, prompt } from "./validate-tree.ts";
@@ -74,9 +74,9 @@ describe("definition files that are none", () => {
       extension: { prompts: ["hello"] },
       files: { "trailblaze/prompts/hello.json": prompt("hello") },
     });
-    const means = createInspectionMeans();
+    const means = createInspectionPorts();
     const port = { ...means.port, readFile: () => ({ state: "absent" }) as const };
-    const { report } = await validateExtensionWith({ ...means, port }, folder);
+    const { report } = await validateTarget(folder, {}, { ...means, port });
     expect(report.problems.map(({ code, item }) => [code, item])).toContainEqual([
       "MissingDefinitionFile",
       "hello",

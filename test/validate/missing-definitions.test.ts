@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { formatGithub, formatPretty, formatSarif } from "../../src/cli/report/report-formats.ts";
-import { validateExtensionInDetail } from "../../src/validate/validate-extension.ts";
+import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makePack, prompt, validateTree } from "./validate-tree.ts";
 
 const codes = ["MissingDefinitionFile"];
@@ -67,7 +67,7 @@ describe("the position is that of the declaration in package.json", () => {
   const files = { "trailblaze/prompts/one.json": prompt("one"), "trailblaze/prompts.yaml": "{}\n" };
   const place = async () => {
     const cwd = makePack({ extension: { prompts: ["one", "two"] }, files });
-    const detailed = await validateExtensionInDetail(".", { cwd });
+    const detailed = await validateTarget(".", { cwd });
     const lines = readFileSync(join(cwd, "package.json"), "utf8").split("\n");
     const line = lines.findIndex((text) => text.includes('"two"')) + 1;
     return { cwd, detailed, line, column: (lines[line - 1] ?? "").indexOf('"two"') + 1 };

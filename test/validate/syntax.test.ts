@@ -1,14 +1,14 @@
 // What an author sees of a file that cannot be parsed, or of a definition whose places cannot be told.
 import { describe, expect, test } from "vitest";
 import { formatPretty } from "../../src/cli/report/report-formats.ts";
-import { validateExtensionInDetail } from "../../src/validate/validate-extension.ts";
+import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makeTree } from "../support/packs.ts";
 import { greetTool, makePack, type PackTree } from "./validate-tree.ts";
 
 const style = { color: false, width: undefined };
 
 async function show(tree: PackTree): Promise<string> {
-  const detailed = await validateExtensionInDetail(makePack(tree), {});
+  const detailed = await validateTarget(makePack(tree), {});
   return formatPretty(detailed, style);
 }
 
@@ -110,7 +110,7 @@ describe("a fault in a definition that is code", () => {
 
 describe("a package.json that cannot be parsed", () => {
   const validateText = async (text: string) => {
-    const detailed = await validateExtensionInDetail(makeTree({ "package.json": text }), {});
+    const detailed = await validateTarget(makeTree({ "package.json": text }), {});
     return { shown: formatPretty(detailed, style), report: detailed.report };
   };
 

@@ -1,6 +1,6 @@
 import type { Problem } from "../../src/problems/index.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
-import type { ValidationOptions } from "../../src/validate/validate-with.ts";
+import type { ValidationOptions } from "../../src/validate/validate-target.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 

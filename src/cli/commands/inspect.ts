@@ -1,7 +1,7 @@
 import { findReferrers } from "../../inspection/find-referrers.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";
 import { inspectSubject } from "../../inspection/inspect.ts";
-import { createInspectionMeans } from "../../inspection/inspection-means.ts";
+import { createInspectionPorts } from "../../inspection/inspection-ports.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { printable } from "../../problems/text.ts";
 import { readKind } from "../../qualified-names/index.ts";
@@ -33,8 +33,7 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [subject = ""] = positionals;
   const kind = readKind(typeof options.kind === "string" ? options.kind : undefined);
-  const means = createInspectionMeans();
-  const inspected = await inspectSubject(means, subject, {
+  const inspected = await inspectSubject(subject, {
     cwd,
     kind,
     builtIns: readNames(options["built-ins"]),
@@ -47,7 +46,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   }
   const { item, found, readMembers } = inspected;
   // Only people are told who refers to the item: it takes reading the definitions of every pack.
-  const referrers = options.json ? [] : await findReferrers(means, found, item);
+  const referrers = options.json ? [] : await findReferrers(createInspectionPorts(), found, item);
   const members = options.json ? undefined : await readMembers();
   return {
     json: item,

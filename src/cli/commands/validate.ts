@@ -1,5 +1,5 @@
 import { failure } from "../../problems/index.ts";
-import { validateExtensionInDetail } from "../../validate/validate-extension.ts";
+import { validateTarget } from "../../validate/validate-target.ts";
 import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { readNames } from "../command.ts";
@@ -22,7 +22,7 @@ function readFormat(value: unknown): ReportFormat {
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const format = readFormat(options.format);
   const [target = "."] = positionals;
-  const detailed = await validateExtensionInDetail(target, {
+  const detailed = await validateTarget(target, {
     cwd,
     builtIns: readNames(options["built-ins"]),
     strict: options.strict === true,

@@ -2,7 +2,7 @@ import { join, relative, sep } from "node:path";
 import type { Problem } from "../../problems/index.ts";
 import { fileOfPosition, formatProblem } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
-import type { DetailedReport } from "../../validate/validate-with.ts";
+import type { DetailedReport } from "../../validate/validate-target.ts";
 import type { TextStyle } from "../command.ts";
 import { formatCodeFrame } from "./code-frame.ts";
 

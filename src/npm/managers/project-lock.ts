@@ -13,7 +13,7 @@ export async function lockProject(
   options: { waitMs: number; signal: AbortSignal | undefined; onWait?: ((what: string) => void) | undefined },
 ): Promise<(() => void) | undefined> {
   makeFolders(folder, 0o700);
-  const file = join(folder, createHash("sha256").update(project).digest("hex"));
+  const file = join(folder, `project-${createHash("sha256").update(project).digest("hex")}`);
   const purpose = "is changing the packages of this project";
   try {
     const lock = await lockFile(file, {

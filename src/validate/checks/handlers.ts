@@ -5,7 +5,7 @@ import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-import type { ModuleFacts } from "../modules/gather-modules.ts";
+import type { ModuleFacts } from "../modules/collect-modules.ts";
 
 const maximumListed = 10;
 

@@ -1,9 +1,7 @@
 import type { Check } from "../finding.ts";
 import { checkDefinitionKeys, checkRepeatedKeys } from "./definition-keys.ts";
-import { checkDescriptions } from "./descriptions.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkLegacyContext } from "./legacy-context.ts";
-import { checkLongTexts } from "./long-texts.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts";
@@ -11,7 +9,7 @@ import { checkReferences } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
 import { checkServerPrograms } from "./server-programs.ts";
-import { checkTexts } from "./texts.ts";
+import { checkDescriptions, checkLongTexts, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
 import { checkAdvertisedNames, checkItemNames, checkToolNames } from "./tool-names.ts";
 import { checkToolsetCycles } from "./toolset-cycles.ts";

@@ -2,7 +2,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { mayRefuseContext } from "../../json-schema/refuses-context.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { advertisedName } from "./subjects/tools.ts";
+import { advertisedName } from "./subjects.ts";
 
 /** The names of tools that a subprocess server is declared to offer, unless it opts out of the context in arguments. */
 function findOfferedTools({ shape, definition, declaration }: InspectedItem): unknown[] {

@@ -2,7 +2,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { isTypeScript, splitFileName } from "../../inspection/formats.ts";
 import type { DefinitionFile } from "../../inspection/locate-definitions.ts";
 import { type KindKey, keyOfKind } from "../../kinds.ts";
-import { whyInvalidItemName } from "../../qualified-names/index.ts";
+import { explainInvalidItemName } from "../../qualified-names/index.ts";
 import { type Check, findInFile } from "../finding.ts";
 
 /** Files that configure what lies beside them, where an item of that name is not declared. */
@@ -38,7 +38,7 @@ export const checkOrphanDefinitions: Check = function* ({ inspected }) {
     const key = keyOfKind[kind];
     if (!isReadable(manifest.value.trailblaze, key)) continue;
     const declared = declaredNames(manifest.value.trailblaze, key);
-    const isOrphan = (name: string) => !declared.has(name) && whyInvalidItemName(name) === undefined;
+    const isOrphan = (name: string) => !declared.has(name) && explainInvalidItemName(name) === undefined;
     for (const [name, sameName] of perItem) {
       if (!isOrphan(name)) continue;
       for (const one of sameName.filter((file) => isDefinition(file, sameName))) {

@@ -3,15 +3,15 @@ import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
 import { failure, listOf, quote, TrailblazeError } from "../../problems/index.ts";
 import {
+  explainInvalidItemName,
   findNearestNames,
   parseQualifiedName,
   resolveReference,
   SuggestionBudget,
-  whyInvalidItemName,
 } from "../../qualified-names/index.ts";
 import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-import { StepBudget } from "./subjects/step-budget.ts";
+import { StepBudget } from "./subjects.ts";
 
 /** Looks up references of one pack, each once, however often it is written. */
 class ReferenceLookup {
@@ -31,7 +31,7 @@ class ReferenceLookup {
   /** True for a short name that is no item of the pack, of whatever kind, but could be a tool of the host. */
   canBeBuiltIn({ reference, kind }: WrittenReference): boolean {
     const isOwn = kinds.some((one) => this.#own.has(`${one} ${reference}`));
-    return kind === "tool" && !isOwn && whyInvalidItemName(reference) === undefined;
+    return kind === "tool" && !isOwn && explainInvalidItemName(reference) === undefined;
   }
 
   /** Why a reference leads nowhere; `undefined` if it leads somewhere. */

@@ -3,8 +3,7 @@ import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-import { StepBudget } from "./subjects/step-budget.ts";
-import { advertisedName, findTools } from "./subjects/tools.ts";
+import { advertisedName, findTools, StepBudget } from "./subjects.ts";
 
 /** A name that an item, or an entry of one, is offered by. */
 interface Claim {

@@ -6,7 +6,7 @@ import type { SchemaFault } from "../../json-schema/schema-survey.ts";
 import { surveySchema } from "../../json-schema/schema-survey.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects/schemas.ts";
+import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects.ts";
 
 /** MCP wants an object at the top of each schema, and clients refuse a whole server for one that has another type. */
 function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {

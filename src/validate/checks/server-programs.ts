@@ -1,6 +1,6 @@
 import { quote } from "../../problems/index.ts";
+import { findNeededPaths, type NeededPath } from "../facts/needed-files.ts";
 import type { PathKind } from "../facts/pack-facts.ts";
-import { findNeededPaths, type NeededPath } from "../facts/programs.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {

@@ -1,8 +1,13 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
+import { listSchemas, pathOf } from "../../json-schema/schema-nodes.ts";
+import { surveySchema } from "../../json-schema/schema-survey.ts";
 import { findHiddenCharacters, type HiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Path, ProblemPlace } from "../../problems/index.ts";
+import { quote } from "../../problems/index.ts";
+import { countCharacters, longestText } from "../../problems/text.ts";
 import { type Check, type Finding, findInItem, findInManifest } from "../finding.ts";
+import { describeTool, findSchemas, findTools, placeInDefinition } from "./subjects.ts";
 
 /** A text with characters that do not show, and the way to it; the key of a map is where its value is. */
 interface OddText extends HiddenCharacters {
@@ -84,6 +89,73 @@ export const checkTexts: Check = function* ({ inspected }) {
     if (item.file !== null && plain.has(item.file)) continue;
     for (const odd of findOddTexts(writtenDefinition(item))) {
       yield* report(odd, (code, args) => findInItem(item, code, args, odd.path));
+    }
+  }
+};
+
+const isBlank = (text: unknown) => typeof text !== "string" || text.trim() === "";
+
+/** Items that neither their declaration nor their definition describes, and entries of bundles without description. */
+export const checkDescriptions: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    const { declaration, definition, shape } = item;
+    // A server's definition has no place for a description, and a bundle says of each entry what it is for.
+    if (definition === null || declaration.kind === "server" || shape === "toolsBundle") continue;
+    if (!isBlank(declaration.description) || !isBlank(definition.description)) continue;
+    const what = `The ${declaration.kind} ${quote(declaration.name)}`;
+    yield findInItem(item, "MissingDescription", { what });
+  }
+  for (const tool of findTools(inspected.items)) {
+    if (!tool.isEntry || !isBlank(tool.definition.description)) continue;
+    yield findInItem(tool.item, "MissingDescription", { what: `The ${describeTool(tool)}` }, tool.path);
+  }
+};
+
+/** What `LongText` says of a value, if it is a text that is too long. */
+function measure(value: unknown): { characters: number; limit: number } | undefined {
+  if (typeof value !== "string" || value.length <= longestText) return undefined;
+  const characters = countCharacters(value);
+  return characters > longestText ? { characters, limit: longestText } : undefined;
+}
+
+/** The descriptions that an item's definition has outside schemas, with their paths. */
+function* findDescriptions({ definition }: InspectedItem): Generator<readonly [unknown, Path]> {
+  yield [definition?.description, ["description"]];
+  if (!Array.isArray(definition?.arguments)) return;
+  for (const [index, argument] of definition.arguments.entries()) {
+    if (isRecord(argument)) yield [argument.description, ["arguments", index, "description"]];
+  }
+}
+
+/** Descriptions, those of parameters included, that would take up much of what a model can read. */
+export const checkLongTexts: Check = function* ({ inspected }) {
+  const { manifest, items } = inspected;
+  const ofPackage = measure(manifest.value.description);
+  if (ofPackage !== undefined) yield findInManifest("LongText", ofPackage, ["description"]);
+  for (const item of items) {
+    const { description, path, kind, name } = item.declaration;
+    const declared = measure(description);
+    if (declared !== undefined) {
+      yield findInManifest("LongText", declared, ["trailblaze", ...path], { path, kind, item: name });
+    }
+    for (const [text, way] of findDescriptions(item)) {
+      const found = measure(text);
+      if (found !== undefined) yield findInItem(item, "LongText", found, way);
+    }
+  }
+  for (const { item, definition, path, isEntry } of findTools(items)) {
+    const found = isEntry ? measure(definition.description) : undefined;
+    if (found !== undefined) yield findInItem(item, "LongText", found, [...path, "description"]);
+  }
+  for (const written of findSchemas(items)) {
+    const survey = surveySchema(written.schema);
+    if (survey === undefined) continue;
+    const top = { schema: written.schema, parent: undefined, steps: [] };
+    for (const node of listSchemas(top, survey.draft, new Set())) {
+      const found = measure(node.schema.description);
+      if (found === undefined) continue;
+      const path = placeInDefinition(written, [...pathOf(node), "description"]);
+      yield findInItem(written.tool.item, "LongText", found, path);
     }
   }
 };

@@ -8,7 +8,7 @@ import {
 } from "../../extension-schema/meta-keys.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { findTools } from "./subjects/tools.ts";
+import { findTools } from "./subjects.ts";
 
 const known = Object.keys(metaKeys);
 const withoutPrefix = (key: string) => key.slice(metaPrefix.length);

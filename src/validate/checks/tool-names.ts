@@ -2,7 +2,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { advertisedName, findTools, isAdvertisable } from "./subjects/tools.ts";
+import { advertisedName, findTools, isAdvertisable } from "./subjects.ts";
 
 /** App, platform and organisation before a verb and a noun, and a version from 2 on behind them. */
 const convention = /^([a-z][a-z0-9]*_){0,3}[a-z][A-Za-z0-9]*(_v[2-9]\d*)?$/;

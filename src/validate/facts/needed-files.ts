@@ -1,7 +1,9 @@
+import { posix } from "node:path";
 import { findHandlers, parseHandler } from "../../extension-schema/handlers.ts";
+import { findNodeScript, isNode } from "../../extension-schema/node-script.ts";
+import { isModulePath } from "../../extension-schema/references.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
-import { findNeededPaths } from "./programs.ts";
 
 /** A file of the package without which an item does not work, and where the item's definition says so. */
 export interface NeededFile {
@@ -26,6 +28,43 @@ export function findNeededFiles(items: readonly InspectedItem[]): NeededFile[] {
     for (const { location, wanted, path } of findNeededPaths(item)) {
       if (wanted === "file") needed.push({ file: location, item, path });
     }
+  }
+  return needed;
+}
+
+/** A file or a folder of the package that a subprocess server cannot start without. */
+export interface NeededPath {
+  /** As it is written. */
+  written: string;
+  /** Relative to the package, in its shortest form; not yet checked to stay inside. */
+  location: string;
+  wanted: "file" | "folder";
+  /** From the definition's top. */
+  path: Path;
+}
+
+/**
+ * The `script` and the `cwd` of a subprocess server, and what takes the place of a script: a `command` that is a path,
+ * or the module that `node` is to run. Other arguments are the program's own business.
+ */
+export function findNeededPaths({ shape, definition }: InspectedItem): NeededPath[] {
+  if (shape !== "subprocessServer" || definition === null) return [];
+  const { script, command, args, cwd } = definition;
+  const folder = typeof cwd === "string" ? cwd : ".";
+  const needed: NeededPath[] = [];
+  const add = (written: string, from: string, wanted: NeededPath["wanted"], path: Path) => {
+    const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
+    const location = isAbsolute ? written : posix.normalize(posix.join(from, written));
+    needed.push({ written, location, wanted, path });
+  };
+  if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
+  if (typeof script === "string") add(script, ".", "file", ["script"]);
+  if (typeof command === "string") {
+    if (isModulePath(command)) add(command, folder, "file", ["command"]);
+    const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
+    const index = findNodeScript(list);
+    const run = list[index];
+    if (typeof run === "string" && isModulePath(run)) add(run, folder, "file", ["args", index]);
   }
   return needed;
 }

@@ -9,12 +9,11 @@ import { keyOfKind, kinds } from "../../kinds.ts";
 import type { PackageManager, Path, Problem } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import type { CommandClaim } from "../../qualified-names/reserved-commands.ts";
+import { collectModules, findNearestFile, type ModuleFacts } from "../modules/collect-modules.ts";
 import { followImports } from "../modules/follow-imports.ts";
-import { findNearestFile, gatherModules, type ModuleFacts } from "../modules/gather-modules.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
-import { type ExpressionFault, gatherExpressions } from "./gather-expressions.ts";
-import { findNeededFiles, type NeededFile } from "./needed-files.ts";
-import { findNeededPaths } from "./programs.ts";
+import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
+import { findNeededFiles, findNeededPaths, type NeededFile } from "./needed-files.ts";
 
 export type { PathKind } from "../../files/inspection-port.ts";
 
@@ -53,7 +52,7 @@ export interface PackFacts {
 }
 
 /** What is around a pack. */
-export interface Surroundings {
+export interface ProjectContext {
   packs: readonly DiscoveredPack[];
   /** Location of the package that code in the project would get by this npm name. */
   resolvePackage(name: string): string | undefined;
@@ -68,7 +67,7 @@ export interface Surroundings {
 /** The means of gathering facts, each used only where it is needed. */
 export interface FactSources {
   port: InspectionPort;
-  findSurroundings: () => Promise<Surroundings>;
+  findContext: () => Promise<ProjectContext>;
   findWorkspace: () => Promise<{ root: string; members: readonly string[] } | undefined>;
 }
 
@@ -89,7 +88,7 @@ function findReferencesElsewhere({ items, extension }: InspectedPack): string[] 
 async function findMistakenNames(
   { items }: InspectedPack,
   elsewhere: readonly string[],
-  surroundings: Surroundings,
+  project: ProjectContext,
 ): Promise<Map<string, string>> {
   const wanted = new Set(elsewhere.filter((reference) => !reference.includes("/")));
   const found = new Map<string, string>();
@@ -97,13 +96,13 @@ async function findMistakenNames(
     const name = shape === "tool" ? definition?.name : undefined;
     if (typeof name === "string" && wanted.delete(name)) found.set(name, declaration.name);
   }
-  for (const [name, item] of await surroundings.findAdvertised(wanted)) found.set(name, item);
+  for (const [name, item] of await project.findAdvertised(wanted)) found.set(name, item);
   return found;
 }
 
 function findOtherPackages(
   references: readonly string[],
-  { packs, resolvePackage, broken }: Surroundings,
+  { packs, resolvePackage, broken }: ProjectContext,
 ): Map<string, Problem | undefined> {
   const known = new Set(packs.map(({ name }) => name));
   const names = new Set(references.filter(isQualifiedName).map((one) => parseQualifiedName(one).packageName));
@@ -168,32 +167,32 @@ function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKin
 }
 
 /** Gathers what the checks need beyond the definitions. Opens modules to parse them; runs nothing. */
-export async function gatherFacts(
+export async function collectFacts(
   sources: FactSources,
   inspected: InspectedPack,
   builtIns: readonly string[],
 ): Promise<PackFacts> {
-  const { port, findSurroundings } = sources;
+  const { port, findContext } = sources;
   const { pack, manifest, items } = inspected;
   const elsewhere = findReferencesElsewhere(inspected);
-  const surroundings = elsewhere.length > 0 ? await findSurroundings() : undefined;
+  const project = elsewhere.length > 0 ? await findContext() : undefined;
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
   const files = new ModuleFiles(port, pack.location);
   // Both follow imports, within one limit of what is read; what would not be published is asked for first.
   const unpublished = await findUnpublished(sources, inspected, files);
-  const modules = await gatherModules(files, inspected, { followImports: true });
+  const modules = await collectModules(files, inspected, { followImports: true });
   const paths = new Map([...needed].map((path) => [path, port.describePath(pack.location, path)]));
   return {
     inspected,
-    installed: surroundings?.packs ?? [],
-    otherPackages: surroundings ? findOtherPackages(elsewhere, surroundings) : new Map(),
-    advertised: surroundings ? await findMistakenNames(inspected, elsewhere, surroundings) : new Map(),
+    installed: project?.packs ?? [],
+    otherPackages: project ? findOtherPackages(elsewhere, project) : new Map(),
+    advertised: project ? await findMistakenNames(inspected, elsewhere, project) : new Map(),
     dependencies: declaredDependencies(manifest),
     builtIns,
-    ...(surroundings === undefined ? {} : { manager: surroundings.manager }),
+    ...(project === undefined ? {} : { manager: project.manager }),
     unpublished,
     modules,
-    expressionFaults: await gatherExpressions(items),
+    expressionFaults: await collectExpressions(items),
     paths,
     repeatedKeys: await findRepeated(manifest),
     nearestPaths: findNearestPaths(files, paths),

@@ -7,7 +7,6 @@ import {
 import { placeInItem } from "../inspection/place-problems.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
-import { checks } from "./checks/index.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
 import type { Check, Finding } from "./finding.ts";
 
@@ -35,11 +34,4 @@ export async function runChecks(
   const manifest = createJsonSource(facts.inspected.manifest.text);
   const placed = await locateProblems(findings.map((finding) => placeFinding(facts, manifest, finding)));
   return placed.map((problem, index) => ({ problem, item: findings[index]?.item }));
-}
-
-/** Runs every check over the facts of a pack. Every problem is reported, none stops another. */
-export async function validatePack(facts: PackFacts): Promise<Problem[]> {
-  const { inspected } = facts;
-  const found = await runChecks(facts, checks);
-  return [...inspected.pack.problems, ...inspected.problems, ...found.map(({ problem }) => problem)];
 }

@@ -12,10 +12,11 @@ import { findAdvertised } from "../inspection/find-advertised.ts";
 import {
   findOwner,
   findPackBySubject,
-  type InspectionMeans,
   type InspectionOptions,
+  type InspectionPorts,
   missingPack,
 } from "../inspection/inspect.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import {
@@ -27,8 +28,9 @@ import {
   TrailblazeError,
 } from "../problems/index.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
-import { gatherFacts, type Surroundings } from "./facts/pack-facts.ts";
-import { validatePack } from "./validate-pack.ts";
+import { checks } from "./checks/index.ts";
+import { collectFacts, type ProjectContext } from "./facts/pack-facts.ts";
+import { runChecks } from "./run-checks.ts";
 
 /** What is wrong with a pack, and what it declares. */
 export type ValidationReport = {
@@ -60,7 +62,7 @@ interface Target {
   origin: Origin;
   /** A folder without the field is an author's fault; an installed package without it was never a pack. */
   byName: boolean;
-  findSurroundings: () => Promise<Surroundings>;
+  findContext: () => Promise<ProjectContext>;
 }
 
 /** True for what can only be a path; `acme/jira` may also name `@acme/jira`. */
@@ -68,38 +70,38 @@ function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
 
-function describeSurroundings(means: InspectionMeans, found: FoundPacks): Surroundings {
+function describeContext(ports: InspectionPorts, found: FoundPacks): ProjectContext {
   const { packs, resolvePackage, broken } = found;
   return {
     packs: packs.map(({ pack }) => pack),
     resolvePackage,
     broken,
     manager: found.manager,
-    findAdvertised: (names) => findAdvertised(means, packs, names),
+    findAdvertised: (names) => findAdvertised(ports, packs, names),
   };
 }
 
 async function findTarget(
-  means: InspectionMeans,
+  ports: InspectionPorts,
   target: string | DiscoveredPack,
   { cwd: givenCwd, global = false }: ValidationOptions,
 ): Promise<Target> {
-  const { port } = means;
+  const { port } = ports;
   const cwd = givenCwd ?? process.cwd();
   const lookAround = async (directory: string) =>
-    describeSurroundings(means, await findPacks(port, { cwd: directory, global }));
+    describeContext(ports, await findPacks(port, { cwd: directory, global }));
   if (typeof target !== "string" && typeof target?.location !== "string") {
     throw failure("InvalidArguments", { reason: "What to validate is a folder, a name or a pack" });
   }
   if (typeof target !== "string") {
     const { location, origin } = target;
     const read = readManifest(port, location, "always");
-    const findSurroundings = () => {
+    const findContext = () => {
       // Who hands over a pack need not say where: what is around it does where this process is in no project.
       const isElsewhere = givenCwd === undefined && !isInProject(port, cwd);
       return lookAround(origin === "self" || isElsewhere ? location : cwd);
     };
-    return { location, read, origin, byName: false, findSurroundings };
+    return { location, read, origin, byName: false, findContext };
   }
   const folder = resolve(cwd, target);
   const isProject = target === ".";
@@ -117,7 +119,7 @@ async function findTarget(
   if (isProject || isFolder || isPath(target)) {
     // Only "." stands for the project around it: whoever names a folder means that one.
     const { location, read } = isProject ? readProject(port, folder) : readFolder(port, folder);
-    return { location, read, origin: "self", byName: false, findSurroundings: () => lookAround(location) };
+    return { location, read, origin: "self", byName: false, findContext: () => lookAround(location) };
   }
   const found = await findPacks(port, { cwd, global });
   const named = findPackBySubject(found, target);
@@ -127,8 +129,8 @@ async function findTarget(
     throw await missingPack(port, found, target);
   }
   const { location, origin } = named.pack;
-  const findSurroundings = async () => describeSurroundings(means, found);
-  return { location, read: named.manifest, origin, byName: true, findSurroundings };
+  const findContext = async () => describeContext(ports, found);
+  return { location, read: named.manifest, origin, byName: true, findContext };
 }
 
 /** Throws `InvalidArguments` for what names an item of an installed pack: packs are validated as a whole. */
@@ -184,14 +186,14 @@ function createReport(
   return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], problems };
 }
 
-/** Validates a folder, an installed pack by name, or a pack that discovery returned. */
-export async function validateExtensionWith(
-  means: InspectionMeans,
+/** As `validateExtension`, with the texts that the positions of problems refer to. */
+export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
+  ports: InspectionPorts = createInspectionPorts(),
 ): Promise<DetailedReport> {
   const { strict = false, dataOnly = false, builtIns = [] } = options;
-  const { location, read, origin, byName, findSurroundings } = await findTarget(means, target, options);
+  const { location, read, origin, byName, findContext } = await findTarget(ports, target, options);
   if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
     const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
@@ -211,21 +213,23 @@ export async function validateExtensionWith(
     return { report: createReport(name, version, [problem], strict), location, texts };
   }
   const found = await describePack(location, read, origin, [], "validation");
-  const inspected = await loadDefinitions(means.port, found, {
+  const inspected = await loadDefinitions(ports.port, found, {
     dataOnly,
     context: "validation",
     unneeded: true,
-    createEvaluator: () => means.createEvaluator(options),
+    createEvaluator: () => ports.createEvaluator(options),
   });
-  const { port } = means;
+  const { port } = ports;
   const project = { directory: location, manifest: found.manifest, fault: undefined };
   const sources = {
     port,
-    findSurroundings,
+    findContext,
     findWorkspace: () => findWorkspace(port, project),
   };
-  const facts = await gatherFacts(sources, inspected, builtIns);
-  const report = createReport(found.pack.name, version, await validatePack(facts), strict);
+  const facts = await collectFacts(sources, inspected, builtIns);
+  const ofChecks = (await runChecks(facts, checks)).map(({ problem }) => problem);
+  const problems = [...found.pack.problems, ...inspected.problems, ...ofChecks];
+  const report = createReport(found.pack.name, version, problems, strict);
   for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
   for (const [file, source] of inspected.texts) texts.set(file, source.text);
   return { report, location, texts };

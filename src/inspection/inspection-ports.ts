@@ -2,8 +2,8 @@ import type { EvaluationPort } from "../confinement/evaluation-port.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 
-/** The means of inspection on this machine, each loaded only where it is needed. */
-export function createInspectionMeans(): InspectionMeans {
+/** The ports of inspection on this machine; the evaluator is loaded only if there is code to evaluate. */
+export function createInspectionPorts(): InspectionPorts {
   return {
     port: createNodeInspectionPort(),
     async createEvaluator(options) {
@@ -22,7 +22,7 @@ export interface ConfinementOptions {
 }
 
 /** The ports that inspection works through. */
-export interface InspectionMeans {
+export interface InspectionPorts {
   port: InspectionPort;
   createEvaluator: (options: ConfinementOptions) => Promise<EvaluationPort>;
 }

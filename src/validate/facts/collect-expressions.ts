@@ -25,7 +25,7 @@ function* findEntries({
 }
 
 /** Compiles every expression in the bundles of a pack, as a server would; the compiler is loaded only if there is one. */
-export async function gatherExpressions(items: readonly InspectedItem[]): Promise<ExpressionFault[]> {
+export async function collectExpressions(items: readonly InspectedItem[]): Promise<ExpressionFault[]> {
   const faults: ExpressionFault[] = [];
   for (const item of items) {
     for (const { entry, path } of findEntries(item)) {

@@ -3,7 +3,7 @@ import { findHandlers, parseHandler } from "../../extension-schema/handlers.ts";
 import type { InspectedPack } from "../../inspection/types.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { ExportFinder, type ExportSearch } from "./find-export.ts";
-import { findLostImport } from "./find-lost-import.ts";
+import { findMissingImport } from "./follow-imports.ts";
 import type { ModuleFiles } from "./module-files.ts";
 
 /** A module that handlers name. */
@@ -95,7 +95,7 @@ function judgeTypeScript(search: ExportSearch, { pack }: InspectedPack, module: 
  * Finds out, for every module that a handler of the pack names, whether it is there and has the exports that handlers
  * name. Opens and parses modules; runs nothing. `followImports` looks at what they import too, which takes longer.
  */
-export async function gatherModules(
+export async function collectModules(
   files: ModuleFiles,
   inspected: InspectedPack,
   { followImports = false }: { followImports?: boolean } = {},
@@ -110,11 +110,11 @@ export async function gatherModules(
     else {
       const searches = new Map<string, ExportSearch>();
       const isFollowed = followImports && /\.[cm]?js$/.test(module);
-      const lost = isFollowed ? await findLostImport(files, module) : undefined;
+      const missing = isFollowed ? await findMissingImport(files, module) : undefined;
       const hint = "If it is built, build it before you validate.";
       for (const name of named.exports) {
         const search = judgeTypeScript(await finder.find(module, name), inspected, module);
-        searches.set(name, search === "found" && lost !== undefined ? { absent: lost, hint } : search);
+        searches.set(name, search === "found" && missing !== undefined ? { absent: missing, hint } : search);
       }
       facts.set(module, { state: "there", searches, exports: await finder.list(module) });
     }

@@ -1,0 +1,94 @@
+import { isRecord } from "../../data/parse-json.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { type Path, quote } from "../../problems/index.ts";
+
+/** A tool as clients get to see it: an item of its own, or an entry of a bundle. */
+export interface WrittenTool {
+  item: InspectedItem;
+  definition: Readonly<Record<string, unknown>>;
+  /** Where it stands, from the top of the item's definition. */
+  path: Path;
+  isEntry: boolean;
+}
+
+/** Every tool in a pack's definitions, entries of bundles included, in order. */
+export function* findTools(items: readonly InspectedItem[]): Generator<WrittenTool> {
+  for (const item of items) {
+    const { shape, definition } = item;
+    if (definition === null) continue;
+    if (shape === "tool") yield { item, definition, path: [], isEntry: false };
+    if (shape !== "toolsBundle" || !Array.isArray(definition.entries)) continue;
+    for (const [index, entry] of definition.entries.entries()) {
+      if (isRecord(entry)) yield { item, definition: entry, path: ["entries", index], isEntry: true };
+    }
+  }
+}
+
+/** The name as it is advertised; `undefined` where there is none, which the check of the definition's shape tells. */
+export function advertisedName({ name }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof name === "string" && name.trim() !== "" ? name : undefined;
+}
+
+/** Whether clients take the name: the rule of the strictest of them. */
+export function isAdvertisable(name: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name);
+}
+
+/** `tool "createIssue"`; an entry of a bundle by its advertised name, or where it has none by its number from 1. */
+export function describeTool({ item, definition, path, isEntry }: WrittenTool): string {
+  if (!isEntry) return `tool ${quote(item.declaration.name)}`;
+  const name = advertisedName(definition);
+  const entry = name === undefined ? `${Number(path.at(-1)) + 1}` : quote(name);
+  return `entry ${entry} of the toolset ${quote(item.declaration.name)}`;
+}
+
+type SchemaKey = "inputSchema" | "parameters" | "argumentsSchema" | "outputSchema";
+
+/** A JSON Schema in a definition. */
+export interface WrittenSchema {
+  tool: WrittenTool;
+  /** What it is written under; `parameters` for a schema that was made of the short form. */
+  key: SchemaKey;
+  schema: Readonly<Record<string, unknown>>;
+  /** From a path in the schema to the same place as it is written, below `key`. */
+  toWritten: (path: Path) => Path;
+}
+
+const asIs = (path: Path) => path;
+/** `parameters` hold what the schema that is made of them has as properties. */
+const withoutProperties = (path: Path) => (path[0] === "properties" ? path.slice(1) : []);
+
+/** Every JSON Schema in a pack's definitions, in order. */
+export function* findSchemas(items: readonly InspectedItem[]): Generator<WrittenSchema> {
+  for (const tool of findTools(items)) {
+    const { definition, isEntry } = tool;
+    const isShort = !isEntry && isRecord(definition.parameters);
+    const inputKey = isEntry ? "argumentsSchema" : "inputSchema";
+    const input = definition[inputKey];
+    if (isRecord(input)) {
+      yield isShort
+        ? { tool, key: "parameters", schema: input, toWritten: withoutProperties }
+        : { tool, key: inputKey, schema: input, toWritten: asIs };
+    }
+    const output = definition.outputSchema;
+    if (isRecord(output)) yield { tool, key: "outputSchema", schema: output, toWritten: asIs };
+  }
+}
+
+/** Where a place in a schema is, from the top of the item's definition. */
+export function placeInDefinition({ tool, key, toWritten }: WrittenSchema, path: Path): Path {
+  return [...tool.path, key, ...toWritten(path)];
+}
+
+/** References that one check follows in a pack. Thousands of servers may all lead through the same thousands of toolsets. */
+const maximumSteps = 1_000_000;
+
+/** What a check may still follow; beyond, it reports what it has found. */
+export class StepBudget {
+  #left = maximumSteps;
+
+  /** Whether one more step may be taken. */
+  take(): boolean {
+    return --this.#left >= 0;
+  }
+}
