@@ -15,9 +15,7 @@ function textOrNull(value: unknown): string | null {
 /** The range of hosts that a package says it works with. */
 function hostRangeOf({ value }: Manifest): unknown {
   const { engines } = value;
-  return typeof engines === "object" && engines !== null
-    ? (engines as Record<string, unknown>).trailblaze
-    : undefined;
+  return isRecord(engines) ? engines.trailblaze : undefined;
 }
 
 /** A longer range is no range that anybody wrote, and would take seconds to read. */

@@ -1,7 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isRecord } from "../data/parse-json.ts";
-import { isRunning } from "./is-running.ts";
 
 /** What tells a process from a later one that got its number. */
 export interface ProcessIdentity {
@@ -53,5 +52,17 @@ export function parseProcessIdentity(text: string): ProcessIdentity | undefined 
     return { pid, host, started: typeof started === "string" ? started : undefined };
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a process is there, another user's too. False for what is no process id: 0 and below stand for groups. */
+export function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    // Signal 0 is none: it only asks.
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { isRunning } from "../files/is-running.ts";
 import { findHome } from "../files/make-folders.ts";
+import { isRunning } from "../files/process-identity.ts";
 
 /** How many sessions' logs are kept. */
 const keptSessions = 20;
