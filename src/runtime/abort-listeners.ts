@@ -39,7 +39,7 @@ export async function atMost(work: Promise<unknown>, limitMs: number): Promise<v
 }
 
 /** What the work comes to, or at once the reason of the signal; the work is then left behind, its end dropped. */
-export function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
+export function abortable<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);

@@ -1,4 +1,4 @@
-import { untilAborted } from "./abort-listeners.ts";
+import { abortable } from "./abort-listeners.ts";
 import { convertOutcome } from "./convert-result.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import { createHandlerView, freezeOptions } from "./handler-view.ts";
@@ -65,7 +65,7 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   };
   const invoke: OutcomeRunner["invoke"] = (place, args, context) => {
     const view = createHandlerView(context);
-    return untilAborted(context.signal, () => run(() => runHandler(place, args, view.context))).finally(
+    return abortable(context.signal, () => run(() => runHandler(place, args, view.context))).finally(
       view.end,
     );
   };

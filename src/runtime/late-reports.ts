@@ -15,7 +15,7 @@ export function limitReports(
 }
 
 /** What the host does when it is told something must not come back to us, nor to the tool that it was told of. */
-export function tellHost(tell: () => void): void {
+export function notifyHost(tell: () => void): void {
   try {
     tell();
   } catch {

@@ -1,6 +1,6 @@
 import type { EndDurations, ProcessPort } from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
-import { untilAborted, whenAborted } from "./abort-listeners.ts";
+import { abortable, whenAborted } from "./abort-listeners.ts";
 import { type CodeChild, startCodeChild } from "./code-child.ts";
 import { CodeDiedError } from "./code-died-error.ts";
 import type { ChildMessage, MemoryWrite } from "./code-messages.ts";
@@ -198,7 +198,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   };
 
   const invoke: OutcomeRunner["invoke"] = (place, args, context) =>
-    untilAborted(context.signal, () => {
+    abortable(context.signal, () => {
       const { sessionId, invocationId, device, memory, options: values, signal } = context;
       const message = {
         ...{ kind: "call", source: checkSource(place), args, hidden: findHidden(args), options: values },

@@ -9,7 +9,7 @@ import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
 import { failure, printable } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
-import { untilAborted } from "../runtime/abort-listeners.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
 import { CodeRunners } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
@@ -73,7 +73,7 @@ async function serveComposed(
   try {
     // Before any code of a pack is loaded, which may print.
     if (transport === "stdio") await Promise.all([reserveOutput(), reserveInput()]);
-    const members = await untilAborted(signal, () =>
+    const members = await abortable(signal, () =>
       createMembers(server, runners, { config, builtIns, allTools }),
     );
     const { createProtocolServer } = await import("../mcp/create-protocol-server.ts");

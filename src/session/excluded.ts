@@ -24,7 +24,7 @@ export function describeExcluded({ found: { pack }, declaration, reason, message
 }
 
 /** Subprocess servers, or what may be some, that have an error. */
-export function gatherUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
+export function collectUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
   const skipped = inspected.items
     .filter((item) => item.declaration.kind === "server" && unusable.has(item))
     .map((item): SkippedTool => {

@@ -4,7 +4,7 @@ import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { SkipReason } from "./session-tool.ts";
 
 /** What a session runs on. */
-export interface Surroundings {
+export interface DeviceContext {
   device: Device | undefined;
   preferHostAgent: boolean;
 }
@@ -12,7 +12,7 @@ export interface Surroundings {
 /** Why a tool does not fit the session's device, driver or agent; `undefined` where it does. */
 export function whyUnfit(
   { requiresHost, supportedDrivers, supportedPlatforms }: ToolMeta,
-  { device, preferHostAgent }: Surroundings,
+  { device, preferHostAgent }: DeviceContext,
 ): { reason: SkipReason; message: string } | undefined {
   if (requiresHost && !preferHostAgent) {
     return { reason: "RequiresHost", message: "It runs only where the agent runs on the host." };

@@ -15,11 +15,11 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { createRegistry } from "../qualified-names/create-registry.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import { tellHost } from "../runtime/late-reports.ts";
+import { notifyHost } from "../runtime/late-reports.ts";
 import { planPackServer, planUserServer } from "../runtime/server-launches.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
-import { describeExcluded, findShownToolsets, gatherUnusableServers, isCallable } from "./excluded.ts";
-import { gatherToolsets } from "./gather-toolsets.ts";
+import { collectToolsets } from "./collect-toolsets.ts";
+import { collectUnusableServers, describeExcluded, findShownToolsets, isCallable } from "./excluded.ts";
 import { registerTools } from "./register-tools.ts";
 import { selectPacks } from "./select-packs.ts";
 import { Session } from "./session.ts";
@@ -32,10 +32,10 @@ import type { RecordedCall, SkippedTool } from "./session-tool.ts";
 import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
-  gatherBundles,
-  gatherOwnTools,
-  gatherPackTools,
-  gatherServerTools,
+  collectBundles,
+  collectOwnTools,
+  collectPackTools,
+  collectServerTools,
   indexCode,
   type OwnTool,
 } from "./tool-candidates.ts";
@@ -168,22 +168,22 @@ class Opening {
       found.packs.map(({ pack }) => pack),
       { builtIns: builtIns.map(({ definition }) => String(definition.name)), manager: found.manager },
     );
-    const hostTools = gatherOwnTools(builtIns, config);
-    const packTools = packs.map((pack) => gatherPackTools(pack, config));
+    const hostTools = collectOwnTools(builtIns, config);
+    const packTools = packs.map((pack) => collectPackTools(pack, config));
     this.#failForErrors(packTools.flatMap(({ problems }) => problems));
     const code = indexCode([hostTools, ...packTools]);
     const contributions: Contribution[] = [hostTools];
-    for (const server of own) contributions.push(await this.#gather(server));
+    for (const server of own) contributions.push(await this.#collect(server));
     for (const [index, pack] of packs.entries()) {
       const from = pack.inspected.pack;
       const resolveTool = (reference: string) =>
         registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
       contributions.push(packTools[index] ?? { candidates: [], skipped: [], problems: [] });
-      const bundles = await this.#resources.step(gatherBundles(pack, code, resolveTool));
+      const bundles = await this.#resources.step(collectBundles(pack, code, resolveTool));
       this.#failForErrors(bundles.problems);
       contributions.push(bundles);
-      contributions.push(gatherUnusableServers(pack));
-      for (const server of packServers[index] ?? []) contributions.push(await this.#gather(server));
+      contributions.push(collectUnusableServers(pack));
+      for (const server of packServers[index] ?? []) contributions.push(await this.#collect(server));
     }
     const excluded: Contribution = {
       candidates: [],
@@ -205,7 +205,7 @@ class Opening {
     this.#problems.push(problem);
     // Before there are calls there is no session, and whoever opens it finds the problem in its list.
     const { onProblem } = this.#options;
-    if (this.#calls !== undefined && onProblem !== undefined) tellHost(() => onProblem(problem));
+    if (this.#calls !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
   }
 
   #startPackServers({ inspected, unusable }: CheckedPack): SessionServer[] {
@@ -235,9 +235,9 @@ class Opening {
     });
   }
 
-  async #gather(server: SessionServer): Promise<Contribution> {
+  async #collect(server: SessionServer): Promise<Contribution> {
     try {
-      return gatherServerTools(server, (await server.ready).tools);
+      return collectServerTools(server, (await server.ready).tools);
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
       const { source, configPath } = server.plan;
@@ -258,21 +258,21 @@ class Opening {
     const config = this.#config;
     const candidates = contributions.flatMap((one) => one.candidates);
     const { registered, skipped } = registerTools(candidates, config, config.nameCollisions);
-    const gathered = gatherToolsets({ config, packs, registered, registry });
+    const collected = collectToolsets({ config, packs, registered, registry });
     const problems = contributions.flatMap((one) => one.problems);
     // What is of no pack is of the config, or of what the host was handed.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
     const ofConfig = [
       ...problems.filter(isOfConfig),
       ...findStrayOptions(config, registry),
-      ...gathered.configProblems,
+      ...collected.configProblems,
     ];
     this.#problems.push(
       ...problems.filter((problem) => !isOfConfig(problem)),
-      ...gathered.problems,
+      ...collected.problems,
       ...(await this.#resources.step(locateInConfig(ofConfig, config.text))),
     );
-    const { toolsets } = gathered;
+    const { toolsets } = collected;
     for (const { tool } of registered) {
       tool.toolsets = toolsets.filter(({ tools }) => tools.includes(tool.name)).map(({ name }) => name);
     }
@@ -312,7 +312,7 @@ class Opening {
   }
 
   #log(entry: ToolLog): void {
-    tellHost(() => this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) }));
+    notifyHost(() => this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) }));
   }
 }
 

@@ -1,6 +1,6 @@
 import { findCollisions, numberNames } from "../qualified-names/advertised-names.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
-import { type Surroundings, whyUnfit } from "./filter-tools.ts";
+import { type DeviceContext, whyUnfit } from "./filter-tools.ts";
 import type { SkippedTool, ToolCandidate } from "./session-tool.ts";
 
 /** A source in words: what a collision has to name. */
@@ -21,14 +21,14 @@ export function formatSource({ type, pack, version, server, file }: ToolSource):
  */
 export function registerTools(
   candidates: readonly ToolCandidate[],
-  surroundings: Surroundings,
+  context: DeviceContext,
   nameCollisions: "error" | "suffix",
 ): { registered: ToolCandidate[]; skipped: SkippedTool[] } {
   const registered: ToolCandidate[] = [];
   const skipped: SkippedTool[] = [];
   for (const candidate of candidates) {
     const { name, source } = candidate.tool;
-    const unfit = whyUnfit(candidate.meta, surroundings);
+    const unfit = whyUnfit(candidate.meta, context);
     if (unfit === undefined) registered.push(candidate);
     else skipped.push({ name, source, ...unfit });
   }

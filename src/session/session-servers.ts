@@ -24,7 +24,7 @@ export interface ServerReports {
 }
 
 /** What a death means in words, with the end of what the server wrote to stderr. */
-export function describeDeath(label: string, { exitCode, signal, reason, stderrTail }: ServerDeath): string {
+export function describeExit(label: string, { exitCode, signal, reason, stderrTail }: ServerDeath): string {
   const bySignal = signal === null ? `ended with exit code ${exitCode}` : `ended by ${signal}`;
   const how = reason === undefined ? bySignal : `was ended because ${reason}`;
   const tail = stderrTail.trim();
@@ -85,7 +85,7 @@ export class SessionServer {
     this.#current = undefined;
     if (this.#closing) return;
     if (this.#token !== undefined) this.#means.callback?.revokeToken(this.#token);
-    const why = describeDeath(this.plan.label, death);
+    const why = describeExit(this.plan.label, death);
     if (this.#relaunchesLeft === 0) {
       this.#lose(death, why);
       return;

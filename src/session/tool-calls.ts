@@ -7,18 +7,18 @@ import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validat
 import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "../mcp/envelope.ts";
-import { untilAborted, whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { type BundleTool, runEntry } from "../runtime/bundle-tools.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
 import { type CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
 import { checkStructuredContent, createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
-import { tellHost } from "../runtime/late-reports.ts";
+import { notifyHost } from "../runtime/late-reports.ts";
 import type { Outcome } from "../runtime/tool-code.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
-import { describeDeath } from "./session-servers.ts";
+import { describeExit } from "./session-servers.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
 /** A message of a tool while it runs. */
@@ -162,7 +162,7 @@ export class ToolCalls {
     if (onProgress === undefined) return undefined;
     return ({ message, ...step }) => {
       const clean = message === undefined ? step : { ...step, message: this.#means.memory.redact(message) };
-      tellHost(() => onProgress(clean));
+      notifyHost(() => onProgress(clean));
     };
   }
 
@@ -181,7 +181,7 @@ export class ToolCalls {
   ): Promise<ToolResult> {
     const { sessionId, callback, config, memory } = this.#means;
     const { label, key, pack } = server.plan;
-    if (server.death !== undefined) return failedResult(describeDeath(label, server.death), "FatalError");
+    if (server.death !== undefined) return failedResult(describeExit(label, server.death), "FatalError");
     const facts = {
       sessionId,
       invocationId: id,
@@ -196,7 +196,7 @@ export class ToolCalls {
     // While it is started again, the call waits for it within its own limits.
     const limit = current === undefined ? createLimit(stop, timeoutMs) : undefined;
     try {
-      const connected = current ?? (await untilAborted(signal, () => server.ready));
+      const connected = current ?? (await abortable(signal, () => server.ready));
       limit?.end();
       const answer = await connected.callTool(
         { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
@@ -214,7 +214,7 @@ export class ToolCalls {
       if (death !== undefined) {
         const { exitCode, signal: by, reason, stderrTail } = death;
         const details = { exitCode, signal: by, ...(reason && { reason }), stderr: stderrTail };
-        return failedResult(describeDeath(label, death), "FatalError", details);
+        return failedResult(describeExit(label, death), "FatalError", details);
       }
       if (signal.aborted) throw signal.reason;
       return failedResult(
@@ -255,7 +255,7 @@ export class ToolCalls {
       const runner = await this.#means.runners.get(route.owner);
       if (initialize !== undefined) {
         // It may take for ever, and who called has a limit.
-        await untilAborted(stop.signal, () => runner.initialize(initialize, { options }));
+        await abortable(stop.signal, () => runner.initialize(initialize, { options }));
       }
       const answer =
         route.by === "code"

@@ -95,7 +95,7 @@ function findOwnSchemaFault({ inputSchema, outputSchema }: BuiltInDefinition): P
 }
 
 /** The host's own tools, whose modules lie in the config's folder. */
-export function gatherOwnTools(tools: readonly OwnTool[], config: SessionConfig): Contribution {
+export function collectOwnTools(tools: readonly OwnTool[], config: SessionConfig): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const owner: CodeOwner = { pack: undefined, root: config.directory };
   for (const { definition, path } of tools) {
@@ -143,7 +143,7 @@ export function gatherOwnTools(tools: readonly OwnTool[], config: SessionConfig)
 }
 
 /** The tools that a pack defines and the host runs. */
-export function gatherPackTools({ inspected, unusable }: CheckedPack, config: SessionConfig): Contribution {
+export function collectPackTools({ inspected, unusable }: CheckedPack, config: SessionConfig): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const { pack } = inspected;
   const owner: CodeOwner = { pack, root: pack.location };
@@ -189,7 +189,7 @@ export function indexCode(contributions: readonly Contribution[]): Map<string, E
 }
 
 /** The entries of a pack's bundles. `resolve` gives the qualified name of a tool that one refers to; it may throw. */
-export async function gatherBundles(
+export async function collectBundles(
   { inspected, unusable }: CheckedPack,
   code: ReadonlyMap<string, EntryCode>,
   resolve: (reference: string) => string,
@@ -248,7 +248,7 @@ function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | un
 const allowedName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** The tools that a running server advertises, in its order. */
-export function gatherServerTools(server: SessionServer, tools: readonly AdvertisedTool[]): Contribution {
+export function collectServerTools(server: SessionServer, tools: readonly AdvertisedTool[]): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const { source, legacyContext } = server.plan;
   const { pack, item } = source;

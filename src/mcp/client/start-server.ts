@@ -1,7 +1,7 @@
 import { failure } from "../../problems/index.ts";
 import type { EndDurations, ProcessEnd, ProcessPort } from "../../processes/process-port.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
-import { tellHost } from "../../runtime/late-reports.ts";
+import { notifyHost } from "../../runtime/late-reports.ts";
 import {
   type AdvertisedTool,
   type ConnectedServer,
@@ -101,12 +101,12 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
   const onNotification = ({ method, params }: Extract<Incoming, { kind: "notification" }>) => {
     switch (method) {
       case "notifications/progress":
-        return tellHost(() => calls?.onProgress(params));
+        return notifyHost(() => calls?.onProgress(params));
       case "notifications/tools/list_changed":
         hasChanged = true;
         if (!isReady || wasChangeReported) return;
         wasChangeReported = true;
-        return tellHost(() => events.onToolListChanged());
+        return notifyHost(() => events.onToolListChanged());
       case "notifications/message": {
         const level = own(params, "level");
         const logger = own(params, "logger");
@@ -115,7 +115,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
           ...(typeof logger === "string" ? { logger: redactor.redact(logger) } : {}),
           data: redactor.redactValue(own(params, "data") ?? null),
         };
-        return tellHost(() => events.onLog?.(entry));
+        return notifyHost(() => events.onLog?.(entry));
       }
     }
   };
@@ -129,7 +129,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
     onNotification,
     onNoise(line) {
       const start = [...redactor.redactCut(line)].slice(0, noiseCharacters).join("");
-      tellHost(() => events.onStdoutNoise(start));
+      notifyHost(() => events.onStdoutNoise(start));
     },
     onFault(reason) {
       // What it writes from now on is about its closed stdout.
@@ -141,7 +141,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
     setTimeout(() => hasExited || breakOff("it has closed its output"), silentMs).unref();
   });
 
-  const describeDeath = (how: ProcessEnd) =>
+  const describeExit = (how: ProcessEnd) =>
     fault === undefined ? describeEnd(how) : `it was ended because ${fault}`;
   const gone = child.exited.then(async (how) => {
     hasExited = true;
@@ -153,7 +153,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
       stderrTail: tailAtFault ?? errorOutput.tail(),
     };
     if (end === undefined) {
-      finish(new ServerCallError("died", `The server ${label} is gone: ${describeDeath(how)}.`, info));
+      finish(new ServerCallError("died", `The server ${label} is gone: ${describeExit(how)}.`, info));
       announceDeath(info);
     }
     await written;
@@ -202,7 +202,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
           limits.list,
         );
         if (hasChanged && listing < mostListings) continue;
-        for (const [name, reason] of invalid) tellHost(() => events.onInvalidTool(name, reason));
+        for (const [name, reason] of invalid) notifyHost(() => events.onInvalidTool(name, reason));
         return tools;
       }
     });
@@ -230,7 +230,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
     if (error instanceof AnswerError && error.code === undefined) await Promise.race([gone, sleep(dyingMs)]);
     const describe = () => {
       if (end?.reason === "closed") return "it was closed before it was ready";
-      if (end?.death !== undefined) return describeDeath(end.death);
+      if (end?.death !== undefined) return describeExit(end.death);
       if (fault !== undefined) return fault;
       if (error instanceof AnswerError) return describeAnswer(error, redactor);
       return describeWords(errorText(error), redactor);

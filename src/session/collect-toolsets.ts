@@ -26,7 +26,7 @@ export interface GatheredToolsets {
 }
 
 /** Finds the members of every toolset: of the config, of packs, and of tools that name one themselves. */
-export function gatherToolsets(sources: ToolsetSources): GatheredToolsets {
+export function collectToolsets(sources: ToolsetSources): GatheredToolsets {
   const { config, packs, registered } = sources;
   const problems: Problem[] = [];
   const configProblems: Problem[] = [];
