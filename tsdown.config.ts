@@ -16,7 +16,7 @@ const shared = {
 const childPrograms = [
   "src/confinement/confined-child.mjs",
   "src/runtime/code-child.mjs",
-  "src/runtime/code-channel.mjs",
+  "src/runtime/line-decoder.mjs",
   "src/runtime/module-loader.mjs",
   "src/runtime/returned-value.mjs",
 ];

@@ -83,7 +83,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "inspection",
   ],
   mcp: ["version.ts", "problems", "data", "processes", "config", "runtime"],
-  callback: ["problems", "data", "config", "mcp"],
+  callback: ["problems", "data", "config", "runtime", "mcp"],
   session: [
     "kinds.ts",
     "problems",

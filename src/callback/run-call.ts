@@ -1,5 +1,5 @@
 import type { Answer } from "../mcp/http/http-answers.ts";
-import { timerMs } from "../mcp/http/http-answers.ts";
+import { timerMs, whenAborted } from "../runtime/abort-listeners.ts";
 import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createCallResult } from "./answers.ts";
 import type { RunningInvocation } from "./running-invocations.ts";
@@ -29,7 +29,7 @@ export function runCall(call: Omit<CallbackCall, "signal">, means: CallMeans): P
     const settle = (answer: Answer) => {
       clearTimeout(timer);
       invocation.inFlight.delete(endWithInvocation);
-      client.removeEventListener("abort", endWithClient);
+      forget();
       resolve(answer);
     };
     const stop = (name: "TimeoutError" | "AbortError", message: string) => {
@@ -44,7 +44,7 @@ export function runCall(call: Omit<CallbackCall, "signal">, means: CallMeans): P
       timerMs(timeoutMs),
     ).unref();
     invocation.inFlight.add(endWithInvocation);
-    client.addEventListener("abort", endWithClient, { once: true });
+    const forget = whenAborted(client, endWithClient);
     if (client.aborted) {
       endWithClient();
       return;

@@ -1,10 +1,11 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { isRecord } from "../data/parse-json.ts";
 import { formatSize } from "../problems/index.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
-import { isObject, own } from "./client/incoming-message.ts";
+import { LineDecoder } from "../runtime/line-decoder.mjs";
+import { own } from "./client/incoming-message.ts";
 import { nestsDeeper } from "./client/json-depth.ts";
-import { createLineReader } from "./client/line-reader.ts";
 import { cancelledIdOf, maximumDepth, requestIdOf, rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 
@@ -40,7 +41,7 @@ class ProgressRoutes {
   /** The request that a notification of the server belongs to. */
   find(message: Record<string, unknown>): RequestId | undefined {
     const params = own(message, "params");
-    if (own(message, "method") !== "notifications/progress" || !isObject(params)) return undefined;
+    if (own(message, "method") !== "notifications/progress" || !isRecord(params)) return undefined;
     return this.#requests.get(own(params, "progressToken"));
   }
 }
@@ -95,7 +96,7 @@ export function createProxyServer(
         const answered = [...open].map((id) => answerFault(id, `The server was ended because it ${what}.`));
         void Promise.all(answered).then(close);
       };
-      const reader = createLineReader(messageBytes, (line) => {
+      const onLine = (line: Buffer) => {
         if (running.stdout.destroyed) return;
         if (nestsDeeper(line, maximumDepth)) {
           breakOff(`sent a message that nests deeper than ${maximumDepth} levels`);
@@ -107,17 +108,20 @@ export function createProxyServer(
         } catch {
           return;
         }
-        if (!isObject(message) || own(message, "jsonrpc") !== "2.0") return;
+        if (!isRecord(message) || own(message, "jsonrpc") !== "2.0") return;
         routes.onAnswer(message);
         if (own(message, "method") === undefined) open.delete(own(message, "id") as RequestId);
         const relatedRequestId = routes.find(message);
         const options = relatedRequestId === undefined ? {} : { relatedRequestId };
         // A client that is gone takes no messages, and its process will be told by `close`.
         transport.send(message as unknown as JSONRPCMessage, options).catch(() => {});
+      };
+      const decoder = new LineDecoder(messageBytes, {
+        onLine,
+        onTooLong: () => breakOff(`sent a message of more than ${formatSize(messageBytes)}`),
       });
       running.stdout.on("data", (chunk: Buffer) => {
-        if (running.stdout.destroyed || reader.push(chunk)) return;
-        breakOff(`sent a message of more than ${formatSize(messageBytes)}`);
+        if (!running.stdout.destroyed) decoder.push(chunk);
       });
       void running.exited.then(() => close());
       transport.onmessage = (message) => {

@@ -28,11 +28,18 @@ export function whenAborted(signal: AbortSignal, listener: () => void): () => vo
   };
 }
 
+/** The longest that Node's timers can wait; they fire at once after more. */
+const longestMs = 2 ** 31 - 1;
+
+/** A time in milliseconds as Node's timers take it. */
+export const timerMs = (ms: number): number =>
+  Number.isNaN(ms) ? longestMs : Math.min(Math.ceil(ms), longestMs);
+
 /** Resolves with the work, or after `limitMs` without it. Never rejects. Holds the process until then. */
 export async function atMost(work: Promise<unknown>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(limitMs, 2 ** 31 - 1));
+    timer = setTimeout(resolve, timerMs(limitMs));
   });
   await Promise.race([work.catch(() => {}), limit]);
   clearTimeout(timer);

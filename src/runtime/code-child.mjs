@@ -3,7 +3,7 @@
 // it does to this process is its own affair, so nothing that comes from here is believed by the host.
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { readLines } from "./code-channel.mjs";
+import { LineDecoder } from "./line-decoder.mjs";
 import { loadFunction } from "./module-loader.mjs";
 import {
   checkProgress,
@@ -190,12 +190,11 @@ process.on("unhandledRejection", reportLate);
 outgoing.on("error", () => exit(0));
 incoming.on("error", () => exit(0));
 incoming.on("end", () => exit(0));
-readLines(
-  incoming,
-  Number.POSITIVE_INFINITY,
-  (line) => {
-    const message = JSON.parse(line);
+const decoder = new LineDecoder(Number.POSITIVE_INFINITY, {
+  onLine(line) {
+    const message = JSON.parse(line.toString());
     void actions[message.kind](message);
   },
-  () => {},
-);
+  onTooLong() {},
+});
+incoming.on("data", (chunk) => decoder.push(chunk));

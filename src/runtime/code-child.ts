@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { formatSize } from "../problems/index.ts";
 import type { EndDurations, ProcessEnd, ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
-import { readLines } from "./code-channel.mjs";
 import { CodeDiedError } from "./code-died-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
+import { LineDecoder } from "./line-decoder.mjs";
 import { createOutputTail, keptTailBytes } from "./output-tail.ts";
 
 export interface CodeChildOptions {
@@ -51,16 +51,22 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
     return child.end(durations);
   };
 
-  readLines(
-    child.stdout,
-    messageBytes,
-    (line) => {
-      const message = readChildMessage(line);
-      // Whatever else comes there, the pack's code has written it.
-      if (message !== undefined && !isDead) options.onMessage(message);
+  let isReading = true;
+  const decoder = new LineDecoder(messageBytes, {
+    onLine(line) {
+      if (!isReading || isDead) return;
+      const message = readChildMessage(line.toString());
+      // Anything else on its stdout comes from the pack's code.
+      if (message !== undefined) options.onMessage(message);
     },
-    () => void end(`It sent a message of more than ${formatSize(messageBytes)}.`, { inputMs: 0, termMs: 0 }),
-  );
+    onTooLong() {
+      isReading = false;
+      void end(`It sent a message of more than ${formatSize(messageBytes)}.`, { inputMs: 0, termMs: 0 });
+    },
+  });
+  child.stdout.on("data", (chunk: Buffer) => {
+    if (isReading) decoder.push(chunk);
+  });
   child.stderr.on("data", (chunk: Buffer) => {
     tail.add(chunk);
     options.onOutput(chunk);

@@ -7,7 +7,7 @@ import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validat
 import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext, legacyContextKey } from "../mcp/envelope.ts";
-import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
 import { type BundleTool, runEntry } from "../runtime/bundle-tools.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
 import { type CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
@@ -118,7 +118,7 @@ export class ToolCalls {
   async #call(candidate: ToolCandidate, args: unknown, given: Given): Promise<ToolResult> {
     const { closing, config } = this.#means;
     const { signal } = given;
-    const timeoutMs = boundDelay(given.timeoutMs ?? config.timeouts.callMs);
+    const timeoutMs = Math.max(1, timerMs(given.timeoutMs ?? config.timeouts.callMs));
     closing.throwIfAborted();
     signal?.throwIfAborted();
     const copied = copyArguments(args);
@@ -355,12 +355,6 @@ export class ToolCalls {
     return this.#call(candidate, args, { signal: outer.signal, depth, recorded });
   }
 }
-
-/** The most that a timer takes; more would end at once. */
-const longestDelay = 2 ** 31 - 1;
-
-const boundDelay = (milliseconds: number) =>
-  Number.isNaN(milliseconds) ? longestDelay : Math.min(Math.max(milliseconds, 1), longestDelay);
 
 /** Aborts after a time, and tells whether that was why. */
 function createLimit(stop: AbortController, milliseconds: number) {

@@ -1,8 +1,9 @@
+import { isRecord } from "../../data/parse-json.ts";
 import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
-import { isObject, type JsonObject, own } from "./incoming-message.ts";
+import { type JsonObject, own } from "./incoming-message.ts";
 
 const isBlock = (value: unknown): value is ContentBlock =>
-  isObject(value) && typeof own(value, "type") === "string";
+  isRecord(value) && typeof own(value, "type") === "string";
 
 /** The result of `tools/call`, only its four keys; or what is wrong with it. Content may be missing, as in the SDK. */
 export function readCallResult(result: JsonObject): CallToolResult | { fault: string } {
@@ -12,11 +13,11 @@ export function readCallResult(result: JsonObject): CallToolResult | { fault: st
   const _meta = own(result, "_meta");
   if (!Array.isArray(content) || !content.every(isBlock))
     return { fault: "`content` must be an array of objects with a string `type`" };
-  if (structuredContent !== undefined && !isObject(structuredContent)) {
+  if (structuredContent !== undefined && !isRecord(structuredContent)) {
     return { fault: "`structuredContent` must be an object" };
   }
   if (isError !== undefined && typeof isError !== "boolean") return { fault: "`isError` must be a boolean" };
-  if (_meta !== undefined && !isObject(_meta)) return { fault: "`_meta` must be an object" };
+  if (_meta !== undefined && !isRecord(_meta)) return { fault: "`_meta` must be an object" };
   return {
     content,
     ...(structuredContent === undefined ? {} : { structuredContent }),

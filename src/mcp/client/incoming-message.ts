@@ -1,8 +1,7 @@
+import { isRecord } from "../../data/parse-json.ts";
+
 /** A JSON object of somebody else. */
 export type JsonObject = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The value of an own key. */
 export const own = (object: JsonObject, key: string): unknown =>
@@ -26,8 +25,8 @@ export type Incoming =
 function readReply(message: JsonObject): Reply {
   const result = own(message, "result");
   const error = own(message, "error");
-  if (isObject(result) && error === undefined) return { result };
-  if (!isObject(error)) return { fault: "its answer must have an object as `result` or as `error`" };
+  if (isRecord(result) && error === undefined) return { result };
+  if (!isRecord(error)) return { fault: "its answer must have an object as `result` or as `error`" };
   const code = own(error, "code");
   const text = own(error, "message");
   if (!Number.isSafeInteger(code) || typeof text !== "string") {
@@ -45,13 +44,13 @@ function readId(id: unknown): number | undefined {
 
 /** `isAwaited` tells which requests of ours are open. */
 export function readIncoming(value: unknown, isAwaited: (id: number) => boolean): Incoming {
-  if (!isObject(value)) return { kind: "noise" };
+  if (!isRecord(value)) return { kind: "noise" };
   const id = own(value, "id");
   const method = own(value, "method");
   const isProtocol = own(value, "jsonrpc") === "2.0";
   if (typeof method === "string" && isProtocol) {
     const given = own(value, "params");
-    const params = isObject(given) ? given : undefined;
+    const params = isRecord(given) ? given : undefined;
     if (id === undefined) return { kind: "notification", method, params: params ?? {} };
     if (typeof id === "string" || Number.isSafeInteger(id)) {
       return { kind: "request", id: id as string | number, method, params };

@@ -1,5 +1,5 @@
-import { describeType } from "../../data/parse-json.ts";
-import { isObject, type JsonObject, own } from "./incoming-message.ts";
+import { describeType, isRecord } from "../../data/parse-json.ts";
+import { type JsonObject, own } from "./incoming-message.ts";
 
 /** What a server says of itself, as far as a session uses it. */
 export interface InitializeResult {
@@ -23,18 +23,18 @@ export function readInitializeResult(result: JsonObject): InitializeResult | { f
     return "";
   };
   const expectObject = (name: string, value: unknown) => {
-    if (!isObject(value)) faults.push(`\`${name}\` must be an object, but is ${describeType(value)}`);
+    if (!isRecord(value)) faults.push(`\`${name}\` must be an object, but is ${describeType(value)}`);
   };
   const version = read("protocolVersion", protocolVersion);
   expectObject("capabilities", capabilities);
   expectObject("serverInfo", serverInfo);
-  const info = isObject(serverInfo)
+  const info = isRecord(serverInfo)
     ? {
         name: read("serverInfo.name", own(serverInfo, "name")),
         version: read("serverInfo.version", own(serverInfo, "version")),
       }
     : { name: "", version: "" };
-  const tools = isObject(capabilities) ? own(capabilities, "tools") : undefined;
+  const tools = isRecord(capabilities) ? own(capabilities, "tools") : undefined;
   if (tools !== undefined) expectObject("capabilities.tools", tools);
   if (faults.length > 0) {
     return { fault: `it answered \`initialize\` with an invalid result: ${faults.join("; ")}` };

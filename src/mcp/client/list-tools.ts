@@ -1,6 +1,7 @@
+import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import type { AdvertisedTool } from "./connected-server.ts";
-import { isObject, type JsonObject, own } from "./incoming-message.ts";
+import { type JsonObject, own } from "./incoming-message.ts";
 
 export interface ListLimits {
   pages: number;
@@ -19,13 +20,13 @@ const optionalTexts = ["title", "description"] as const;
 
 /** The tool with all its keys, those of the wrong type left out; or why it is none. */
 function readTool(value: unknown): AdvertisedTool | { name: string; reason: string } {
-  if (!isObject(value)) return { name: "", reason: "it is no object" };
+  if (!isRecord(value)) return { name: "", reason: "it is no object" };
   const name = own(value, "name");
   if (typeof name !== "string" || name === "") return { name: "", reason: "it has no name" };
-  if (!isObject(own(value, "inputSchema")))
+  if (!isRecord(own(value, "inputSchema")))
     return { name, reason: "it has no `inputSchema` that is an object" };
   const tool = { ...value };
-  for (const key of optionalObjects) if (!isObject(own(tool, key))) delete tool[key];
+  for (const key of optionalObjects) if (!isRecord(own(tool, key))) delete tool[key];
   for (const key of optionalTexts) if (typeof own(tool, key) !== "string") delete tool[key];
   return tool as unknown as AdvertisedTool;
 }

@@ -2,10 +2,11 @@
 // framing and what answers may look like are ours.
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { timerMs } from "../../runtime/abort-listeners.ts";
 import { hostVersion } from "../../version.ts";
 import type { Incoming, JsonObject, Reply } from "./incoming-message.ts";
 import { readInitializeResult } from "./initialize-result.ts";
-import type { Wire } from "./wire.ts";
+import type { StdioChannel } from "./stdio-channel.ts";
 
 /** An answer that is an error, or none that can be read. Its message is the server's in the first case. */
 export class AnswerError extends Error {
@@ -18,8 +19,8 @@ export class AnswerError extends Error {
   }
 }
 
-/** The largest that a timer takes; limits are kept by whoever asks. */
-const never = 2 ** 31 - 1;
+/** The SDK sets no limits of its own: callers keep theirs. */
+const never = timerMs(Number.POSITIVE_INFINITY);
 
 /** Loads the SDK, which takes about 100 ms: do it while processes boot. */
 export async function loadMcpClient() {
@@ -56,7 +57,10 @@ export interface McpClient {
 
 const faultCode = -32603;
 
-export function createMcpClient({ Client, McpError, ResultSchema }: McpLibrary, wire: Wire): McpClient {
+export function createMcpClient(
+  { Client, McpError, ResultSchema }: McpLibrary,
+  channel: StdioChannel,
+): McpClient {
   // Answers are not checked against tools' schemas here, so the SDK need not set up its own checker.
   const noValidator = { getValidator: () => (input: unknown) => ({ valid: true, data: input }) as never };
   const client = new Client(
@@ -69,7 +73,7 @@ export function createMcpClient({ Client, McpError, ResultSchema }: McpLibrary, 
     start: async () => {},
     send: async (message) => {
       if ("id" in message) lastId = message.id;
-      wire.send(message);
+      channel.send(message);
     },
     close: async () => {},
   };
@@ -107,9 +111,9 @@ export function createMcpClient({ Client, McpError, ResultSchema }: McpLibrary, 
       return {
         answer: answer.then((envelope) => envelope.sealed as JsonObject),
         cancel(reason) {
-          if (typeof id !== "number" || !wire.forget(id)) return;
+          if (typeof id !== "number" || !channel.forget(id)) return;
           const jsonrpc = "2.0";
-          wire.send({ jsonrpc, method: "notifications/cancelled", params: { requestId: id, reason } });
+          channel.send({ jsonrpc, method: "notifications/cancelled", params: { requestId: id, reason } });
           reject(id, new AnswerError(reason));
         },
       };

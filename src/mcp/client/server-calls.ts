@@ -1,5 +1,5 @@
 import { printable } from "../../problems/index.ts";
-import { whenAborted } from "../../runtime/abort-listeners.ts";
+import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
 import { readCallResult } from "./call-result.ts";
 import { type ServerCall, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
@@ -7,8 +7,6 @@ import { type JsonObject, own } from "./incoming-message.ts";
 import { AnswerError, type McpClient } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
 
-/** The longest that Node's timers can wait. */
-const longestMs = 2 ** 31 - 1;
 const messageCharacters = 1000;
 
 export interface ServerCalls {
@@ -60,7 +58,7 @@ export function createServerCalls({ client, redactor, label, findEnd }: CallMean
       isLate = true;
       request.cancel(`no answer within ${timeoutMs} ms`);
     };
-    const timer = setTimeout(onLate, Math.min(timeoutMs, longestMs));
+    const timer = setTimeout(onLate, timerMs(timeoutMs));
     const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
     try {
       const result = readCallResult(await request.answer);

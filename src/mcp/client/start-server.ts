@@ -16,7 +16,7 @@ import { AnswerError, createMcpClient, loadMcpClient, type McpClient } from "./m
 import { createRedactor } from "./redact.ts";
 import { createServerCalls, describeAnswer, describeWords, type ServerCalls } from "./server-calls.ts";
 import { captureErrorOutput, readToEnd } from "./server-output.ts";
-import { openWire, type Wire, type WireLimits } from "./wire.ts";
+import { type ChannelLimits, openStdioChannel, type StdioChannel } from "./stdio-channel.ts";
 
 export interface ServerMeans {
   /** One for the whole session: its servers then share one watcher. */
@@ -26,7 +26,7 @@ export interface ServerMeans {
   limits?: Partial<ServerLimits>;
 }
 
-export interface ServerLimits extends WireLimits {
+export interface ServerLimits extends ChannelLimits {
   list: ListLimits;
   logBytes: number;
 }
@@ -94,7 +94,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
   const finish = (why: ServerCallError) => {
     if (end !== undefined) return;
     end = why;
-    wire.detach();
+    channel.detach();
     client?.close();
   };
 
@@ -123,7 +123,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
     fault ??= reason;
     void child.end({ inputMs: 0, termMs: durations.termMs });
   };
-  const wire: Wire = openWire(child, limits, {
+  const channel: StdioChannel = openStdioChannel(child, limits, {
     onReply: (id, reply) => client?.onReply(id, reply),
     onRequest: (request) => client?.onRequest(request),
     onNotification,
@@ -196,7 +196,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
               const unlisten = whenAborted(signal, () => request.cancel("no answer in time"));
               return request.answer.finally(unlisten);
             },
-            bytesRead: wire.bytesRead,
+            bytesRead: channel.bytesRead,
             onInvalidTool: (name, reason) => invalid.push([name, reason]),
           },
           limits.list,
@@ -213,7 +213,7 @@ export function startServer(launch: ServerLaunch, events: ServerEvents, means: S
     await child.started;
     const library = await loadMcpClient();
     if (end !== undefined) throw end;
-    const mcp = createMcpClient(library, wire);
+    const mcp = createMcpClient(library, channel);
     client = mcp;
     await phase("`initialize`", launch.timeouts.handshakeMs, (signal) => mcp.initialize(signal));
     const { serverInfo } = mcp;

@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { timerMs } from "../../runtime/abort-listeners.ts";
 
 /** What is known of a request before its body. */
 export interface RequestHead {
@@ -23,9 +24,6 @@ export interface Answer {
  * too many requests are under way.
  */
 export type TransportFault = 400 | 405 | 408 | 413 | 431 | 503 | "busy";
-
-/** A limit in ms as Node's timers take it: they fire at once where it is too large. */
-export const timerMs = (limit: number): number => Math.min(Math.ceil(limit), 2 ** 31 - 1);
 
 /** What is wrong with a request that Node cannot read. */
 export function faultOf(error: Error): TransportFault {

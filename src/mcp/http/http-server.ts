@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { timerMs } from "../../runtime/abort-listeners.ts";
 import {
   type Answer,
   faultOf,
@@ -14,7 +15,6 @@ import {
   sendStream,
   sendWhole,
   type TransportFault,
-  timerMs,
   writeRefusal,
 } from "./http-answers.ts";
 

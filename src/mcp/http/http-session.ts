@@ -1,7 +1,7 @@
+import { timerMs } from "../../runtime/abort-listeners.ts";
 import { methodOf } from "../client-message.ts";
 import type { ProtocolServer } from "../protocol-server.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
-import { timerMs } from "./http-answers.ts";
 import type { HttpTransport } from "./http-transport.ts";
 
 /** What every client sends, whether or not it then uses the session. */

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { LineDecoder } from "../../runtime/line-decoder.mjs";
 import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
-import { LineCutter } from "./line-cutter.ts";
 import { readLine } from "./read-line.ts";
 
 /** Why nothing more comes: its input ended, its output is gone, or it was closed. */
@@ -22,7 +22,7 @@ export class StdioTransport implements Transport {
   readonly #output: Writable;
   readonly #onEnd: (end: StdioEnd) => void;
   readonly #isMessage: (value: unknown) => value is JSONRPCMessage;
-  readonly #lines: LineCutter;
+  readonly #lines: LineDecoder;
   /** Requests that are neither answered nor cancelled. */
   readonly #open = new Set<RequestId>();
   /** Called when nothing is open, or nothing can be answered any more. */
@@ -47,7 +47,7 @@ export class StdioTransport implements Transport {
     this.#output = streams.output;
     this.#isMessage = limits.isMessage;
     this.#maxHeldBytes = limits.maxLineBytes;
-    this.#lines = new LineCutter(limits.maxLineBytes, {
+    this.#lines = new LineDecoder(limits.maxLineBytes, {
       onLine: (line) => this.#take(line),
       onTooLong: () => this.#refuseLong(limits.maxLineBytes),
     });

@@ -1,30 +1,33 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nestsDeeper } from "../../../src/mcp/client/json-depth.ts";
-import { createLineReader } from "../../../src/mcp/client/line-reader.ts";
 import { createTail } from "../../../src/mcp/client/stderr-tail.ts";
+import { LineDecoder } from "../../../src/runtime/line-decoder.mjs";
 
 describe("lines", () => {
-  const read = (limit: number, chunks: readonly string[]) => {
-    const lines: string[] = [];
-    const reader = createLineReader(limit, (line) => lines.push(line.toString()));
-    const results = chunks.map((chunk) => reader.push(Buffer.from(chunk)));
-    return { lines, isWithin: results.at(-1) };
+  const decode = (limit: number, chunks: readonly string[]) => {
+    const read: string[] = [];
+    const decoder = new LineDecoder(limit, {
+      onLine: (line) => read.push(line.toString()),
+      onTooLong: () => read.push("(too long)"),
+    });
+    for (const chunk of chunks) decoder.push(Buffer.from(chunk));
+    return read;
   };
 
   test("are the same however they arrive", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a\n\r]{0,6}$/)), (chunks) => {
         const whole = chunks.join("").split("\n").slice(0, -1);
-        expect(read(1000, chunks).lines).toEqual(whole.map((line) => line.replace(/\r$/, "")));
+        expect(decode(1000, chunks)).toEqual(whole.map((line) => line.replace(/\r$/, "")));
       }),
     );
   });
 
-  test("have a greatest length, with and without an end", () => {
-    expect(read(4, ["abcd\nef", "gh"])).toEqual({ lines: ["abcd"], isWithin: true });
-    expect(read(4, ["abcd\nef", "ghi"])).toEqual({ lines: ["abcd"], isWithin: false });
-    expect(read(4, ["abcde\nx\n", "y\n"])).toEqual({ lines: [], isWithin: false });
+  test("that are too long are reported once, as soon as they are, and the next line counts", () => {
+    expect(decode(4, ["abcd\nef", "gh"])).toEqual(["abcd"]);
+    expect(decode(4, ["abcd\nef", "ghi", "jklmno"])).toEqual(["abcd", "(too long)"]);
+    expect(decode(4, ["abcde\nx\n", "y\n"])).toEqual(["(too long)", "x", "y"]);
   });
 });
 

@@ -1,11 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import { formatSize } from "../../problems/index.ts";
+import { LineDecoder } from "../../runtime/line-decoder.mjs";
 import { describeUnwritable } from "./copy-arguments.ts";
 import { type Incoming, type Reply, readIncoming } from "./incoming-message.ts";
 import { nestsDeeper } from "./json-depth.ts";
-import { createLineReader } from "./line-reader.ts";
 
-export interface WireLimits {
+export interface ChannelLimits {
   /** Bytes of one message from the server. */
   frameBytes: number;
   /** Bytes that may wait for a server to read them; a single message may be larger. */
@@ -14,7 +14,7 @@ export interface WireLimits {
   depth: number;
 }
 
-export interface WireListeners {
+export interface ChannelListeners {
   onReply(id: number, reply: Reply): void;
   onRequest(request: Extract<Incoming, { kind: "request" }>): void;
   onNotification(notification: Extract<Incoming, { kind: "notification" }>): void;
@@ -31,7 +31,7 @@ export interface OutgoingMessage {
 }
 
 /** Newline-separated JSON over a process's pipes. No message of the server makes it throw. */
-export interface Wire {
+export interface StdioChannel {
   /** Sends a message whole or not at all. A request's answer, or why it was not sent, comes by `onReply`. */
   send(message: OutgoingMessage): void;
   /** The answer to this request is of no interest any more. False where none was awaited. */
@@ -46,11 +46,11 @@ const noiseBytes = 4096;
 const refusalMs = 250;
 
 /** Begins to read at once. */
-export function openWire(
+export function openStdioChannel(
   { stdin, stdout }: { stdin: Writable; stdout: Readable },
-  limits: WireLimits,
-  listeners: WireListeners,
-): Wire {
+  limits: ChannelLimits,
+  listeners: ChannelListeners,
+): StdioChannel {
   const awaited = new Set<number>();
   let isOpen = true;
   let wasNoisy = false;
@@ -99,11 +99,13 @@ export function openWire(
     if (Array.isArray(value)) for (const member of value) accept(member, line);
     else accept(value, line);
   };
-  const reader = createLineReader(limits.frameBytes, onLine);
+  const decoder = new LineDecoder(limits.frameBytes, {
+    onLine,
+    onTooLong: () => fail(`it sent a message of more than ${formatSize(limits.frameBytes)}`),
+  });
   stdout.on("data", (chunk: Buffer) => {
     read += chunk.length;
-    if (isOpen && !reader.push(chunk))
-      fail(`it sent a message of more than ${formatSize(limits.frameBytes)}`);
+    if (isOpen) decoder.push(chunk);
   });
 
   /** Late enough for a process that is gone to be known as such, which is the better reason. */
