@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { digestOf } from "../mcp/http/check-head.ts";
 
 /** The right of one server to call back, until it is ended. */
 export interface Access {
@@ -6,8 +7,6 @@ export interface Access {
   /** False from the moment on at which the token was revoked. */
   isValid: boolean;
 }
-
-const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
 /** Tokens that were issued and not revoked. Only their digests are kept, so that none can be shown by accident. */
 export class AccessTokens {

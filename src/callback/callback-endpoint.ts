@@ -4,7 +4,7 @@ import { listenForHttp } from "../mcp/http/http-server.ts";
 import { type Access, AccessTokens } from "./access-tokens.ts";
 import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createError, createTransportRefusal } from "./answers.ts";
-import { checkHead, refuseAccess } from "./check-head.ts";
+import { checkHead, refuseToken } from "./check-head.ts";
 import { parseArguments, parseRequest } from "./parse-request.ts";
 import { failedCall, runCall } from "./run-call.ts";
 import { RunningInvocations } from "./running-invocations.ts";
@@ -55,7 +55,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
 
   const answer = async (access: Access, body: Uint8Array, client: AbortSignal): Promise<Answer> => {
     // While the body was under way, its server may have ended.
-    if (!access.isValid) return refuseAccess(true);
+    if (!access.isValid) return refuseToken(true);
     const parsed = parseRequest(body);
     if ("malformed" in parsed) return createError(parsed.malformed, 400);
     if ("unsupported" in parsed) return createError(parsed.unsupported);
@@ -74,7 +74,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     const args = parseArguments(argumentsJson);
     if ("reason" in args) return failedCall(args.reason);
     const call = { invocationId, depth, toolName, arguments: args.value };
-    return runCall(call, { dispatch, invocation, client, timeoutMs: limits.timeoutMs });
+    return runCall(call, invocation, dispatch, { client, timeoutMs: limits.timeoutMs });
   };
 
   const server = await listenForHttp({

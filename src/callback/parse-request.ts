@@ -1,5 +1,6 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
+import { own } from "../mcp/client/incoming-message.ts";
 import { quote } from "../problems/text.ts";
 
 /** The wire format that is understood. */
@@ -17,12 +18,8 @@ export type ParsedRequest = { request: CallbackRequest } | { malformed: string }
 
 class MalformedRequest extends Error {}
 
-function read(source: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(source, key) ? source[key] : undefined;
-}
-
 function readString(source: Record<string, unknown>, key: string, name = key): string {
-  const value = read(source, key);
+  const value = own(source, key);
   if (typeof value !== "string") {
     throw new MalformedRequest(`"${name}" must be a string, but is ${describeType(value)}.`);
   }
@@ -44,7 +41,7 @@ function parseBody(bytes: Uint8Array): Record<string, unknown> {
 function parse(bytes: Uint8Array): ParsedRequest {
   const body = parseBody(bytes);
   // Before everything else: another version may look different.
-  const version = read(body, "version");
+  const version = own(body, "version");
   if (!Number.isInteger(version)) {
     const found = typeof version === "number" ? "another number" : describeType(version);
     throw new MalformedRequest(`"version" must be an integer, but is ${found}.`);
@@ -55,7 +52,7 @@ function parse(bytes: Uint8Array): ParsedRequest {
   }
   const sessionId = readString(body, "session_id");
   const invocationId = readString(body, "invocation_id");
-  const action = read(body, "action");
+  const action = own(body, "action");
   if (!isRecord(action)) {
     throw new MalformedRequest(`"action" must be an object, but is ${describeType(action)}.`);
   }

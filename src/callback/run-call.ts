@@ -4,14 +4,6 @@ import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createCallResult } from "./answers.ts";
 import type { RunningInvocation } from "./running-invocations.ts";
 
-interface CallMeans {
-  dispatch(call: CallbackCall): Promise<CallbackOutcome>;
-  invocation: RunningInvocation;
-  /** Aborts when nobody waits for the answer any longer. */
-  client: AbortSignal;
-  timeoutMs: number;
-}
-
 export const failedCall = (errorMessage: string): Answer =>
   createCallResult({ success: false, errorMessage });
 
@@ -19,11 +11,15 @@ export const failedCall = (errorMessage: string): Answer =>
 const hostFailure = () => failedCall("The host failed to call the tool.");
 
 /**
- * Dispatches a call and answers with what becomes of it, at the latest when it is aborted or its time is over; what a
- * dispatch that goes on regardless then yields is dropped. Never rejects.
+ * Dispatches a call and answers with its outcome, at the latest when the client goes away, the invocation ends or the
+ * time is over; what a dispatch that goes on regardless then yields is dropped. Never rejects.
  */
-export function runCall(call: Omit<CallbackCall, "signal">, means: CallMeans): Promise<Answer> {
-  const { invocation, client, timeoutMs } = means;
+export function runCall(
+  call: Omit<CallbackCall, "signal">,
+  invocation: RunningInvocation,
+  dispatch: (call: CallbackCall) => Promise<CallbackOutcome>,
+  { client, timeoutMs }: { client: AbortSignal; timeoutMs: number },
+): Promise<Answer> {
   const controller = new AbortController();
   return new Promise((resolve) => {
     const settle = (answer: Answer) => {
@@ -49,7 +45,7 @@ export function runCall(call: Omit<CallbackCall, "signal">, means: CallMeans): P
       endWithClient();
       return;
     }
-    const run = async () => createCallResult(await means.dispatch({ ...call, signal: controller.signal }));
+    const run = async () => createCallResult(await dispatch({ ...call, signal: controller.signal }));
     run().then(settle, () => settle(hostFailure()));
   });
 }

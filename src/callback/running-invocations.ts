@@ -1,3 +1,5 @@
+import { whenAborted } from "../runtime/abort-listeners.ts";
+
 /** A call that is running on a server, and what it has called back for. */
 export interface RunningInvocation {
   readonly id: string;
@@ -15,11 +17,9 @@ export class RunningInvocations {
   begin(id: string, server: string, depth: number, signal: AbortSignal): void {
     if (this.#running.has(id)) throw new Error("An invocation of this id is already running");
     if (signal.aborted) return;
-    const onAbort = () => this.end(id);
-    signal.addEventListener("abort", onAbort, { once: true });
     this.#running.set(id, {
       invocation: { id, server, depth, inFlight: new Set() },
-      forget: () => signal.removeEventListener("abort", onAbort),
+      forget: whenAborted(signal, () => this.end(id)),
     });
   }
 
