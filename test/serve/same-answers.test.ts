@@ -1,0 +1,149 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/serve.ts";
+import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+
+const number = { type: "object", properties: { n: { type: "integer", default: 7 } } };
+const strings = { type: "object", properties: { s: { type: "string" } }, required: ["s"] };
+const echo = { handler: "./handlers.js#echo" };
+const entry = (name: string, more: object) => ({
+  name,
+  description: "An entry.",
+  argumentsSchema: { type: "object" },
+  ...more,
+});
+
+const makePack = (isolation: string) =>
+  makeProject(
+    {
+      pack: toolPack(
+        {
+          strict: { ...echo, inputSchema: number },
+          checked: { ...echo, outputSchema: strings },
+          silent: { outputSchema: strings },
+          fail: {},
+          die: {},
+          unset: { ...echo, initialize: "./handlers.js#refuse" },
+          loop: {},
+        },
+        `export const echo = (args) => args;
+         export const silent = () => "only text";
+         export const fail = () => { throw Object.assign(new Error("a reason"), { code: "LOW" }); };
+         export const die = () => process.exit(3);
+         export const refuse = () => { throw new Error("not today"); };
+         export const loop = (args, context) => context.callTool("loop", args);`,
+        {
+          "package.json": { trailblaze: { toolsets: ["Bundle"], servers: ["all", "unset"] } },
+          "trailblaze/toolsets/Bundle.json": {
+            kind: "Mcp.Tools",
+            metadata: { name: "Bundle" },
+            entries: [
+              entry("entry", {
+                ...echo,
+                argumentsSchema: number,
+                inputs: { n: "${{ request.arguments.n }}" },
+              }),
+              entry("referring", { handler: "strict", inputs: { n: "text" } }),
+              entry("mapped", {
+                handler: "./handlers.js#fail",
+                catches: [{ code: "LOW", error: { code: -32010, message: "Mapped.", data: { a: 1 } } }],
+              }),
+              entry("unmapped", { handler: "./handlers.js#fail" }),
+              entry("untyped", { ...echo, outputSchema: strings }),
+              entry("unfillable", { ...echo, inputs: { n: "${{ request.arguments.none }}" } }),
+              entry("killed", { handler: "./handlers.js#die" }),
+            ],
+          },
+          "trailblaze/servers/all.json": {
+            tools: ["strict", "checked", "silent", "fail", "die", "loop"],
+            toolsets: ["Bundle"],
+          },
+          "trailblaze/servers/unset.json": { tools: ["unset"] },
+        },
+      ),
+    },
+    { "trailblaze.config.yaml": `isolation: ${isolation}\ncrash: isolate\ncallback: { maxDepth: 3 }\n` },
+  );
+
+/** What a session and a client of a served server get for the same call. */
+async function callBoth(isolation: string, name: string, args: Record<string, unknown>) {
+  const cwd = makePack(isolation);
+  const session = await openForTest(cwd, {
+    config: { isolation, crash: "isolate", callback: { maxDepth: 3 } } as never,
+  });
+  const { variant, message, details, structuredContent } = await session.callTool(name, args);
+  const running = await startServer("pack/all", { cwd, transport: { port: 0 } });
+  onTestFinished(() => running.close());
+  const client = new Client({ name: "same", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")) as never);
+  onTestFinished(() => client.close());
+  const served = await client.callTool({ name, arguments: args }).catch((error) => ({
+    code: error.code,
+    message: error.message,
+    data: error.data,
+  }));
+  return { session: { variant, message, details, structuredContent }, served };
+}
+
+const text = (words: unknown) => ({ content: [{ type: "text", text: words }], isError: true });
+
+describe.each(["in-process", "process"])(
+  "a tool that runs %s answers a session and a client alike",
+  (isolation) => {
+    test.each([
+      ["strict", {}, undefined, { n: 7 }],
+      ["entry", {}, undefined, { n: 7 }],
+      ["strict", { n: "x" }, "The arguments break the schema: /n must be integer"],
+      ["entry", { n: "x" }, "The arguments break the schema: /n must be integer"],
+      ["referring", {}, "The inputs break the schema of the tool: /n must be integer"],
+      ["checked", { s: 1 }, "The tool's structuredContent breaks its outputSchema: /s must be string"],
+      ["untyped", { s: 1 }, "The tool's structuredContent breaks its outputSchema: /s must be string"],
+      ["silent", {}, "The tool has an outputSchema, but its result has no structuredContent."],
+      ["fail", {}, "a reason"],
+      ["loop", {}, "Calls are nested deeper than 3."],
+      ["unfillable", {}, expect.stringMatching(/^The tool's `inputs` cannot be made: /)],
+    ])("%s with %j", async (name, args, words, structured = undefined) => {
+      const { session, served } = await callBoth(isolation, name, args);
+      if (words === undefined) {
+        expect(session).toMatchObject({ variant: "Success", structuredContent: structured });
+        expect(served).toMatchObject({ structuredContent: structured });
+        return;
+      }
+      expect(session).toEqual({ variant: "ExceptionThrown", message: words });
+      expect(served).toEqual(text(words));
+    });
+
+    test("but for what an entry of a bundle throws, which is an error of the protocol to a client", async () => {
+      expect(await callBoth(isolation, "mapped", {})).toEqual({
+        session: {
+          variant: "ExceptionThrown",
+          message: "Mapped.",
+          details: { code: -32010, data: { a: 1 } },
+        },
+        served: { code: -32010, message: expect.stringContaining("Mapped."), data: { a: 1 } },
+      });
+      expect(await callBoth(isolation, "unmapped", {})).toEqual({
+        session: { variant: "ExceptionThrown", message: "a reason", details: { code: -32603 } },
+        served: { code: -32603, message: expect.stringContaining("The tool failed.") },
+      });
+    });
+  },
+);
+
+test("a child that ends is the failure of the call, but of an entry a client gets an error that says nothing", async () => {
+  const words = expect.stringMatching(/^The process that runs the package's code ended with exit code 3\./);
+  const details = { exitCode: 3, signal: null, stderr: "" };
+  const tool = await callBoth("process", "die", {});
+  expect(tool).toEqual({ session: { variant: "FatalError", message: words, details }, served: text(words) });
+  const entry = await callBoth("process", "killed", {});
+  expect(entry).toMatchObject({ session: { variant: "FatalError", details }, served: { code: -32603 } });
+});
+
+test("initialize that throws is the failure of a session's call, and keeps a server from being served", async () => {
+  const cwd = makePack("in-process");
+  const session = await openForTest(cwd);
+  expect(await session.callTool("unset")).toMatchObject({ variant: "ExceptionThrown", message: "not today" });
+  const start = startServer("pack/unset", { cwd, transport: { port: 0 } });
+  await expect(start).rejects.toMatchObject({ code: "InitializeFailed" });
+});
