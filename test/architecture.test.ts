@@ -115,7 +115,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "validate",
     "runtime",
     "mcp",
-    "session",
   ],
   install: [
     "problems",

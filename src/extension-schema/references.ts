@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
+import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
 
 /** A definition whose shape is known; without a shape or a definition, nothing is found in it. */
@@ -50,6 +51,16 @@ export function findReferences({ shape, definition }: ShapedDefinition): Written
     }
   }
   return found;
+}
+
+/** The qualified names that definitions refer to, and those of some references, parsed. */
+export function findQualifiedNames(
+  definitions: readonly ShapedDefinition[],
+  references: readonly string[],
+): QualifiedName[] {
+  const written = definitions.flatMap((one) => findReferences(one).map(({ reference }) => reference));
+  const names = [...written, ...references].filter((reference) => isQualifiedName(reference));
+  return names.map((reference) => parseQualifiedName(reference));
 }
 
 /** A qualified name in its normal form, `acme/jira/triage`, for any way of writing it; another string may become any. */

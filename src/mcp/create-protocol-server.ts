@@ -18,7 +18,7 @@ import {
   type ServerRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord } from "../data/parse-json.ts";
-import { legacyContextKey } from "./envelope.ts";
+import { legacyContextKey } from "../runtime/handler-context.ts";
 import { readPage } from "./pages.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 import { findParamsFault } from "./request-params.ts";

@@ -1,8 +1,5 @@
 import type { Device } from "../config/session-config.ts";
 
-/** The key of the arguments that carries the context of seed 000. Never advertised. */
-export const legacyContextKey = "_trailblazeContext";
-
 /** What every call of a session is told besides its arguments. */
 export interface CallFacts {
   sessionId: string;

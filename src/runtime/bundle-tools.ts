@@ -1,29 +1,32 @@
 import { isRecord } from "../data/parse-json.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import { type BundleOutcome, compileBundle, runBundleEntry } from "./bundle.ts";
-import type { BundleEntry, BundleRequest } from "./bundle-entry.ts";
-import { createErrorResult } from "./convert-result.ts";
-import type { CodePlace, Outcome } from "./tool-code.ts";
+import { compileBundle } from "./bundle.ts";
+import type { BundleEntry } from "./bundle-entry.ts";
+import type { CodePlace } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
-/** The code that an entry of a bundle hands its inputs to: a module's, or that of a tool. */
-export interface EntryCode {
+/** The code of a tool, or what an entry of a bundle hands its inputs to: a module's function, or a tool. */
+export interface ToolCode {
   owner: CodeOwner;
   handler: CodePlace;
   initialize: CodePlace | undefined;
   options: Readonly<Record<string, unknown>>;
-  /** What the inputs must fit, where they are a tool's arguments. */
+  /** Those of the tool; a module's function has none. */
   inputSchema: Readonly<Record<string, unknown>> | undefined;
+  outputSchema: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A tool that the host runs, ready to be called. */
+export interface RunnableTool {
+  code: ToolCode;
+  /** Set for an entry of a bundle: it has the schemas then. */
+  entry?: BundleEntry;
 }
 
 /** An entry of a bundle, ready to be called. */
-export interface BundleTool {
-  entry: BundleEntry;
-  code: EntryCode;
-}
+export type BundleTool = Required<RunnableTool>;
 
 /**
  * Compiles a bundle of a pack. `findTool` gives the code of the tool that a reference in it leads to, or says why there
@@ -32,7 +35,7 @@ export interface BundleTool {
 export async function createBundleTools(
   item: InspectedItem,
   { pack, texts }: Pick<InspectedPack, "pack" | "texts">,
-  findTool: (reference: string) => EntryCode | Problem,
+  findTool: (reference: string) => ToolCode | Problem,
 ): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
   const { createCelEngine } = await import("../expressions/cel/cel-engine.ts");
   const { entries, faults } = compileBundle(item.definition ?? {}, { engine: createCelEngine() });
@@ -42,7 +45,13 @@ export async function createBundleTools(
   const owner: CodeOwner = { pack, root: pack.location };
   const tools = entries.flatMap((entry, index): BundleTool[] => {
     const { handler } = entry;
-    const own = { owner, initialize: undefined, options: {}, inputSchema: undefined };
+    const own = {
+      owner,
+      initialize: undefined,
+      options: {},
+      inputSchema: undefined,
+      outputSchema: undefined,
+    };
     if (handler.from === "module") {
       const source = { from: "module", handler: handler.handler } as const;
       return [{ entry, code: { ...own, handler: { root: owner.root, source } } }];
@@ -63,27 +72,6 @@ export async function createBundleTools(
   const isBroken = problems.some(({ severity }) => severity === "error");
   const findings = problems.map((problem) => ({ item, problem }));
   return { tools: isBroken ? [] : tools, problems: await placeInItems({ pack, texts }, findings) };
-}
-
-/** Calls an entry; inputs for a tool are checked against the tool's schema as well. */
-export async function runEntry(
-  { entry, code: { inputSchema } }: BundleTool,
-  request: BundleRequest,
-  validator: SchemaValidator,
-  invoke: (inputs: Record<string, unknown>) => Promise<Outcome>,
-  isOverdue?: () => boolean,
-): Promise<BundleOutcome> {
-  let refusal: string | undefined;
-  const checkAndInvoke = async (inputs: Record<string, unknown>): Promise<Outcome> => {
-    const checked = validator.checkOwned(inputSchema, inputs, isOverdue);
-    if (checked.ok) return invoke(checked.value);
-    refusal = checked.schemaFault ?? checked.message;
-    return { returned: { kind: "refused", message: refusal } };
-  };
-  const outcome = await runBundleEntry(entry, request, checkAndInvoke, isOverdue);
-  return refusal === undefined
-    ? outcome
-    : { result: createErrorResult(`The inputs break the schema of the tool: ${refusal}`) };
 }
 
 /** The names of a bundle's entries as they are written, for what has to be said of one that cannot be used. */

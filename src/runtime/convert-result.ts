@@ -89,12 +89,12 @@ export function toCallToolResult(value: unknown): CallToolResult {
  * The result itself, or one with `isError` where its `structuredContent` breaks the schema or is missing. A result that
  * is an error already has nothing to keep.
  */
-export async function checkStructuredContent(
+export function checkStructuredContent(
   result: CallToolResult,
   outputSchema: Readonly<Record<string, unknown>> | undefined,
   validator: SchemaValidator,
   isOverdue?: () => boolean,
-): Promise<CallToolResult> {
+): CallToolResult {
   if (outputSchema === undefined || result.isError === true) return result;
   if (Object.keys(outputSchema).length === 0) return result;
   if (result.structuredContent === undefined) {

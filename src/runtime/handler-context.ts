@@ -1,3 +1,6 @@
+/** The key of the arguments that carries the context of seed 000. Never advertised. */
+export { reservedParameter as legacyContextKey } from "../json-schema/reserved-parameters.ts";
+
 /** What a tool's handler sees of the session's memory. Writes count when the call succeeds. */
 export interface HandlerMemory {
   get(key: string): string | undefined;

@@ -5,7 +5,7 @@ import { type CodeChild, startCodeChild } from "./code-child.ts";
 import { CodeDiedError } from "./code-died-error.ts";
 import type { ChildMessage, MemoryWrite } from "./code-messages.ts";
 import { convertOutcome } from "./convert-result.ts";
-import type { HandlerContext, HandlerMemory } from "./handler-context.ts";
+import { type HandlerContext, type HandlerMemory, legacyContextKey } from "./handler-context.ts";
 import { limitReports } from "./late-reports.ts";
 import type { CodePlace } from "./tool-code.ts";
 import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
@@ -44,14 +44,12 @@ interface Pending {
   reject(error: Error): void;
 }
 
-const contextKey = "_trailblazeContext";
-
 /** The property of the arguments that is not enumerable, which JSON would leave out. */
 function findHidden(args: object): { name: string; value: unknown } | undefined {
-  const property = Object.getOwnPropertyDescriptor(args, contextKey);
+  const property = Object.getOwnPropertyDescriptor(args, legacyContextKey);
   return property === undefined || property.enumerable
     ? undefined
-    : { name: contextKey, value: property.value };
+    : { name: legacyContextKey, value: property.value };
 }
 
 /** What the handler's memory holds. Where it cannot be asked, what the hidden context says, as it is by now. */

@@ -3,7 +3,7 @@ import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../co
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
+import { findQualifiedNames, findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { InspectionPorts } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
@@ -19,7 +19,6 @@ import { findNearestNames, type QualifiedName, resolveReference } from "../quali
 import { splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
-import { findQualifiedNames } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 
 /** A server that the host itself serves, with everything it is made of. */

@@ -3,31 +3,18 @@ import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { SchemaValidator } from "../json-schema/schema-validator.ts";
-import type { EntryCode } from "../runtime/bundle-tools.ts";
-import type { CodeRunners } from "../runtime/code-runners.ts";
+import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 
-/** What carrying out calls needs. */
-export interface ServeMeans {
-  config: SessionConfig;
-  runners: CodeRunners;
-  validator: SchemaValidator;
-  builtIns: readonly BuiltInDefinition[];
-  /** Also offer tools that need a session or are not for models. */
-  allTools: boolean;
-  /** Told what clients are not: why a call failed that answers with a general error. */
-  report(message: string): void;
-}
-
-/** A tool's code, whoever's it is. */
-export interface ToolCode extends EntryCode {
+/** A tool of a pack or of the host itself, or an entry of a bundle. */
+export interface MemberTool extends RunnableTool {
   /** The name it advertises. */
   name: string;
-  qualifiedName: string;
-  definition: Readonly<Record<string, unknown>>;
+  /** `null` for an entry of a bundle. */
+  qualifiedName: string | null;
+  definition: object;
 }
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
@@ -60,41 +47,39 @@ export function describeForClients(
   };
 }
 
-function createCode(
+function createTool(
   qualifiedName: string,
   definition: Readonly<Record<string, unknown>>,
   owner: CodeOwner,
   { options }: SessionConfig,
   item?: InspectedItem,
-): ToolCode[] {
+): MemberTool[] {
   const handler = placeOfCode(definition.handler, owner.root, "handler", item);
   if (handler === undefined) return [];
-  return [
-    {
-      name: textOf(definition.name, qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1)),
-      qualifiedName,
-      definition,
-      inputSchema: isRecord(definition.inputSchema) ? definition.inputSchema : undefined,
-      owner,
-      handler,
-      initialize: placeOfCode(definition.initialize, owner.root, "initialize", item),
-      options: readOptions(definition.options, options.get(qualifiedName)),
-    },
-  ];
+  const code = {
+    owner,
+    handler,
+    initialize: placeOfCode(definition.initialize, owner.root, "initialize", item),
+    options: readOptions(definition.options, options.get(qualifiedName)),
+    inputSchema: isRecord(definition.inputSchema) ? definition.inputSchema : undefined,
+    outputSchema: isRecord(definition.outputSchema) ? definition.outputSchema : undefined,
+  };
+  const name = textOf(definition.name, qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1));
+  return [{ name, qualifiedName, definition, code }];
 }
 
-/** The code of a tool of a pack, or of the host itself; none for a name that is neither. */
-export function codeOfMember(
+/** The tool of a pack, or of the host itself; none for a name that is neither. */
+export function findMemberTool(
   member: Exclude<ServerMember, { type: "bundle" }>,
   server: ComposedServer,
-  { builtIns, config }: ServeMeans,
-): ToolCode[] {
+  { builtIns, config }: { builtIns: readonly BuiltInDefinition[]; config: SessionConfig },
+): MemberTool[] {
   if (member.type === "builtIn") {
     const definition = builtIns.find(({ name }) => name === member.name);
     const owner: CodeOwner = { pack: undefined, root: config.directory };
-    return definition === undefined ? [] : createCode(member.name, definition, owner, config);
+    return definition === undefined ? [] : createTool(member.name, definition, owner, config);
   }
   const { item } = member;
   const { pack } = server.packOf(item);
-  return createCode(item.qualifiedName, item.definition ?? {}, { pack, root: pack.location }, config, item);
+  return createTool(item.qualifiedName, item.definition ?? {}, { pack, root: pack.location }, config, item);
 }

@@ -1,8 +1,7 @@
+import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { describeStop } from "../json-schema/check-budget.ts";
-import type { SchemaCheck } from "../json-schema/schema-validator.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type {
   CallChannel,
   ServedPrompt,
@@ -12,22 +11,32 @@ import type {
 } from "../mcp/served-server.ts";
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
-import { type BundleTool, createBundleTools, type EntryCode, runEntry } from "../runtime/bundle-tools.ts";
+import { type BundleTool, createBundleTools } from "../runtime/bundle-tools.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
-import { checkStructuredContent, createErrorResult } from "../runtime/convert-result.ts";
+import type { CodeRunners } from "../runtime/code-runners.ts";
+import { createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
+import { invokeTool } from "../runtime/invoke-tool.ts";
 import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import type { CallToolResult } from "../runtime/tool-result.ts";
 import { readToolResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
-import { codeOfMember, describeForClients, type ServeMeans, type ToolCode } from "./member-code.ts";
+import { describeForClients, findMemberTool, type MemberTool } from "./member-code.ts";
 import { advertisedPrompt, servePrompt } from "./serve-prompt.ts";
 
-/** A tool, or an entry of a bundle. */
-type Offer = { code: ToolCode } | { bundleTool: BundleTool };
+/** What serving the members of a server takes. */
+export interface MemberServerOptions {
+  config: SessionConfig;
+  runners: CodeRunners;
+  validator: SchemaValidator;
+  builtIns: readonly BuiltInDefinition[];
+  /** Also offer tools that need a session or are not for models. */
+  allTools: boolean;
+  /** Gets what clients do not: why a call failed that answers with a general error. */
+  report(message: string): void;
+}
 
 /** An `initialize`, and whose it is. */
 interface Initializer {
@@ -37,43 +46,46 @@ interface Initializer {
   options: Readonly<Record<string, unknown>>;
 }
 
-const nameOfOffer = (offer: Offer) => ("code" in offer ? offer.code.name : offer.bundleTool.entry.name);
-
 /** The tools and prompts of a composed server, ready to be called. */
 export class MemberServer {
   readonly #server: ComposedServer;
-  readonly #means: ServeMeans;
-  readonly #codes: (EntryCode & { qualifiedName?: string | null })[];
+  readonly #options: MemberServerOptions;
+  readonly #members: readonly MemberTool[];
   readonly #initializers: readonly Initializer[];
   readonly tools: ServedTool[];
   readonly prompts: ServedPrompt[];
 
   private constructor(
     server: ComposedServer,
-    means: ServeMeans,
+    options: MemberServerOptions,
     bundles: ReadonlyMap<InspectedItem, readonly BundleTool[]>,
   ) {
     this.#server = server;
-    this.#means = means;
-    const members = server.members.tools.flatMap((member): Offer[] =>
-      member.type === "bundle"
-        ? (bundles.get(member.item) ?? []).map((tool) => ({ bundleTool: tool }))
-        : this.#codeOf(member).map((code) => ({ code })),
-    );
-    this.#codes = members.map((offer) => ("code" in offer ? offer.code : offer.bundleTool.code));
-    this.#initializers = this.#findInitializers();
-    const offered = members.filter((offer) =>
-      this.#isOffered("code" in offer ? offer.code.definition : offer.bundleTool.entry),
-    );
-    const names = numberNames(offered.map(nameOfOffer));
-    this.tools = offered.map((offer, index) => {
-      const name = names[index] ?? nameOfOffer(offer);
-      return "code" in offer ? this.#serveTool(offer.code, name) : this.#serveEntry(offer.bundleTool, name);
+    this.#options = options;
+    this.#members = server.members.tools.flatMap((member): MemberTool[] => {
+      if (member.type !== "bundle") return findMemberTool(member, server, options);
+      const entries = bundles.get(member.item) ?? [];
+      return entries.map((tool) => ({
+        ...tool,
+        name: tool.entry.name,
+        qualifiedName: null,
+        definition: tool.entry,
+      }));
     });
+    this.#initializers = this.#findInitializers();
+    const offered = this.#members.filter(({ definition }) => this.#isOffered(definition));
+    const names = numberNames(offered.map(({ name }) => name));
+    this.tools = offered.map((tool, index) => this.#serveTool(tool, names[index] ?? tool.name));
     const { prompts } = server.members;
     const nobody = { session: { id: "", clientInfo: null, capabilities: {} }, meta: {} };
-    const inPrompt = (owner: CodeOwner, channel: CallChannel) =>
-      this.#createContext(owner, {}, nobody, channel);
+    const inPrompt = (
+      owner: CodeOwner,
+      { signal, log, progress, ...channel }: CallChannel,
+    ): HandlerContext => ({
+      ...{ signal, log, progress, options: {} },
+      callTool: (name, args) =>
+        this.#callInside(name, args, owner, nobody, { signal, log, progress, depth: channel.depth + 1 }),
+    });
     const promptNames = numberNames(prompts.map(advertisedPrompt));
     this.prompts = prompts.map((item, index) =>
       servePrompt(
@@ -87,31 +99,33 @@ export class MemberServer {
   }
 
   /** Compiles what is to be compiled. Throws `TrailblazeError` for a bundle that cannot be served. */
-  static async create(server: ComposedServer, means: ServeMeans): Promise<MemberServer> {
+  static async create(server: ComposedServer, options: MemberServerOptions): Promise<MemberServer> {
     const bundles = new Map<InspectedItem, readonly BundleTool[]>();
     for (const member of server.members.tools) {
       if (member.type !== "bundle") continue;
       const { item } = member;
       const { tools, problems } = await createBundleTools(item, server.packOf(item), (reference) => {
         const referred = server.findReferred(item, reference);
-        const [code] = referred === undefined ? [] : codeOfMember(referred, server, means);
-        return code ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
+        const [tool] = referred === undefined ? [] : findMemberTool(referred, server, options);
+        return (
+          tool?.code ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] })
+        );
       });
       const [broken] = problems.filter(({ severity }) => severity === "error");
       if (broken !== undefined) throw new TrailblazeError(broken);
       bundles.set(item, tools);
     }
-    return new MemberServer(server, means, bundles);
+    return new MemberServer(server, options, bundles);
   }
 
   get served(): ServedServer {
     const { info, instructions } = this.#server;
-    return { info, instructions, tools: this.tools, prompts: this.prompts, report: this.#means.report };
+    return { info, instructions, tools: this.tools, prompts: this.prompts, report: this.#options.report };
   }
 
   /** Runs `initialize` of the server, then of each tool, once each. Throws `TrailblazeError` `InitializeFailed`. */
   async initialize(): Promise<void> {
-    for (const { owner, handler } of this.#codes) {
+    for (const { owner, handler } of this.#members.map(({ code }) => code)) {
       // Packs' handlers were looked for when their definitions were checked.
       if (owner.pack === undefined && handler.source.from === "module") await this.#loadOwn(owner, handler);
     }
@@ -128,7 +142,8 @@ export class MemberServer {
       const place = placeOfCode(item.definition?.initialize, owner.root, "initialize", item);
       found.push({ name: item.qualifiedName, owner, place, options: {} });
     }
-    for (const { qualifiedName, owner, initialize: place, options } of this.#codes) {
+    for (const { qualifiedName, code } of this.#members) {
+      const { owner, initialize: place, options } = code;
       found.push({ name: qualifiedName ?? name, owner, place, options });
     }
     return found.filter((one): one is Initializer => one.place !== undefined);
@@ -136,7 +151,7 @@ export class MemberServer {
 
   /** The runner of an owner's code. One that takes the place of another that died is made ready as that was. */
   async #runnerOf(owner: CodeOwner): Promise<OutcomeRunner> {
-    const runner = await this.#means.runners.get(owner);
+    const runner = await this.#options.runners.get(owner);
     for (const one of this.#initializers) {
       if (one.owner.pack?.location === owner.pack?.location) await this.#runInitialize(one);
     }
@@ -146,7 +161,7 @@ export class MemberServer {
   /** Throws `HandlerNotFound` where the host's own tool has no code. */
   async #loadOwn(owner: CodeOwner, place: CodePlace): Promise<void> {
     try {
-      await (await this.#means.runners.get(owner)).load?.(place);
+      await (await this.#options.runners.get(owner)).load?.(place);
     } catch (error) {
       const handler = place.source.from === "module" ? place.source.handler : "";
       const reason = error instanceof Error ? error.message : String(error);
@@ -157,7 +172,7 @@ export class MemberServer {
   /** Does nothing where it was run already. */
   async #runInitialize({ name, owner, place, options }: Initializer): Promise<void> {
     try {
-      await (await this.#means.runners.get(owner)).initialize(place, { options });
+      await (await this.#options.runners.get(owner)).initialize(place, { options });
     } catch (error) {
       throw failure("InitializeFailed", {
         name,
@@ -166,85 +181,38 @@ export class MemberServer {
     }
   }
 
-  #isOffered({ _meta }: { _meta?: unknown }): boolean {
-    const { meta } = readToolMeta(_meta);
-    return this.#means.allTools || (meta.isForLlm && !meta.requiresContext);
+  #isOffered(definition: { _meta?: unknown }): boolean {
+    const { meta } = readToolMeta(definition._meta);
+    return this.#options.allTools || (meta.isForLlm && !meta.requiresContext);
   }
 
-  #codeOf(member: Exclude<ServerMember, { type: "bundle" }>): ToolCode[] {
-    return codeOfMember(member, this.#server, this.#means);
-  }
-
-  #serveTool(code: ToolCode, name: string): ServedTool {
-    const { definition, handler, inputSchema, owner, options, qualifiedName } = code;
-    const { validator } = this.#means;
-    const outputSchema = isRecord(definition.outputSchema) ? definition.outputSchema : undefined;
+  #serveTool({ qualifiedName, definition, ...tool }: MemberTool, name: string): ServedTool {
+    const { validator, report, config } = this.#options;
+    const { owner } = tool.code;
     return {
       name,
       qualifiedName,
       listing: describeForClients(definition, qualifiedName, name),
-      call: async (request, channel) => {
-        const checked = validator.check(inputSchema, request.arguments);
-        if (!checked.ok) return { result: refuse(checked) };
-        const context = this.#createContext(owner, options, request, channel);
-        const answer = await contain(async () =>
-          (await this.#runnerOf(owner)).call(handler, checked.value, context),
-        );
-        return { result: await checkStructuredContent(answer, outputSchema, validator) };
-      },
-    };
-  }
-
-  #serveEntry(tool: BundleTool, name: string): ServedTool {
-    const { entry, code } = tool;
-    const { validator, report } = this.#means;
-    return {
-      name,
-      qualifiedName: null,
-      listing: describeForClients(entry, null, name),
-      call: async (request, channel) => {
-        const checked = validator.check(entry.inputSchema, request.arguments);
-        if (!checked.ok) return { result: refuse(checked) };
-        const { meta, session } = request;
-        const { clientInfo, capabilities } = session;
-        const seen = {
-          name,
-          arguments: checked.value,
-          meta,
-          session: {
-            id: session.id,
-            clientInfo: isRecord(clientInfo) ? clientInfo : {},
-            capabilities: isRecord(capabilities) ? capabilities : {},
-          },
-        };
-        const context = this.#createContext(code.owner, code.options, request, channel);
-        const runner = await this.#runnerOf(code.owner);
-        const outcome = await runEntry(tool, seen, validator, (inputs) =>
-          runner.invoke(code.handler, inputs, context),
-        );
-        if ("error" in outcome) {
-          const { error, uncaught } = outcome;
-          if (uncaught !== undefined) report(`${name}: ${uncaught.message}`);
-          return { error };
+      call: async ({ arguments: args, meta, session }, { depth, ...channel }) => {
+        const clientInfo = isRecord(session.clientInfo) ? session.clientInfo : {};
+        const capabilities = isRecord(session.capabilities) ? session.capabilities : {};
+        try {
+          const outcome = await invokeTool(tool, {
+            ...{ args, depth, validator, context: channel, maxDepth: config.callback.maxDepth },
+            request: { name, meta, session: { id: session.id, clientInfo, capabilities } },
+            getRunner: () => this.#runnerOf(owner),
+            callTool: (inner, values, innerDepth) =>
+              this.#callInside(inner, values, owner, { meta, session }, { ...channel, depth: innerDepth }),
+          });
+          if ("result" in outcome) return outcome;
+          if (outcome.uncaught !== undefined) report(`${name}: ${outcome.uncaught.message}`);
+          return { error: outcome.error };
+        } catch (error) {
+          // What an entry of a bundle does not catch tells clients nothing.
+          if (tool.entry !== undefined || !isOfCode(error)) throw error;
+          return { result: createErrorResult(error.message) };
         }
-        return { result: await checkStructuredContent(outcome.result, entry.outputSchema, validator) };
       },
-    };
-  }
-
-  #createContext(
-    owner: CodeOwner,
-    options: Readonly<Record<string, unknown>>,
-    request: Pick<ToolRequest, "session" | "meta">,
-    channel: CallChannel,
-  ): HandlerContext {
-    const { signal, log, progress } = channel;
-    return {
-      signal,
-      options,
-      log,
-      progress,
-      callTool: (name, args) => this.#callInside(name, args, owner, request, channel),
     };
   }
 
@@ -271,39 +239,13 @@ export class MemberServer {
     const tool = this.#findInside(String(name), owner);
     if (tool === undefined)
       throw failure("ToolNotFound", { name: String(name), otherKind: undefined, nearest: [] });
-    const depth = channel.depth + 1;
-    const { maxDepth } = this.#means.config.callback;
-    const answer =
-      depth > maxDepth
-        ? { result: createErrorResult(`Calls are nested deeper than ${maxDepth}.`) }
-        : await tool.call(
-            { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session },
-            { ...channel, depth },
-          );
+    const request = { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session };
+    const answer = await tool.call(request, channel);
     const result = "error" in answer ? createErrorResult(answer.error.message) : answer.result;
     return { ...readToolResult(result).result, ...result, isError: result.isError === true };
   }
 }
 
-/** What a client is told of arguments that break the schema. */
-function refuse({ message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>): CallToolResult {
-  if (stopped !== undefined) return createErrorResult(describeStop("the arguments", stopped));
-  return createErrorResult(
-    schemaFault === undefined
-      ? `The arguments break the schema: ${message}`
-      : `The inputSchema cannot be used: ${schemaFault}`,
-  );
-}
-
-/** The end of the process that code runs in is a failure of its call, and so is a new one that cannot be made ready. */
-async function contain(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
-  try {
-    return await call();
-  } catch (error) {
-    const isOfCode =
-      error instanceof CodeDiedError ||
-      (error instanceof TrailblazeError && error.code === "InitializeFailed");
-    if (isOfCode) return createErrorResult(error.message);
-    throw error;
-  }
-}
+/** The end of the process that code runs in, or that a new one cannot be made ready. */
+const isOfCode = (error: unknown): error is Error =>
+  error instanceof CodeDiedError || (error instanceof TrailblazeError && error.code === "InitializeFailed");

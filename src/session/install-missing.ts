@@ -3,13 +3,14 @@ import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
+import { findQualifiedNames } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { MissingPacksResult } from "../npm/install-missing.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
-import { findQualifiedNames, selectPacks } from "./select-packs.ts";
+import { selectPacks } from "./select-packs.ts";
 
 export interface MissingPacksOptions {
   cwd?: string;

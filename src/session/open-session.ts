@@ -29,7 +29,7 @@ import { SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { RecordedCall, SkippedTool } from "./session-tool.ts";
-import { type CallMeans, ToolCalls, type ToolLog } from "./tool-calls.ts";
+import { ToolCalls, type ToolCallsOptions, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
   collectBundles,
@@ -292,7 +292,7 @@ class Opening {
     });
   }
 
-  #createCalls(find: CallMeans["resolve"]): ToolCalls {
+  #createCalls(find: ToolCallsOptions["resolve"]): ToolCalls {
     this.#calls = new ToolCalls({
       sessionId: this.#id,
       config: this.#config,

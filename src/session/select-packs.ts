@@ -1,10 +1,9 @@
 import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
-import { findReferences } from "../extension-schema/references.ts";
-import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { findQualifiedNames } from "../extension-schema/references.ts";
+import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
-import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
 import type { SkipReason } from "./session-tool.ts";
 
 /** An item that a session does not offer, and why. */
@@ -32,16 +31,6 @@ const order: readonly Kind[] = ["tool", "server", "toolset", "prompt"];
 
 export function declarationsOf({ extension }: FoundPack): Declaration[] {
   return order.flatMap((kind) => extension[keyOfKind[kind]]);
-}
-
-/** The qualified names that items refer to, and those of some references, parsed. */
-export function findQualifiedNames(
-  items: readonly InspectedItem[],
-  references: readonly string[],
-): QualifiedName[] {
-  const written = items.flatMap((item) => findReferences(item).map(({ reference }) => reference));
-  const names = [...written, ...references].filter((reference) => isQualifiedName(reference));
-  return names.map((reference) => parseQualifiedName(reference));
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { BundleTool } from "../runtime/bundle-tools.ts";
-import type { CodePlace } from "../runtime/tool-code.ts";
+import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
 import type { SessionServer } from "./session-servers.ts";
 
 /** A tool of a session, as its users see it. Texts are the author's own and not to be trusted. */
@@ -57,15 +56,7 @@ export interface SessionToolset {
 
 /** What carries out the calls of a tool. */
 export type ToolRoute =
-  | {
-      by: "code";
-      owner: CodeOwner;
-      handler: CodePlace;
-      initialize: CodePlace | undefined;
-      /** Values of its options: its defaults, and the user's over them. */
-      options: Readonly<Record<string, unknown>>;
-    }
-  | { by: "bundle"; owner: CodeOwner; tool: BundleTool }
+  | ({ by: "code" } & RunnableTool)
   | {
       by: "server";
       server: SessionServer;

@@ -104,7 +104,8 @@ export class Session implements AsyncDisposable {
     if (direct !== undefined) return direct;
     const known = [...this.#byName.keys()];
     if (typeof name === "string" && (name.includes("/") || caller !== undefined)) {
-      const owner = caller?.route.by === "code" ? caller.route.owner.pack : undefined;
+      const route = caller?.route;
+      const owner = route?.by === "code" && route.entry === undefined ? route.code.owner.pack : undefined;
       const from: ReferenceContext["from"] = owner ?? "user";
       const isReference = name.includes("/") || owner?.tools.some((tool) => tool.name === name);
       if (isReference) {

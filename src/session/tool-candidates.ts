@@ -13,10 +13,10 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
-import { createBundleTools, type EntryCode, entryNamesOf } from "../runtime/bundle-tools.ts";
+import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
-import { readToolMeta } from "../runtime/tool-meta.ts";
+import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import type { SessionServer } from "./session-servers.ts";
@@ -56,6 +56,16 @@ function describeTool(
     isRecordable,
     toolsets: [],
   };
+}
+
+/** A tool of a pack, or of the host's own. */
+function createCandidate(
+  tool: SessionTool,
+  meta: ToolMeta,
+  code: Omit<ToolCode, "inputSchema" | "outputSchema">,
+): ToolCandidate {
+  const { inputSchema, outputSchema } = tool;
+  return { tool, meta, route: { by: "code", code: { ...code, inputSchema, outputSchema } } };
 }
 
 /** Options that the user sets and the tool does not have. */
@@ -127,17 +137,10 @@ export function collectOwnTools(tools: readonly OwnTool[], config: SessionConfig
     if (handler === undefined) continue;
     for (const problem of problems) report(problem);
     contribution.problems.push(...findUnknownOptions(name, definition.options, given));
-    contribution.candidates.push({
-      tool: describeTool(name, name, source, definition, meta),
-      meta,
-      route: {
-        by: "code",
-        owner,
-        handler,
-        initialize: placeOfCode(definition.initialize, owner.root, "initialize"),
-        options: readOptions(definition.options, given),
-      },
-    });
+    const tool = describeTool(name, name, source, definition, meta);
+    const initialize = placeOfCode(definition.initialize, owner.root, "initialize");
+    const options = readOptions(definition.options, given);
+    contribution.candidates.push(createCandidate(tool, meta, { owner, handler, initialize, options }));
   }
   return contribution;
 }
@@ -162,28 +165,19 @@ export function collectPackTools({ inspected, unusable }: CheckedPack, config: S
     const given = config.options.get(qualifiedName);
     contribution.problems.push(...findUnknownOptions(qualifiedName, definition.options, given));
     const { meta } = readToolMeta(definition._meta);
-    contribution.candidates.push({
-      tool: describeTool(name, qualifiedName, source, definition, meta),
-      meta,
-      route: {
-        by: "code",
-        owner,
-        handler,
-        initialize: placeOfCode(definition.initialize, owner.root, "initialize", item),
-        options: readOptions(definition.options, given),
-      },
-    });
+    const tool = describeTool(name, qualifiedName, source, definition, meta);
+    const initialize = placeOfCode(definition.initialize, owner.root, "initialize", item);
+    const options = readOptions(definition.options, given);
+    contribution.candidates.push(createCandidate(tool, meta, { owner, handler, initialize, options }));
   }
   return contribution;
 }
 
 /** The code of the tools that bundles may refer to, by qualified name or, for a built-in, by name. */
-export function indexCode(contributions: readonly Contribution[]): Map<string, EntryCode> {
-  const index = new Map<string, EntryCode>();
+export function indexCode(contributions: readonly Contribution[]): Map<string, ToolCode> {
+  const index = new Map<string, ToolCode>();
   for (const { tool, route } of contributions.flatMap(({ candidates }) => candidates)) {
-    if (route.by !== "code" || tool.qualifiedName === null) continue;
-    const { owner, handler, initialize, options } = route;
-    index.set(tool.qualifiedName, { owner, handler, initialize, options, inputSchema: tool.inputSchema });
+    if (route.by === "code" && tool.qualifiedName !== null) index.set(tool.qualifiedName, route.code);
   }
   return index;
 }
@@ -191,7 +185,7 @@ export function indexCode(contributions: readonly Contribution[]): Map<string, E
 /** The entries of a pack's bundles. `resolve` gives the qualified name of a tool that one refers to; it may throw. */
 export async function collectBundles(
   { inspected, unusable }: CheckedPack,
-  code: ReadonlyMap<string, EntryCode>,
+  code: ReadonlyMap<string, ToolCode>,
   resolve: (reference: string) => string,
 ): Promise<Contribution> {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
@@ -228,7 +222,7 @@ export async function collectBundles(
       contribution.candidates.push({
         tool: describeTool(tool.entry.name, null, source, tool.entry, meta),
         meta,
-        route: { by: "bundle", owner: tool.code.owner, tool },
+        route: { by: "code", ...tool },
         bundle: item.qualifiedName,
       });
     }

@@ -111,7 +111,7 @@ describe.each(["in-process", "process"])(
         return;
       }
       expect(session).toEqual({ variant: "ExceptionThrown", message: words });
-      expect(served).toEqual(text(words));
+      expect(served).toMatchObject(text(words));
     });
 
     test("but for what an entry of a bundle throws, which is an error of the protocol to a client", async () => {

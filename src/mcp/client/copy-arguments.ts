@@ -1,6 +1,6 @@
 import { constants } from "node:buffer";
 import { describeType, isRecord } from "../../data/parse-json.ts";
-import { legacyContextKey } from "../envelope.ts";
+import { legacyContextKey } from "../../runtime/handler-context.ts";
 
 /** The arguments of a call, as JSON and as what that says, which shares nothing with what was given. */
 export type CopiedArguments = { json: string; args: Record<string, unknown> } | { fault: string };
