@@ -3,6 +3,7 @@ export type { MissingDefinition } from "./definition-problems.ts";
 export type { ProblemContext, Severity } from "./entry.ts";
 export { formatProblem } from "./format-problem.ts";
 export type { PackageManager } from "./install-command.ts";
+export type { ProcessEnded } from "./operation-problems.ts";
 export {
   createProblem,
   fileOfPosition,
@@ -11,6 +12,7 @@ export {
   type Problem,
   type ProblemPlace,
 } from "./problem.ts";
+export { describeExit, type ProcessDeath, type ProcessExit } from "./process-exit.ts";
 export type { SyntaxCause } from "./syntax-hint.ts";
 export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

@@ -1,6 +1,7 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
 import { formatInstall, formatWhy, type PackageManager } from "./install-command.ts";
+import { describeExit, type ProcessExit } from "./process-exit.ts";
 import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
 import { endSentence, formatCount, listOf, printable, quote } from "./text.ts";
 
@@ -91,6 +92,14 @@ function hintForMissingPack(args: PackNotInstalled): string {
   return alternative === undefined
     ? command
     : `${command} (or, if it is a pack: ${formatInstall(manager, alternative)})`;
+}
+
+/** A server, or the process with a pack's code, that ended by itself. */
+export interface ProcessEnded {
+  /** The server's name, or the pack's. */
+  label: string;
+  of?: "code";
+  exit: ProcessExit & { stderrTail?: string };
 }
 
 /** The end of a program's output, without stack traces, which would push out the error message. */
@@ -234,22 +243,36 @@ export const operationProblems = {
         ? "List it once."
         : "Rename one of the entries, or put the bundles into separate servers.",
   }),
-  ServerDied: entry<{ label: string; why: string; isRelaunched?: boolean; isServed?: boolean }>({
-    title: "A server ended by itself",
+  ServerDied: entry<ProcessEnded & { isRelaunched?: boolean; restartFault?: string; isServed?: boolean }>({
+    title: "Server exited unexpectedly",
     severity: (_context, { isRelaunched }) => (isRelaunched ? "warning" : "error"),
-    message: ({ label, why, isRelaunched }) =>
-      `${quote(label, 200)} ${isRelaunched ? "was gone and is started again" : "is gone"}: ${printable(why)}`,
+    message: ({ isRelaunched, restartFault, ...ended }) => {
+      const { label, of, exit } = ended;
+      const subject = of === "code" ? "The process with code of" : "Server";
+      const restart = isRelaunched ? " and is being restarted" : "";
+      const fault =
+        restartFault === undefined ? "" : ` It could not be restarted: ${printable(restartFault)}.`;
+      const tail = exit.stderrTail?.trim() ? ` Last stderr output: ${printable(exit.stderrTail.trim())}` : "";
+      return `${subject} ${quote(label, 200)} exited unexpectedly${restart}: it ${describeExit(exit)}.${fault}${tail}`;
+    },
     hint: ({ isServed }) =>
       isServed
-        ? "What it wrote to stderr says more."
-        : "`crash` in trailblaze.config.yaml says what a session does then: fail, isolate or relaunch.",
+        ? "Check the server's stderr output."
+        : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
   }),
-  SessionClosed: entry<{ reason: string | undefined }>({
-    title: "The session is over",
+  SessionClosed: entry<{ reason?: string | undefined } | ProcessEnded>({
+    title: "Session is closed",
     severity: "error",
-    message: ({ reason }) =>
-      reason === undefined ? "The session was closed." : `The session is over: ${printable(reason)}`,
-    hint: () => "Open another one.",
+    message: (args) => {
+      if ("exit" in args) {
+        const subject = args.of === "code" ? "the process with code of" : "server";
+        return `The session was closed: ${subject} ${quote(args.label, 200)} ${describeExit(args.exit)}.`;
+      }
+      return args.reason === undefined
+        ? "The session was closed."
+        : `The session was closed: ${printable(args.reason)}`;
+    },
+    hint: () => "Open a new session.",
   }),
   StdoutNoise: entry<{ label: string; line: string }>({
     title: "Server wrote a non-MCP line to stdout",
@@ -347,22 +370,26 @@ export const operationProblems = {
     message: () => "This system cannot confine a pack's code while its definitions are read.",
     hint: () => "Pass --data-only to read definitions that are data and reject those that are code.",
   }),
-  ServerStartFailed: entry<{
-    label: string;
-    /** Goes on from "it", without a full stop. */
-    reason: string;
-    /** The end of what it wrote to stderr. */
-    stderrTail?: string;
-    /** What else to do than to run its command by hand. */
-    hint?: string;
-  }>({
-    title: "An MCP server does not start",
+  ServerStartFailed: entry<
+    {
+      label: string;
+      stderrTail?: string;
+      /** Replaces the default hint. */
+      hint?: string;
+    } & (
+      | { exit: ProcessExit }
+      /** Continues after a colon, without a period. */
+      | { reason: string }
+    )
+  >({
+    title: "MCP server failed to start",
     severity: "error",
-    message: ({ label, reason }) => `The server ${quote(label)} does not start: ${printable(reason)}.`,
+    message: (args) =>
+      `Server ${quote(args.label)} failed to start: ${"exit" in args ? `it ${describeExit(args.exit)}` : printable(args.reason)}.`,
     hint: ({ stderrTail, hint }) =>
       stderrTail === undefined
-        ? (hint ?? "Run its command by hand to see what it says.")
-        : `The last it wrote to stderr: ${quote(lastWords(stderrTail), 300)}`,
+        ? (hint ?? "Run its command by hand to see its output.")
+        : `Last stderr output: ${quote(lastWords(stderrTail), 300)}`,
   }),
   NodeUnsupported: entry<{ version: string; range: string }>({
     title: "Unsupported Node version",

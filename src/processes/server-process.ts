@@ -98,7 +98,8 @@ function failedProcess(reason: string): SupervisedProcess {
   };
 }
 
-interface GroupMeans {
+/** What ending a group acts on. */
+interface EndingGroup {
   group: ProcessGroup;
   exited: Promise<ProcessEnd>;
   closeInput(): void;
@@ -106,7 +107,12 @@ interface GroupMeans {
 }
 
 /** The steps of ending a group. Each call may shorten what is left of the step that is under way, never lengthen it. */
-function createEnding({ group, exited, closeInput, onGone }: GroupMeans): (d: EndDurations) => Promise<void> {
+function createEnding({
+  group,
+  exited,
+  closeInput,
+  onGone,
+}: EndingGroup): (d: EndDurations) => Promise<void> {
   let termAt = Number.POSITIVE_INFINITY;
   let killAt = Number.POSITIVE_INFINITY;
   let termMs = Number.POSITIVE_INFINITY;

@@ -23,15 +23,12 @@ export interface CodeChildOptions {
 /** A process that runs a pack's code, and how to talk with it. */
 export interface CodeChild {
   send(message: Readonly<Record<string, unknown>>): void;
-  /** Ends it and all that it has started. `why` is what becomes of the calls in it. Idempotent. */
+  /** Ends it and all that it has started; `why` goes on from "because". Idempotent. */
   end(why: string, durations: EndDurations): Promise<void>;
 }
 
 /** After the end of the process, how long to wait for what others of its group keep from ending. Milliseconds. */
 const drainMs = 500;
-
-const toldBySystem = ({ exitCode, signal }: ProcessEnd) =>
-  signal === null ? `with exit code ${exitCode}` : `by ${signal}`;
 
 /** Starts the child. What is wrong with it, at whatever time, is told once to `onDeath`. */
 export function startCodeChild(options: CodeChildOptions): CodeChild {
@@ -41,10 +38,12 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
   let why: string | undefined;
   let isDead = false;
 
-  const die = (message: string, { exitCode, signal }: ProcessEnd) => {
+  const die = (end: ProcessEnd, fault?: string) => {
     if (isDead) return;
     isDead = true;
-    options.onDeath(new CodeDiedError(why ?? message, { exitCode, signal, stderrTail: tail.toString() }));
+    const reason = why ?? fault;
+    const stderrTail = tail.toString();
+    options.onDeath(new CodeDiedError({ ...end, ...(reason && { reason }), stderrTail }));
   };
   const end = (reason: string, durations: EndDurations) => {
     why ??= reason;
@@ -61,7 +60,7 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
     },
     onTooLong() {
       isReading = false;
-      void end(`It sent a message of more than ${formatSize(messageBytes)}.`, { inputMs: 0, termMs: 0 });
+      void end(`it sent a message of more than ${formatSize(messageBytes)}`, { inputMs: 0, termMs: 0 });
     },
   });
   child.stdout.on("data", (chunk: Buffer) => {
@@ -74,10 +73,10 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
   const drained = Promise.all(
     [child.stdout, child.stderr].map((stream) => new Promise((resolve) => stream.once("close", resolve))),
   );
-  child.started.catch((error: Error) => die(error.message, { exitCode: null, signal: null }));
+  child.started.catch((error: Error) => die({ exitCode: null, signal: null }, error.message));
   void child.exited.then(async (ending) => {
     await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
-    die(`The process that runs the package's code ended ${toldBySystem(ending)}.`, ending);
+    die(ending);
   });
 
   const send: CodeChild["send"] = (message) => {

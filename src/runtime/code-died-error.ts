@@ -1,22 +1,18 @@
-/** How the child that runs a pack's code came to its end. */
-export interface CodeDeath {
-  exitCode: number | null;
-  signal: string | null;
-  /** The last 4 KiB of what it wrote, to stdout or to stderr. */
-  stderrTail: string;
-}
+import { describeExit, type ProcessDeath } from "../problems/index.ts";
 
-/** The child that runs a pack's code has ended, and with it every call in it. */
-export class CodeDiedError extends Error implements CodeDeath {
+/** The child that runs a pack's code has ended, and with it every call in it. The tail is of stdout and stderr, 8 KiB. */
+export class CodeDiedError extends Error implements ProcessDeath {
   override readonly name = "CodeDiedError";
   readonly exitCode: number | null;
   readonly signal: string | null;
+  readonly reason?: string;
   readonly stderrTail: string;
 
-  constructor(message: string, death: CodeDeath) {
-    super(message);
+  constructor(death: ProcessDeath) {
+    super(`The process that runs the package's code ${describeExit(death)}.`);
     this.exitCode = death.exitCode;
     this.signal = death.signal;
     this.stderrTail = death.stderrTail;
+    if (death.reason !== undefined) this.reason = death.reason;
   }
 }

@@ -190,7 +190,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     if (!pending.delete(id) || ended !== undefined) return;
     const words = reason instanceof Error ? reason.message : "The call was given up.";
     child?.send({ kind: "abort", id, reason: words });
-    const why = `The process that runs the package's code did not react within ${stuckMs} ms.`;
+    const why = `it did not react within ${stuckMs} ms`;
     const kill = () => void child?.end(why, { inputMs: 0, termMs: 0 });
     unheard.set(id, setTimeout(kill, stuckMs));
   };
@@ -229,10 +229,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     },
     async close() {
       isClosed = true;
-      const closed = "The session is closed.";
-      await child?.end(closed, durations);
+      const reason = "the session is closed";
+      await child?.end(reason, durations);
       if (ended === undefined) {
-        onDeath(new CodeDiedError(closed, { exitCode: null, signal: null, stderrTail: "" }));
+        onDeath(new CodeDiedError({ exitCode: null, signal: null, reason, stderrTail: "" }));
       }
     },
   };

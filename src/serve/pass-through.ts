@@ -56,14 +56,12 @@ export async function passThrough(
     closing ??= child.end(endDurations);
     return closing;
   };
-  const ended = child.exited.then(async ({ exitCode, signal }) => {
+  const ended = child.exited.then(async (exit) => {
     input.unpipe(child.stdin);
     input.pause();
     // It may be gone before its last words are out.
     await atMost(written, drainMs);
-    if (isClosing || exitCode === 0) return;
-    const how = signal === null ? `it ended with exit code ${exitCode}` : `it was ended by ${signal}`;
-    throw failure("ServerDied", { label, why: how, isServed: true });
+    if (!isClosing && exit.exitCode !== 0) throw failure("ServerDied", { label, exit, isServed: true });
   });
   return { close, ended };
 }

@@ -3,7 +3,7 @@ import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { createStreamRedactor } from "../mcp/client/redact.ts";
 import { startServer } from "../mcp/client/start-server.ts";
-import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import type { CodeDiedError } from "../runtime/code-died-error.ts";
 import { CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
@@ -62,7 +62,7 @@ export class SessionProcesses {
     const server = new SessionServer(plan, {
       callback: this.callback,
       relaunches: config.crash === "relaunch" ? 1 : 0,
-      start: (_plan, token, events) => {
+      start: (token, events) => {
         onCommand?.({ label, command, args, cwd });
         const env = plan.createEnvironment(this.#environmentFacts(token));
         const logFile = this.#logFileOf(plan.key, label);
@@ -74,16 +74,16 @@ export class SessionProcesses {
         );
       },
       report,
-      onDeath: (_server, why) => this.#onDeath(why),
+      onDeath: (exit) => this.#onDeath({ label, exit }),
     });
     resources.add(() => server.close());
     return server;
   }
 
   /** A death that nothing was started for again. */
-  #onDeath(why: string): void {
+  #onDeath(ended: ProcessEnded): void {
     if (this.#options.config.crash === "isolate") return;
-    void this.#options.resources.close(failure("SessionClosed", { reason: why }));
+    void this.#options.resources.close(failure("SessionClosed", ended));
   }
 
   #logFileOf(key: string, label: string): string {
@@ -141,8 +141,11 @@ export class SessionProcesses {
     this.runners.noteDeath(owner, death);
     const isRelaunched = config.crash === "relaunch" && this.runners.renew(owner);
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
-    const { message: why } = describeCodeDeath(death, (text) => memory.redact(text));
-    report(createProblem("ServerDied", { label, why, isRelaunched }, place));
-    if (!isRelaunched) this.#onDeath(why);
+    const { stderr: stderrTail } = describeCodeDeath(death, (text) => memory.redact(text));
+    const { exitCode, signal, reason } = death;
+    const exit = { exitCode, signal, ...(reason && { reason }), stderrTail };
+    const ended = { label, of: "code" as const, exit };
+    report(createProblem("ServerDied", { ...ended, isRelaunched }, place));
+    if (!isRelaunched) this.#onDeath(ended);
   }
 }

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
-import type { ConnectedServer, ServerDeath } from "../mcp/client/connected-server.ts";
+import type { ConnectedServer } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem, describeExit, type Problem, type ProcessDeath } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 
-/** What starting servers needs of the session. */
-export interface ServerMeans {
+/** What starting servers takes of the session. */
+export interface SessionServerOptions {
   callback: CallbackEndpoint | undefined;
   /** Spawns the process at once. */
-  start(plan: ServerPlan, token: string | undefined, events: ServerReports): StartingServer;
+  start(token: string | undefined, events: ServerReports): StartingServer;
   report(problem: Problem): void;
-  /** What happens to the session when a server dies that is not started again. */
-  onDeath(server: SessionServer, why: string): void;
+  /** What happens to the session when the server dies and is not restarted. */
+  onDeath(death: ProcessDeath): void;
   /** How often a server that dies is started again. */
   relaunches: number;
 }
@@ -23,18 +23,16 @@ export interface ServerReports {
   onInvalidTool(name: string, reason: string): void;
 }
 
-/** What a death means in words, with the end of what the server wrote to stderr. */
-export function describeExit(label: string, { exitCode, signal, reason, stderrTail }: ServerDeath): string {
-  const bySignal = signal === null ? `ended with exit code ${exitCode}` : `ended by ${signal}`;
-  const how = reason === undefined ? bySignal : `was ended because ${reason}`;
-  const tail = stderrTail.trim();
-  return `The server "${label}" ${how}.${tail === "" ? "" : `\n${tail}`}`;
+/** How calls of a server that is gone fail, with the end of what it wrote to stderr. */
+export function describeServerExit(label: string, death: ProcessDeath): string {
+  const tail = death.stderrTail.trim();
+  return `The server "${label}" ${describeExit(death)}.${tail === "" ? "" : `\n${tail}`}`;
 }
 
 /** A server of a session, from its start to its end; started again after a death where that is wanted. */
 export class SessionServer {
   readonly plan: ServerPlan;
-  readonly #means: ServerMeans;
+  readonly #options: SessionServerOptions;
   #starting: StartingServer;
   #connected: Promise<ConnectedServer>;
   #token: string | undefined;
@@ -42,28 +40,29 @@ export class SessionServer {
   #relaunchesLeft: number;
   #closing = false;
   /** How it ended for good, where it did. */
-  death: ServerDeath | undefined;
+  death: ProcessDeath | undefined;
   /** Tools that its `tools/list` gave and that are none. */
   readonly invalidTools: { name: string; reason: string }[] = [];
 
   /** Starts the process. */
-  constructor(plan: ServerPlan, means: ServerMeans) {
+  constructor(plan: ServerPlan, options: SessionServerOptions) {
     this.plan = plan;
-    this.#means = means;
-    this.#relaunchesLeft = means.relaunches;
+    this.#options = options;
+    this.#relaunchesLeft = options.relaunches;
     [this.#starting, this.#connected] = this.#start();
   }
 
   #start(): [StartingServer, Promise<ConnectedServer>] {
     const { label, key } = this.plan;
-    this.#token = this.#means.callback?.issueToken(key);
+    this.#token = this.#options.callback?.issueToken(key);
     let isNoisy = false;
-    const starting = this.#means.start(this.plan, this.#token, {
+    const starting = this.#options.start(this.#token, {
       onStdoutNoise: (line) => {
-        if (!isNoisy) this.#means.report(createProblem("StdoutNoise", { label, line }, this.#place()));
+        if (!isNoisy) this.#options.report(createProblem("StdoutNoise", { label, line }, this.#place()));
         isNoisy = true;
       },
-      onToolListChanged: () => this.#means.report(createProblem("ToolListChanged", { label }, this.#place())),
+      onToolListChanged: () =>
+        this.#options.report(createProblem("ToolListChanged", { label }, this.#place())),
       onInvalidTool: (name, reason) => this.invalidTools.push({ name, reason }),
     });
     const connected = starting.ready.then((server) => {
@@ -81,34 +80,38 @@ export class SessionServer {
     return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
   }
 
-  #onDeath(death: ServerDeath): void {
+  #onDeath(death: ProcessDeath): void {
     this.#current = undefined;
     if (this.#closing) return;
-    if (this.#token !== undefined) this.#means.callback?.revokeToken(this.#token);
-    const why = describeExit(this.plan.label, death);
+    if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
     if (this.#relaunchesLeft === 0) {
-      this.#lose(death, why);
+      this.#lose(death);
       return;
     }
     this.#relaunchesLeft -= 1;
-    const { label } = this.plan;
-    this.#means.report(createProblem("ServerDied", { label, why, isRelaunched: true }, this.#place()));
+    this.#reportDeath(death, { isRelaunched: true });
     const before = this.#connected;
     [this.#starting, this.#connected] = this.#start();
     this.#connected.then(
       async ({ tools }) => {
-        if (!isDeepStrictEqual((await before).tools, tools))
-          this.#means.report(createProblem("ToolListChanged", { label }, this.#place()));
+        if (isDeepStrictEqual((await before).tools, tools)) return;
+        const { label } = this.plan;
+        this.#options.report(createProblem("ToolListChanged", { label }, this.#place()));
       },
-      (error: Error) => this.#lose(death, error.message),
+      ({ cause, message }: Error) => this.#lose(death, cause instanceof Error ? cause.message : message),
     );
   }
 
-  #lose(death: ServerDeath, why: string): void {
+  #reportDeath(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartFault?: string } = {}): void {
+    const { label } = this.plan;
+    this.#options.report(createProblem("ServerDied", { label, exit, ...restart }, this.#place()));
+  }
+
+  #lose(death: ProcessDeath, restartFault?: string): void {
     if (this.#closing) return;
     this.death = death;
-    this.#means.report(createProblem("ServerDied", { label: this.plan.label, why }, this.#place()));
-    this.#means.onDeath(this, why);
+    this.#reportDeath(death, restartFault === undefined ? {} : { restartFault });
+    this.#options.onDeath(death);
   }
 
   /** The server, where it need not be waited for. */
@@ -124,7 +127,7 @@ export class SessionServer {
   /** Ends it. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#closing = true;
-    if (this.#token !== undefined) this.#means.callback?.revokeToken(this.#token);
+    if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
     await this.#starting.close().catch(() => {});
   }
 }

@@ -18,7 +18,7 @@ import { notifyHost } from "../runtime/late-reports.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
-import { describeExit } from "./session-servers.ts";
+import { describeServerExit } from "./session-servers.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
 /** A message of a tool while it runs. */
@@ -188,7 +188,7 @@ export class ToolCalls {
       if (death !== undefined) {
         const { exitCode, signal: by, reason, stderrTail } = death;
         const details = { exitCode, signal: by, ...(reason && { reason }), stderr: stderrTail };
-        return failedResult(describeExit(server.plan.label, death), "FatalError", details);
+        return failedResult(describeServerExit(server.plan.label, death), "FatalError", details);
       }
     } else {
       const known = isByCaller ? undefined : runners.deathOf(route.code.owner);
@@ -229,7 +229,8 @@ export class ToolCalls {
   ): Promise<ToolResult> {
     const { sessionId, callback, config, memory } = this.#options;
     const { label, key, pack } = server.plan;
-    if (server.death !== undefined) return failedResult(describeExit(label, server.death), "FatalError");
+    if (server.death !== undefined)
+      return failedResult(describeServerExit(label, server.death), "FatalError");
     const facts = {
       sessionId,
       invocationId: id,

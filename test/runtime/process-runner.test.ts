@@ -301,7 +301,7 @@ describe("what a handler does to its process ends no host", { timeout: 30_000 },
       expect(result).toMatchObject({ status: "rejected", reason: { name: "CodeDiedError", ...ending } });
       expect((result as PromiseRejectedResult).reason.stderrTail).toMatch(/before the end|heap/);
     }
-    await expect(call("waits")).rejects.toThrow("The process that runs the package's code ended");
+    await expect(call("waits")).rejects.toThrow(/^The process that runs the package's code (?:was )?ended/);
     await expect(runner.initialize(inModule("/", "./x.mjs"), { options: {} })).rejects.toMatchObject(ending);
     expect(await runner.death).toMatchObject(ending);
   });
@@ -329,7 +329,7 @@ describe("what a handler does to its process ends no host", { timeout: 30_000 },
       "import { writeSync } from 'node:fs'; export const a = () => { for (;;) try { writeSync(4, 'x'.repeat(1e5)) } catch {} };",
       { messageBytes: 1_000_000 },
     );
-    await expect(flooding.call("a")).rejects.toThrow("It sent a message of more than 1000000 bytes.");
+    await expect(flooding.call("a")).rejects.toThrow("it sent a message of more than 1000000 bytes");
   });
 
   test("when it sends nonsense", async () => {
@@ -390,11 +390,11 @@ describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () 
     );
     const pids = (await call("a")).structuredContent?.pids as number[];
     expect(pids.map(isRunning)).toEqual([true, true]);
-    const waiting = expect(call("waits")).rejects.toThrow("The session is closed.");
+    const waiting = expect(call("waits")).rejects.toThrow(/the session is closed/i);
     await Promise.all([runner.close(), runner.close()]);
     await waiting;
     await vi.waitFor(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeout: 10_000 });
-    await expect(textOf("waits")).rejects.toThrow("The session is closed.");
+    await expect(textOf("waits")).rejects.toThrow(/the session is closed/i);
   });
 
   test("a runner that never ran starts nothing", async () => {

@@ -1,3 +1,4 @@
+import type { ProcessDeath } from "../../problems/index.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
 
 /** How a server is started. Environment and folder are complete: nothing is inherited besides. */
@@ -27,16 +28,6 @@ export interface AdvertisedTool {
   _meta?: Record<string, unknown>;
 }
 
-/** How a server came to its end. */
-export interface ServerDeath {
-  exitCode: number | null;
-  signal: string | null;
-  /** Why the host ended it, where it did, going on from "because": `it sent a message of more than 32 MiB`. */
-  reason?: string;
-  /** The last 4 KiB of its stderr, secrets taken out. */
-  stderrTail: string;
-}
-
 export interface ServerCall {
   name: string;
   arguments: Record<string, unknown>;
@@ -55,9 +46,9 @@ export class ServerCallError extends Error {
   override readonly name = "ServerCallError";
   /** `died`: the process ended; `timeout`; `protocol`: an error answer or one of a wrong shape; `closed`: by us. */
   readonly reason: "died" | "timeout" | "protocol" | "closed";
-  readonly death: ServerDeath | undefined;
+  readonly death: ProcessDeath | undefined;
 
-  constructor(reason: ServerCallError["reason"], message: string, death?: ServerDeath) {
+  constructor(reason: ServerCallError["reason"], message: string, death?: ProcessDeath) {
     super(message);
     this.reason = reason;
     this.death = death;
@@ -73,7 +64,7 @@ export interface ConnectedServer {
   readonly tools: readonly AdvertisedTool[];
   callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
   /** Resolves when the process has ended without being asked to; never rejects. */
-  readonly death: Promise<ServerDeath>;
+  readonly death: Promise<ProcessDeath>;
   /** Ends it: stdin closed, 5 s, SIGTERM, 2 s, SIGKILL, to the whole process group. Idempotent. */
   close(): Promise<void>;
 }

@@ -31,33 +31,34 @@ function readTool(value: unknown): AdvertisedTool | { name: string; reason: stri
   return tool as unknown as AdvertisedTool;
 }
 
-export interface ListMeans {
-  request(params: JsonObject): Promise<JsonObject>;
-  bytesRead(): number;
-  onInvalidTool(name: string, reason: string): void;
-}
-
 /** Every page of `tools/list`. Rejects with `ListFault`, or as `request` does. */
-export async function listTools(means: ListMeans, limits: ListLimits): Promise<AdvertisedTool[]> {
+export async function listTools(
+  request: (params: JsonObject) => Promise<JsonObject>,
+  {
+    limits,
+    bytesRead,
+    onInvalidTool,
+  }: { limits: ListLimits; bytesRead(): number; onInvalidTool(name: string, reason: string): void },
+): Promise<AdvertisedTool[]> {
   const tools: AdvertisedTool[] = [];
   const cursors = new Set<string>();
-  const bytesBefore = means.bytesRead();
+  const bytesBefore = bytesRead();
   let listed = 0;
   let cursor: string | undefined;
   for (let page = 1; ; page++) {
-    const result = await means.request(cursor === undefined ? {} : { cursor });
+    const result = await request(cursor === undefined ? {} : { cursor });
     const members = own(result, "tools");
     if (!Array.isArray(members))
       throw new ListFault("it answered `tools/list` with an invalid result: `tools` must be an array");
     listed += members.length;
     if (listed > limits.tools) throw new ListFault(`it lists more than ${limits.tools} tools`);
-    if (means.bytesRead() - bytesBefore > limits.bytes) {
+    if (bytesRead() - bytesBefore > limits.bytes) {
       throw new ListFault(`its list of tools has more than ${formatSize(limits.bytes)}`);
     }
     for (const member of members) {
       const tool = readTool(member);
       if ("inputSchema" in tool) tools.push(tool);
-      else means.onInvalidTool(tool.name, tool.reason);
+      else onInvalidTool(tool.name, tool.reason);
     }
     const next = own(result, "nextCursor");
     if (typeof next !== "string") return tools;

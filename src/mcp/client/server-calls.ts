@@ -15,14 +15,6 @@ export interface ServerCalls {
   onProgress(params: JsonObject): void;
 }
 
-export interface CallMeans {
-  client: McpClient;
-  redactor: Redactor;
-  label: string;
-  /** Why there are no calls any more. */
-  findEnd(): ServerCallError | undefined;
-}
-
 /** Words that may be the server's, bounded and without secrets. */
 export const describeWords = (words: string, redactor: Redactor): string =>
   [...redactor.redact(words)].slice(0, messageCharacters).join("");
@@ -33,7 +25,12 @@ export function describeAnswer(error: AnswerError, redactor: Redactor): string {
   return error.code === undefined ? words : `it answered with the error ${error.code}: ${printable(words)}`;
 }
 
-export function createServerCalls({ client, redactor, label, findEnd }: CallMeans): ServerCalls {
+/** `findEnd` gives why there are no calls any more. */
+export function createServerCalls(
+  client: McpClient,
+  server: { redactor: Redactor; label: string; findEnd(): ServerCallError | undefined },
+): ServerCalls {
+  const { redactor, label, findEnd } = server;
   const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
   let lastToken = 0;
 

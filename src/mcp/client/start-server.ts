@@ -1,24 +1,28 @@
-import { failure } from "../../problems/index.ts";
-import type { EndDurations, ProcessEnd, ProcessPort } from "../../processes/process-port.ts";
-import { whenAborted } from "../../runtime/abort-listeners.ts";
+import { describeExit, failure, type ProcessDeath } from "../../problems/index.ts";
+import type {
+  EndDurations,
+  ProcessEnd,
+  ProcessPort,
+  SupervisedProcess,
+} from "../../processes/process-port.ts";
+import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import {
   type AdvertisedTool,
   type ConnectedServer,
   ServerCallError,
-  type ServerDeath,
   type ServerEvents,
   type ServerLaunch,
 } from "./connected-server.ts";
 import { type Incoming, own } from "./incoming-message.ts";
 import { type ListLimits, listTools } from "./list-tools.ts";
 import { AnswerError, createMcpClient, loadMcpClient, type McpClient } from "./mcp-client.ts";
-import { createRedactor } from "./redact.ts";
+import { createRedactor, type Redactor } from "./redact.ts";
 import { createServerCalls, describeAnswer, describeWords, type ServerCalls } from "./server-calls.ts";
-import { captureErrorOutput, readToEnd } from "./server-output.ts";
+import { captureErrorOutput, type ErrorOutput, readToEnd } from "./server-output.ts";
 import { type ChannelLimits, openStdioChannel, type StdioChannel } from "./stdio-channel.ts";
 
-export interface ServerMeans {
+export interface StartOptions {
   /** One for the whole session: its servers then share one watcher. */
   processes: ProcessPort;
   /** What tests shorten. */
@@ -61,207 +65,245 @@ const dyingMs = 250;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
-const describeEnd = ({ exitCode, signal }: ProcessEnd) =>
-  signal === null ? `it ended with exit code ${exitCode}` : `it was ended by ${signal}`;
+/** Runs a step of the start, which has its own limit. */
+async function limitStep<T>(
+  what: string,
+  limitMs: number,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timerMs(limitMs));
+  try {
+    return await run(limit.signal);
+  } catch (error) {
+    if (limit.signal.aborted) throw new Error(`it did not answer ${what} within ${limitMs} ms`);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
-const errorText = (error: unknown) => (error instanceof Error ? error.message : String(error));
+/** Where a server is between its start and its end; from each state it can only go on to a later one. */
+type State =
+  | { at: "connecting"; client?: McpClient }
+  | { at: "listing"; client: McpClient; hasChanged: boolean }
+  | { at: "ready"; client: McpClient; calls: ServerCalls; isChangeReported: boolean }
+  /** The host ends the process, whose calls end with it. `stderrTail`: what it had written before its stdout was closed. */
+  | { at: "failing"; client?: McpClient; reason: string; stderrTail: string | undefined }
+  | { at: "ended"; why: ServerCallError };
 
-/** Starts the process at once, and says when its tools are known. */
-export function startServer(launch: ServerLaunch, events: ServerEvents, means: ServerMeans): StartingServer {
-  const { label } = launch;
-  const limits = { ...defaultLimits, ...means.limits };
-  const durations = { ...defaultDurations, ...means.durations };
-  const redactor = createRedactor(launch.secrets);
-  const { processes } = means;
-  const log = launch.logFile === undefined ? undefined : processes.openLog(launch.logFile, limits.logBytes);
-  const child = processes.start(launch);
-  const errorOutput = captureErrorOutput(child.stderr, redactor, log);
+class ServerProcess implements StartingServer {
+  readonly label: string;
+  readonly ready: Promise<ConnectedServer>;
+  readonly #launch: ServerLaunch;
+  readonly #events: ServerEvents;
+  readonly #limits: ServerLimits;
+  readonly #durations: EndDurations;
+  readonly #redactor: Redactor;
+  readonly #child: SupervisedProcess;
+  readonly #errorOutput: ErrorOutput;
+  readonly #channel: StdioChannel;
+  /** Settles when the process is gone and all its output read; with how it died, where nobody had asked it to end. */
+  readonly #gone: Promise<ProcessDeath | undefined>;
+  #state: State = { at: "connecting" };
 
-  let end: ServerCallError | undefined;
-  let fault: string | undefined;
-  let tailAtFault: string | undefined;
-  let hasExited = false;
-  let isReady = false;
-  let hasChanged = false;
-  let wasChangeReported = false;
-  let client: McpClient | undefined;
-  let calls: ServerCalls | undefined;
-  let announceDeath: (death: ServerDeath) => void = () => {};
-  const death = new Promise<ServerDeath>((resolve) => {
-    announceDeath = resolve;
-  });
+  constructor(launch: ServerLaunch, events: ServerEvents, { processes, ...options }: StartOptions) {
+    this.label = launch.label;
+    this.#launch = launch;
+    this.#events = events;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#durations = { ...defaultDurations, ...options.durations };
+    this.#redactor = createRedactor(launch.secrets);
+    const { logFile } = launch;
+    const log = logFile === undefined ? undefined : processes.openLog(logFile, this.#limits.logBytes);
+    const child = processes.start(launch);
+    this.#child = child;
+    this.#errorOutput = captureErrorOutput(child.stderr, this.#redactor, log);
+    this.#channel = openStdioChannel(child, this.#limits, {
+      onReply: (id, reply) => this.#client?.onReply(id, reply),
+      onRequest: (request) => this.#client?.onRequest(request),
+      onNotification: (notification) => this.#onNotification(notification),
+      onNoise: (line) => {
+        const start = [...this.#redactor.redactCut(line)].slice(0, noiseCharacters).join("");
+        notifyHost(() => events.onStdoutNoise(start));
+      },
+      // What it writes from now on is about its closed stdout.
+      onFault: (reason) => this.#breakOff(reason, this.#errorOutput.tail()),
+    });
+    child.stdout.on("end", () => {
+      const timer = setTimeout(() => this.#breakOff("it has closed its output"), silentMs).unref();
+      void child.exited.then(() => clearTimeout(timer));
+    });
+    this.#gone = child.exited.then((end) => this.#onExit(end));
+    this.ready = this.#connect().catch((error) => this.#fail(error));
+    // Who starts several and gives up at the first fault never asks the others.
+    this.ready.catch(() => {});
+  }
 
-  const finish = (why: ServerCallError) => {
-    if (end !== undefined) return;
-    end = why;
-    channel.detach();
-    client?.close();
-  };
+  get #client(): McpClient | undefined {
+    return this.#state.at === "ended" ? undefined : this.#state.client;
+  }
 
-  const onNotification = ({ method, params }: Extract<Incoming, { kind: "notification" }>) => {
+  #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>): void {
+    const state = this.#state;
     switch (method) {
       case "notifications/progress":
-        return notifyHost(() => calls?.onProgress(params));
+        if (state.at === "ready") notifyHost(() => state.calls.onProgress(params));
+        break;
       case "notifications/tools/list_changed":
-        hasChanged = true;
-        if (!isReady || wasChangeReported) return;
-        wasChangeReported = true;
-        return notifyHost(() => events.onToolListChanged());
+        if (state.at === "listing") state.hasChanged = true;
+        if (state.at !== "ready" || state.isChangeReported) return;
+        state.isChangeReported = true;
+        notifyHost(() => this.#events.onToolListChanged());
+        break;
       case "notifications/message": {
         const level = own(params, "level");
         const logger = own(params, "logger");
         const entry = {
-          level: typeof level === "string" ? redactor.redact(level) : "info",
-          ...(typeof logger === "string" ? { logger: redactor.redact(logger) } : {}),
-          data: redactor.redactValue(own(params, "data") ?? null),
+          level: typeof level === "string" ? this.#redactor.redact(level) : "info",
+          ...(typeof logger === "string" ? { logger: this.#redactor.redact(logger) } : {}),
+          data: this.#redactor.redactValue(own(params, "data") ?? null),
         };
-        return notifyHost(() => events.onLog?.(entry));
+        notifyHost(() => this.#events.onLog?.(entry));
       }
     }
-  };
-  const breakOff = (reason: string) => {
-    fault ??= reason;
-    void child.end({ inputMs: 0, termMs: durations.termMs });
-  };
-  const channel: StdioChannel = openStdioChannel(child, limits, {
-    onReply: (id, reply) => client?.onReply(id, reply),
-    onRequest: (request) => client?.onRequest(request),
-    onNotification,
-    onNoise(line) {
-      const start = [...redactor.redactCut(line)].slice(0, noiseCharacters).join("");
-      notifyHost(() => events.onStdoutNoise(start));
-    },
-    onFault(reason) {
-      // What it writes from now on is about its closed stdout.
-      tailAtFault = errorOutput.tail();
-      breakOff(reason);
-    },
-  });
-  child.stdout.on("end", () => {
-    setTimeout(() => hasExited || breakOff("it has closed its output"), silentMs).unref();
-  });
+  }
 
-  const describeExit = (how: ProcessEnd) =>
-    fault === undefined ? describeEnd(how) : `it was ended because ${fault}`;
-  const gone = child.exited.then(async (how) => {
-    hasExited = true;
-    await readToEnd([child.stdout, child.stderr]);
-    const written = errorOutput.finish();
-    const info: ServerDeath = {
-      ...how,
-      ...(fault === undefined ? {} : { reason: fault }),
-      stderrTail: tailAtFault ?? errorOutput.tail(),
-    };
-    if (end === undefined) {
-      finish(new ServerCallError("died", `The server ${label} is gone: ${describeExit(how)}.`, info));
-      announceDeath(info);
+  /** Ends a server that cannot be talked to any more; the first reason counts. */
+  #breakOff(reason: string, stderrTail?: string): void {
+    const client = this.#client;
+    if (this.#state.at !== "ended" && this.#state.at !== "failing") {
+      this.#state = { at: "failing", ...(client && { client }), reason, stderrTail };
     }
-    await written;
-  });
+    void this.#child.end({ inputMs: 0, termMs: this.#durations.termMs });
+  }
 
-  async function stop(steps: EndDurations): Promise<void> {
-    if (child.pid === undefined) return;
-    await child.end(steps);
+  #end(why: ServerCallError): void {
+    const client = this.#client;
+    if (this.#state.at === "ended") return;
+    this.#state = { at: "ended", why };
+    this.#channel.detach();
+    client?.close();
+  }
+
+  async #onExit(end: ProcessEnd): Promise<ProcessDeath | undefined> {
+    await readToEnd([this.#child.stdout, this.#child.stderr]);
+    void this.#errorOutput.finish();
+    const state = this.#state;
+    if (state.at === "ended") return undefined;
+    const fault = state.at === "failing" ? state : undefined;
+    const death: ProcessDeath = {
+      ...end,
+      ...(fault && { reason: fault.reason }),
+      stderrTail: fault?.stderrTail ?? this.#errorOutput.tail(),
+    };
+    const message = `The server ${this.label} is gone: it ${describeExit(death)}.`;
+    this.#end(new ServerCallError("died", message, death));
+    return death;
+  }
+
+  /** Resolves when the process is gone and its log is written. */
+  async #stop(steps: EndDurations): Promise<void> {
+    if (this.#child.pid === undefined) return;
+    await this.#child.end(steps);
+    const written = this.#gone.then(() => this.#errorOutput.finish());
     // A process that even SIGKILL does not end is left to the system.
-    await Promise.race([gone, sleep(lastMs)]);
+    await Promise.race([written, sleep(lastMs)]);
   }
 
-  async function phase<T>(
-    what: string,
-    limitMs: number,
-    run: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), limitMs);
-    try {
-      return await run(limit.signal);
-    } catch (error) {
-      if (limit.signal.aborted) throw new Error(`it did not answer ${what} within ${limitMs} ms`);
-      throw error;
-    } finally {
-      clearTimeout(timer);
+  #throwIfEnded(): void {
+    if (this.#state.at === "ended") throw this.#state.why;
+  }
+
+  async #connect(): Promise<ConnectedServer> {
+    const { label, close } = this;
+    const { timeouts } = this.#launch;
+    await this.#child.started;
+    const library = await loadMcpClient();
+    if (this.#state.at === "ended") throw this.#state.why;
+    const client = createMcpClient(library, this.#channel);
+    this.#state.client = client;
+    await limitStep("`initialize`", timeouts.handshakeMs, (signal) => client.initialize(signal));
+    const { serverInfo } = client;
+    const tools = client.hasTools
+      ? await limitStep("`tools/list`", timeouts.listMs, (signal) => this.#listTools(client, signal))
+      : [];
+    this.#throwIfEnded();
+    const findEnd = () => (this.#state.at === "ended" ? this.#state.why : undefined);
+    const calls = createServerCalls(client, { redactor: this.#redactor, label, findEnd });
+    if (this.#state.at !== "failing") {
+      this.#state = { at: "ready", client, calls, isChangeReported: false };
+    }
+    const death = new Promise<ProcessDeath>((resolve) => {
+      void this.#gone.then((how) => how && resolve(how));
+    });
+    const pid = this.#child.pid ?? 0;
+    return { label, pid, serverInfo, tools, callTool: calls.call, death, close };
+  }
+
+  async #listTools(client: McpClient, signal: AbortSignal): Promise<readonly AdvertisedTool[]> {
+    for (let listing = 1; ; listing++) {
+      const state = { at: "listing" as const, client, hasChanged: false };
+      if (this.#state.at === "connecting" || this.#state.at === "listing") this.#state = state;
+      const invalid: [string, string][] = [];
+      const request = (params: Record<string, unknown>) => {
+        const sent = client.request("tools/list", params);
+        const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
+        return sent.answer.finally(unlisten);
+      };
+      const { bytesRead } = this.#channel;
+      const onInvalidTool = (name: string, reason: string) => invalid.push([name, reason]);
+      const tools = await listTools(request, { bytesRead, onInvalidTool, limits: this.#limits.list });
+      if (state.hasChanged && listing < mostListings) continue;
+      for (const [name, reason] of invalid) notifyHost(() => this.#events.onInvalidTool(name, reason));
+      return tools;
     }
   }
 
-  async function listAll(mcp: McpClient): Promise<readonly AdvertisedTool[]> {
-    if (!mcp.hasTools) return [];
-    return phase("`tools/list`", launch.timeouts.listMs, async (signal) => {
-      for (let listing = 1; ; listing++) {
-        hasChanged = false;
-        const invalid: [string, string][] = [];
-        const tools = await listTools(
-          {
-            async request(params) {
-              const request = mcp.request("tools/list", params);
-              const unlisten = whenAborted(signal, () => request.cancel("no answer in time"));
-              return request.answer.finally(unlisten);
-            },
-            bytesRead: channel.bytesRead,
-            onInvalidTool: (name, reason) => invalid.push([name, reason]),
-          },
-          limits.list,
-        );
-        if (hasChanged && listing < mostListings) continue;
-        for (const [name, reason] of invalid) notifyHost(() => events.onInvalidTool(name, reason));
-        return tools;
-      }
-    });
-  }
-
-  async function connect(): Promise<ConnectedServer> {
-    const pid = child.pid;
-    await child.started;
-    const library = await loadMcpClient();
-    if (end !== undefined) throw end;
-    const mcp = createMcpClient(library, channel);
-    client = mcp;
-    await phase("`initialize`", launch.timeouts.handshakeMs, (signal) => mcp.initialize(signal));
-    const { serverInfo } = mcp;
-    const tools = await listAll(mcp);
-    if (end !== undefined) throw end;
-    isReady = true;
-    const running = createServerCalls({ client: mcp, redactor, label, findEnd: () => end });
-    calls = running;
-    return { label, pid: pid ?? 0, serverInfo, tools, callTool: running.call, death, close };
-  }
-
-  async function fail(error: unknown): Promise<never> {
-    // Whoever stops to listen is mostly about to die, which is the better reason.
-    if (error instanceof AnswerError && error.code === undefined) await Promise.race([gone, sleep(dyingMs)]);
+  async #fail(error: unknown): Promise<never> {
+    // A server that stops listening is mostly about to die, which is the better reason.
+    if (error instanceof AnswerError && error.code === undefined) {
+      await Promise.race([this.#gone, sleep(dyingMs)]);
+    }
+    const { label } = this;
+    const state = this.#state;
+    const death = state.at === "ended" ? state.why.death : undefined;
     const describe = () => {
-      if (end?.reason === "closed") return "it was closed before it was ready";
-      if (end?.death !== undefined) return describeExit(end.death);
-      if (fault !== undefined) return fault;
-      if (error instanceof AnswerError) return describeAnswer(error, redactor);
-      return describeWords(errorText(error), redactor);
+      if (state.at === "ended") return "it was closed before it was ready";
+      if (state.at === "failing") return state.reason;
+      if (error instanceof AnswerError) return describeAnswer(error, this.#redactor);
+      return describeWords(error instanceof Error ? error.message : String(error), this.#redactor);
     };
-    const reason = describe();
-    finish(new ServerCallError("closed", `The server ${label} is closed.`));
-    await stop({ inputMs: 0, termMs: durations.termMs });
-    const stderrTail = tailAtFault ?? errorOutput.tail();
-    throw failure("ServerStartFailed", { label, reason, ...(stderrTail === "" ? {} : { stderrTail }) });
+    const cause = death === undefined ? { reason: describe() } : { exit: death };
+    this.#end(new ServerCallError("closed", `The server ${label} is closed.`));
+    await this.#stop({ inputMs: 0, termMs: this.#durations.termMs });
+    const tailAtFault = state.at === "failing" ? state.stderrTail : death?.stderrTail;
+    const stderrTail = tailAtFault ?? this.#errorOutput.tail();
+    const tail = stderrTail === "" ? {} : { stderrTail };
+    const reason = "exit" in cause ? `it ${describeExit(cause.exit)}` : cause.reason;
+    throw failure("ServerStartFailed", { label, ...cause, ...tail }, {}, { cause: new Error(reason) });
   }
 
-  let closing: Promise<void> | undefined;
-  function close(): Promise<void> {
-    closing ??= (() => {
-      finish(new ServerCallError("closed", `The server ${label} is closed.`));
-      return stop(durations);
-    })();
-    return closing;
-  }
+  readonly close = (): Promise<void> => {
+    this.#end(new ServerCallError("closed", `The server ${this.label} is closed.`));
+    return this.#stop(this.#durations);
+  };
+}
 
-  const ready = connect().catch(fail);
-  // Whoever starts several and gives up at the first fault never asks the others.
-  ready.catch(() => {});
-  return { label, ready, close };
+/** Starts the process at once, and says when its tools are known. */
+export function startServer(
+  launch: ServerLaunch,
+  events: ServerEvents,
+  options: StartOptions,
+): StartingServer {
+  return new ServerProcess(launch, events, options);
 }
 
 /** Starts one server and waits for its tools. Rejects with `ServerStartFailed`, and nothing is left running then. */
 export function connectServer(
   launch: ServerLaunch,
   events: ServerEvents,
-  means: ServerMeans,
+  options: StartOptions,
 ): Promise<ConnectedServer> {
-  return startServer(launch, events, means).ready;
+  return startServer(launch, events, options).ready;
 }

@@ -2,8 +2,8 @@ import { afterEach, expect } from "vitest";
 import type { ServerEvents, ServerLaunch } from "../../../src/mcp/client/connected-server.ts";
 import {
   type ServerLimits,
-  type ServerMeans,
   type StartingServer,
+  type StartOptions,
   startServer,
 } from "../../../src/mcp/client/start-server.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
@@ -33,7 +33,7 @@ export async function expectGone(pid: number, withinMs = 10_000): Promise<void> 
 export interface FixtureOptions {
   launch?: Partial<ServerLaunch>;
   limits?: Partial<ServerLimits>;
-  durations?: ServerMeans["durations"];
+  durations?: StartOptions["durations"];
 }
 
 /** Starts the fixture with its own options (see there); what it leaves behind fails the test. */
@@ -60,7 +60,7 @@ export function startFixture(
     onLog: (entry) => reports.log.push(entry),
   };
   const processes = createProcessPort({ leftoverMs: 400 });
-  const port: ServerMeans["processes"] = {
+  const port: StartOptions["processes"] = {
     ...processes,
     start(wanted) {
       const child = processes.start(wanted);
@@ -68,7 +68,7 @@ export function startFixture(
       return child;
     },
   };
-  const means: ServerMeans = { processes: port, durations: { ...soon, ...given.durations } };
+  const means: StartOptions = { processes: port, durations: { ...soon, ...given.durations } };
   if (given.limits !== undefined) means.limits = given.limits;
   const server = startServer(launch, events, means);
   started.push(server);

@@ -1,0 +1,20 @@
+import { printable } from "./text.ts";
+
+/** How a process came to its end. */
+export interface ProcessExit {
+  exitCode: number | null;
+  signal: string | null;
+  /** Why the host ended it, where it did, going on from "because": `it sent a message of more than 32 MiB`. */
+  reason?: string;
+}
+
+export interface ProcessDeath extends ProcessExit {
+  /** The end of what it wrote to stderr, without secrets. */
+  stderrTail: string;
+}
+
+/** Goes on from the process: `ended with exit code 3`. */
+export function describeExit({ exitCode, signal, reason }: ProcessExit): string {
+  if (reason !== undefined) return `was ended because ${printable(reason)}`;
+  return signal === null ? `ended with exit code ${exitCode}` : `was ended by ${signal}`;
+}
