@@ -93,7 +93,7 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
       return `the answers of the pack's files are together larger than ${formatSize(limits.packAnswerBytes)}`;
     case "exit":
       if (end.code === abortExitCode || memorySignals.has(end.signal ?? "")) return outOfMemory;
-      if (end.signal !== null) return `its process was ended by ${end.signal}`;
+      if (end.signal !== null) return `its process was terminated by ${end.signal}`;
       if (end.code === unsettledAwait) return "its top-level await never ends";
       if (end.code === answerLost) return "it left no way to answer";
       return `it ended the process (exit code ${end.code})`;

@@ -92,8 +92,10 @@ export function createProxyServer(
       };
       const breakOff = (what: string) => {
         running.stdout.destroy();
-        onStderr(Buffer.from(`The server ${label} was ended because it ${what}.\n`));
-        const answered = [...open].map((id) => answerFault(id, `The server was ended because it ${what}.`));
+        onStderr(Buffer.from(`The server ${label} was terminated because it ${what}.\n`));
+        const answered = [...open].map((id) =>
+          answerFault(id, `The server was terminated because it ${what}.`),
+        );
         void Promise.all(answered).then(close);
       };
       const onLine = (line: Buffer) => {

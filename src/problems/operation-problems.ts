@@ -1,7 +1,7 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
 import { formatInstall, formatWhy, type PackageManager } from "./install-command.ts";
-import { describeExit, type ProcessExit } from "./process-exit.ts";
+import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
 import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
 import { endSentence, formatCount, listOf, printable, quote } from "./text.ts";
 
@@ -253,7 +253,7 @@ export const operationProblems = {
       const fault =
         restartFault === undefined ? "" : ` It could not be restarted: ${printable(restartFault)}.`;
       const tail = exit.stderrTail?.trim() ? ` Last stderr output: ${printable(exit.stderrTail.trim())}` : "";
-      return `${subject} ${quote(label, 200)} exited unexpectedly${restart}: it ${describeExit(exit)}.${fault}${tail}`;
+      return `${subject} ${quote(label, 200)} exited unexpectedly${restart}: ${nameExit(exit)}.${fault}${tail}`;
     },
     hint: ({ isServed }) =>
       isServed

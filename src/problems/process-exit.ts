@@ -13,8 +13,14 @@ export interface ProcessDeath extends ProcessExit {
   stderrTail: string;
 }
 
-/** Goes on from the process: `ended with exit code 3`. */
+/** Continues after the subject: `exited with code 3`. */
 export function describeExit({ exitCode, signal, reason }: ProcessExit): string {
-  if (reason !== undefined) return `was ended because ${printable(reason)}`;
-  return signal === null ? `ended with exit code ${exitCode}` : `was ended by ${signal}`;
+  if (reason !== undefined) return `was terminated because ${printable(reason)}`;
+  return signal === null ? `exited with code ${exitCode}` : `was terminated by ${signal}`;
+}
+
+/** The same after a colon: `exit code 3`. */
+export function nameExit({ exitCode, signal, reason }: ProcessExit): string {
+  if (reason !== undefined) return `terminated because ${printable(reason)}`;
+  return signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
 }

@@ -124,7 +124,7 @@ describe.each(packageManagers)("with %s", (manager) => {
       onCommand: (one) => commands.push(one),
     }).catch((one: unknown) => one);
     expect(error).toMatchObject({ code: "InstallFailed" });
-    expect((error as Error).message).toMatch(/ended with exit code 1.*Everything is as it was\.$/);
+    expect((error as Error).message).toMatch(/exited with code 1.*Everything is as it was\.$/);
     expect(readState(directory)).toEqual(before);
     expect(commands.map((command) => command.split(" ")[1])).toEqual([
       manager === "npm" ? "install" : "add",
@@ -295,7 +295,7 @@ describe("a package manager that fails", () => {
     const script = `case "$*" in *jira*) echo "${words}" >&2; exit 1;; esac`;
     const directory = await setUp(script, "\n//registry.invalid/:_authToken=s3cret-token\n");
     const { message, hint } = await add(directory);
-    expect(message).toContain("npm ended with exit code 1 (E500). Everything is as it was.");
+    expect(message).toContain("npm exited with code 1 (E500). Everything is as it was.");
     expect(hint).toBe("npm error code E500 http://***@registry.invalid/ with ***");
   });
 

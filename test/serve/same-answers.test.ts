@@ -132,7 +132,7 @@ describe.each(["in-process", "process"])(
 );
 
 test("a child that ends is the failure of the call, but of an entry a client gets an error that says nothing", async () => {
-  const words = expect.stringMatching(/^The process that runs the package's code ended with exit code 3\./);
+  const words = expect.stringMatching(/^The process that runs the package's code exited with code 3\./);
   const details = { exitCode: 3, signal: null, stderr: "" };
   const tool = await callBoth("process", "die", {});
   expect(tool).toEqual({ session: { variant: "FatalError", message: words, details }, served: text(words) });

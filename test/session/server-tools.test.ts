@@ -23,7 +23,7 @@ describe("a server that sends a message of more than 32 MiB", () => {
 
   test("is ended, and the call, the problem and later calls say why", async () => {
     const session = await openForTest(makeProject({}), { config: { ...config, crash: "isolate" } });
-    const words = 'The server "probe" was ended because it sent a message of more than 32 MiB.';
+    const words = 'The server "probe" was terminated because it sent a message of more than 32 MiB.';
     const result = await session.callTool("probe_result", args);
     expect(result).toMatchObject({ variant: "FatalError", message: words });
     expect(result.details).toMatchObject({ reason: "it sent a message of more than 32 MiB" });

@@ -42,7 +42,7 @@ function started(child: ChildProcess): Promise<Started> {
     }
     child.once("message", (message) => resolve(message as Started));
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`The registry ended with exit code ${code}\n${output}`)));
+    child.once("exit", (code) => reject(new Error(`The registry exited with code ${code}\n${output}`)));
   });
 }
 

@@ -48,5 +48,5 @@ export async function runToSuccess(
 ): Promise<string> {
   const { stdout, stderr, exitCode } = await runProcess(command, args, options);
   if (exitCode === 0) return stdout;
-  throw new Error(`${[command, ...args].join(" ")} ended with exit code ${exitCode}\n${stdout}${stderr}`);
+  throw new Error(`${[command, ...args].join(" ")} exited with code ${exitCode}\n${stdout}${stderr}`);
 }

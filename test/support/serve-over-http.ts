@@ -49,7 +49,7 @@ export async function serveOverHttp(
     child.once("error", reject);
     void ended.then((code) => {
       clearTimeout(limit);
-      fail(`ended with exit code ${code}`);
+      fail(`exited with code ${code}`);
     });
   });
   return { url, pid: child.pid ?? -1, stderr: () => stderr, stop };

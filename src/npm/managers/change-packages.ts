@@ -55,7 +55,7 @@ function describeEnd(manager: string, { exitCode, fault, tail }: ManagerEnd): st
   if (exitCode === null) return `${manager} did not come to its end: ${fault}`;
   const [, ofNpm, ofPnpm] = codeOfFailure.exec(tail) ?? [];
   const code = ofNpm ?? ofPnpm;
-  return `${manager} ended with exit code ${exitCode}${code === undefined ? "" : ` (${code})`}`;
+  return `${manager} exited with code ${exitCode}${code === undefined ? "" : ` (${code})`}`;
 }
 
 const credentialKey = /(?:^|:)(?:_authToken|_auth|_password|password|key|otp)$/;

@@ -165,7 +165,7 @@ export function runManager(
     });
     // Not `close`: what it left running could hold its streams open for ever.
     child.on("exit", (exitCode, ending) => {
-      if (exitCode === null) fault ??= `it was ended by ${ending}`;
+      if (exitCode === null) fault ??= `it was terminated by ${ending}`;
       setTimeout(() => settle(exitCode), 200).unref();
     });
     child.on("close", (exitCode) => settle(exitCode));

@@ -98,7 +98,7 @@ describe("a server that can only be ended", () => {
     const error = await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
     expect(error).toMatchObject({ reason: "died" });
     const reason = "it sent a message of more than 1 MiB";
-    expect(error?.message).toContain(`it was ended because ${reason}.`);
+    expect(error?.message).toContain(`it was terminated because ${reason}.`);
     expect(await server.death).toMatchObject({ reason });
     await expectGone(server.pid);
   });

@@ -92,7 +92,7 @@ describe("a server that does not get as far as its tools", () => {
   test("has its exit code and its last words reported, without secrets", async () => {
     const options = { exitAtOnce: 7, stderr: "bad token hunter2\n" };
     const problem = await problemOf(options, { launch: { secrets: () => ["hunter2"] } });
-    expect(problem.message).toBe('The server "fixture" does not start: it ended with exit code 7.');
+    expect(problem.message).toBe('The server "fixture" does not start: it exited with code 7.');
     expect(problem.hint).toContain("bad token [redacted]");
   });
 

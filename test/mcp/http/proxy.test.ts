@@ -32,14 +32,14 @@ test("a server that sends too large a message is ended, and every call under way
   const other = await beginSession(served);
   const hanging = post(served, calling("hang", 2), session);
   const large = post(served, calling("text", 3, { bytes: 2 << 20 }), session);
-  const message = "The server was ended because it sent a message of more than 1 MiB.";
+  const message = "The server was terminated because it sent a message of more than 1 MiB.";
   for (const [id, answer] of [[2, hanging] as const, [3, large] as const]) {
     expect(await messagesOf(await answer)).toEqual([
       { jsonrpc: "2.0", id, error: { code: -32603, message } },
     ]);
   }
   expect(served.stderr.join("")).toContain(
-    "The server acme/pack/server was ended because it sent a message of more than 1 MiB.\n",
+    "The server acme/pack/server was terminated because it sent a message of more than 1 MiB.\n",
   );
   await expect.poll(async () => (await post(served, calling("echo"), session)).status).toBe(404);
   expect(await messagesOf(await post(served, calling("echo"), other))).toMatchObject([{ result: {} }]);
@@ -51,7 +51,9 @@ test("a server whose message nests too deep is ended as well", async () => {
   const line = `{"jsonrpc":"2.0","id":ID,"result":{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}}\n`;
   expect(await messagesOf(await post(served, calling("raw", 2, { line }), session))).toMatchObject([
     {
-      error: { message: "The server was ended because it sent a message that nests deeper than 512 levels." },
+      error: {
+        message: "The server was terminated because it sent a message that nests deeper than 512 levels.",
+      },
     },
   ]);
 });
