@@ -4,35 +4,28 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
-import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { type PackageManager, packageManagers } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
+import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
-import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 
 // 2.0.0 is the newest version of this pack; each of its tools tells its version.
 const name = "tb-versions";
 
 beforeAll(async () => {
-  const registry = inject("registry");
-  const folder = makeTemporaryFolder();
   const tool = { description: "Tells its version.", inputSchema: { type: "object" }, handler: "./tell.js" };
   const trailblaze = { tools: ["tell", "say"], servers: ["both"] };
-  try {
-    for (const version of ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]) {
-      writeTree(folder.path, {
-        "package.json": packManifest(name, { version, trailblaze }),
-        "trailblaze/tools.json": {
-          tell: { name: "versions_tell", ...tool },
-          say: { name: "versions_say", ...tool },
-        },
-        "trailblaze/servers/both.json": { tools: ["tell", "say"] },
-        "tell.js": `export default () => "${version}";\n`,
-      });
-      await runPackageManager("npm", ["publish"], { cwd: folder.path, registry, home: folder.path });
-    }
-  } finally {
-    folder.remove();
+  for (const version of ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]) {
+    await publish(inject("registry"), {
+      "package.json": packManifest(name, { version, trailblaze }),
+      "trailblaze/tools.json": {
+        tell: { name: "versions_tell", ...tool },
+        say: { name: "versions_say", ...tool },
+      },
+      "trailblaze/servers/both.json": { tools: ["tell", "say"] },
+      "tell.js": `export default () => "${version}";\n`,
+    });
   }
 });
 

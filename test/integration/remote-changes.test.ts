@@ -15,10 +15,11 @@ import { searchPacks } from "../../src/remote.ts";
 import { type ServeOptions, startServer } from "../../src/serve.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
-import { makeTar } from "../npm/make-tar.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
-import { packageManagers, runPackageManager } from "../support/package-managers.ts";
-import { makeTree, packManifest } from "../support/packs.ts";
+import { makeTar } from "../support/make-tar.ts";
+import { packageManagers } from "../support/package-managers.ts";
+import { packManifest } from "../support/packs.ts";
+import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
 
 const yes = () => true;
@@ -221,19 +222,12 @@ describe("before anything is changed,", () => {
 });
 
 /** Publishes a pack under a name of the registry's own, by this test alone. */
-async function publish(name: string, fields: Record<string, unknown>): Promise<void> {
-  const folder = makeTree({
+const publishPack = (name: string, fields: Record<string, unknown>) =>
+  publish(inject("registry"), {
     "package.json": packManifest(name, { trailblaze: { servers: ["own"] }, ...fields }),
     "trailblaze/servers/own.mjs": "export default { name: 'own', command: 'node', args: ['x.js'] };\n",
     "canary.js": "require('node:fs').writeFileSync(process.env.INIT_CWD + '/canary', '');\n",
   });
-  const registry = inject("registry");
-  await runPackageManager("npm", ["publish", "--access", "public"], {
-    cwd: folder,
-    registry,
-    home: makeTree({}),
-  });
-}
 
 describe("what packs could run while they are installed", () => {
   const scripts = { preinstall: "node canary.js", postinstall: "node canary.js" };
@@ -243,7 +237,7 @@ describe("what packs could run while they are installed", () => {
     async (manager) => {
       const registry = inject("registry");
       const name = `tb-scripts-${manager}`;
-      await publish(name, { type: "commonjs", scripts });
+      await publishPack(name, { type: "commonjs", scripts });
       useManagers(registry);
       const files = { ".npmrc": "ignore-scripts=false\n", ".yarnrc": "ignore-scripts false\n" };
       const directory = await makeProject(manager, { registry, files });
@@ -261,7 +255,7 @@ describe("what packs could run while they are installed", () => {
 
   test("is not let in by dependencies from elsewhere", async () => {
     const registry = inject("registry");
-    await publish("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
+    await publishPack("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
     useManagers(registry);
     const directory = await makeProject("npm", { registry });
     await expect(addPacks(["tb-foreign"], { cwd: directory, consent: yes })).rejects.toMatchObject({
@@ -326,7 +320,7 @@ describe("a package manager that fails", () => {
 
 test("validation tells what is wrong with what was added", async () => {
   const registry = inject("registry");
-  await publish("tb-broken", { trailblaze: { tools: ["missing"] } });
+  await publishPack("tb-broken", { trailblaze: { tools: ["missing"] } });
   useManagers(registry);
   const directory = await makeProject("npm", { registry });
   const { added, problems } = await addPacks(["tb-broken"], { cwd: directory, consent: yes });
@@ -385,7 +379,7 @@ test("a tag and a version are followed", async () => {
 
 test("other commands of servers than were shown are taken back", async () => {
   const registry = inject("registry");
-  await publish("tb-commands", { trailblaze: { servers: ["own"] } });
+  await publishPack("tb-commands", { trailblaze: { servers: ["own"] } });
   const proxy = await startRegistryProxy(registry);
   useManagers(proxy.url);
   const directory = await makeProject("npm", {

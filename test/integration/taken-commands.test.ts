@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { checkCommand } from "../../src/install/check-command.ts";
 import { createLaunch } from "../../src/install/entry/launch.ts";
@@ -13,6 +13,7 @@ import { makeProject, readState, useManagers } from "../npm/changeable-project.t
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { publish } from "../support/publish.ts";
 
 const yes = () => true;
 
@@ -32,34 +33,33 @@ const host = {
 };
 const dependencies = { trailblaze: "file:../trailblaze" };
 
-const published = new Map<string, Promise<void>>();
+const prompt = { name: "hello", description: "Says hello.", content: "Say hello." };
 
-/** Publishes a package of a name of this file's own, once. */
-function publish(name: string, fields: Record<string, unknown>): Promise<void> {
-  const known = published.get(name);
-  if (known !== undefined) return known;
-  const folder = makeTree({
+const publishPackage = (name: string, fields: Record<string, unknown> = {}) =>
+  publish(inject("registry"), {
     "package.json": { name, version: "1.0.0", ...fields },
     "taker.js": program(name),
-    "trailblaze/prompts/hello.json": { name: "hello", description: "Says hello.", content: "Say hello." },
+    "trailblaze/prompts/hello.json": prompt,
   });
-  const options = { cwd: folder, registry: inject("registry"), home: makeTree({}) };
-  const publishing = runPackageManager("npm", ["publish", "--access", "public"], options).then(() => {});
-  published.set(name, publishing);
-  return publishing;
-}
+const publishPack = (name: string, fields: Record<string, unknown> = {}) =>
+  publishPackage(name, packManifest(name, { trailblaze: { prompts: ["hello"] }, ...fields }));
 
-const pack = (name: string, fields: Record<string, unknown> = {}) => {
-  const { name: _, version, ...manifest } = packManifest(name, { trailblaze: { prompts: ["hello"] } });
-  return publish(name, { ...manifest, ...fields });
-};
-
-/** A pack that has a package with the command, two steps away. */
-async function publishCarrier(): Promise<void> {
-  await publish("tb-zzz-taker", { bin: { trailblaze: "taker.js" } });
-  await publish("tb-middle", { dependencies: { "tb-zzz-taker": "1.0.0" } });
-  await pack("tb-carrier", { dependencies: { "tb-middle": "1.0.0" } });
-}
+beforeAll(async () => {
+  const takes = { bin: { trailblaze: "taker.js" } };
+  await publishPack("tb-taker", takes);
+  // A pack that has a package with the command, two steps away.
+  await publishPackage("tb-zzz-taker", takes);
+  await publishPackage("tb-middle", { dependencies: { "tb-zzz-taker": "1.0.0" } });
+  await publishPack("tb-carrier", { dependencies: { "tb-middle": "1.0.0" } });
+  await publishPackage("tb-stand-in", { bin: { other: "taker.js" } });
+  await publishPackage("tb-aliasing", { dependencies: { trailblaze: "npm:tb-stand-in@1.0.0" } });
+  await publishPack("tb-alias-carrier", { dependencies: { "tb-aliasing": "1.0.0" } });
+  await publishPack("tb-zzz-direct", { bin: { trailblaze: "taker.js", node: "taker.js" } });
+  await publishPack("tb-harmless");
+  await publishPack("tb-silent");
+  await publishPackage("tb-zzz-silent");
+  await publishPack("tb-silent-carrier", { dependencies: { "tb-zzz-silent": "1.0.0" } });
+});
 
 async function makeHost(manager: PackageManager, registry: string = inject("registry")) {
   useManagers(registry);
@@ -73,7 +73,6 @@ const check = (directory: string) => checkCommand(createNodeInspectionPort(), di
 
 describe.each(packageManagers)("with %s", (manager) => {
   test("a pack with the command is refused before anything is changed", async () => {
-    await pack("tb-taker", { bin: { trailblaze: "taker.js" } });
     const directory = await makeHost(manager);
     const before = readState(directory);
     const asked: unknown[] = [];
@@ -88,7 +87,6 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 
   test("a dependency with the command is found afterwards, and everything is as it was", async () => {
-    await publishCarrier();
     const directory = await makeHost(manager);
     const before = readState(directory);
     await expect(addPacks(["tb-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
@@ -103,7 +101,6 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 
   test("a project that has no trailblaze of its own is protected as well", async () => {
-    await publishCarrier();
     useManagers(inject("registry"));
     const directory = await makeProject(manager, { registry: inject("registry") });
     const before = readState(directory);
@@ -116,9 +113,6 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 
   test("a package that another one puts in the place of trailblaze is found", async () => {
-    await publish("tb-stand-in", { bin: { other: "taker.js" } });
-    await publish("tb-aliasing", { dependencies: { trailblaze: "npm:tb-stand-in@1.0.0" } });
-    await pack("tb-alias-carrier", { dependencies: { "tb-aliasing": "1.0.0" } });
     useManagers(inject("registry"));
     const directory = await makeProject(manager, { registry: inject("registry") });
     const options = { cwd: directory, consent: yes };
@@ -129,8 +123,6 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 
   test("the command of a package that was installed in another way is reported, and runs in no client", async () => {
-    await pack("tb-zzz-direct", { bin: { trailblaze: "taker.js", node: "taker.js" } });
-    await pack("tb-harmless");
     const registry = inject("registry");
     const directory = await makeHost(manager);
     const verb = manager === "npm" ? "install" : "add";
@@ -179,7 +171,6 @@ describe("what the registry announces", () => {
   };
 
   test("of a pack counts, as package managers go by it", async () => {
-    await pack("tb-silent");
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = announce("tb-silent", { bin: { trailblaze: "taker.js" } });
     const directory = await makeHost("npm", proxy.url);
@@ -188,8 +179,6 @@ describe("what the registry announces", () => {
   });
 
   test("of a dependency shows in what the command starts", async () => {
-    await publish("tb-zzz-silent", {});
-    await pack("tb-silent-carrier", { dependencies: { "tb-zzz-silent": "1.0.0" } });
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = announce("tb-zzz-silent", { bin: { trailblaze: "taker.js" } });
     const directory = await makeHost("npm", proxy.url);
@@ -210,7 +199,7 @@ test("files in a folder of commands count", async () => {
       directories: { bin: "commands" },
     }),
     "commands/deep/trailblaze": program("tb-folder"),
-    "trailblaze/prompts/hello.json": { name: "hello", description: "Says hello.", content: "Say hello." },
+    "trailblaze/prompts/hello.json": prompt,
   });
   const options = { cwd: folder, registry: inject("registry"), home: makeTree({}) };
   await runPackageManager("npm", ["publish", "--access", "public"], options);
@@ -221,8 +210,8 @@ test("files in a folder of commands count", async () => {
 });
 
 test("a pack that depends on trailblaze itself is added", async () => {
-  await publish("trailblaze", { bin: { trailblaze: "taker.js" } });
-  await pack("tb-dependent", { dependencies: { trailblaze: "1.0.0" } });
+  await publishPackage("trailblaze", { bin: { trailblaze: "taker.js" } });
+  await publishPack("tb-dependent", { dependencies: { trailblaze: "1.0.0" } });
   useManagers(inject("registry"));
   const directory = await makeProject("npm", { registry: inject("registry") });
   const { added } = await addPacks(["tb-dependent"], { cwd: directory, consent: yes });
@@ -235,7 +224,6 @@ test("a pack that depends on trailblaze itself is added", async () => {
 });
 
 test("what execution misses is not installed with such a command", async () => {
-  await publishCarrier();
   const directory = await makeHost("npm");
   const before = readState(directory);
   const { added, problems } = await installMissing([{ name: "tb-carrier", ranges: [] }], { cwd: directory });

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
-import { describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import { installMissing } from "../../src/npm/install-missing.ts";
 import { findManagerProgram, readManagerVersion } from "../../src/npm/managers/package-manager.ts";
@@ -10,31 +10,26 @@ import type { PackPreview } from "../../src/npm/preview-packs.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
-import { packageManagers, runPackageManager } from "../support/package-managers.ts";
-import { makeTree, packManifest } from "../support/packs.ts";
+import { packageManagers } from "../support/package-managers.ts";
+import { packManifest } from "../support/packs.ts";
+import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
 
 const yes = () => true;
 
-const published = new Map<string, Promise<void>>();
-
-/** Publishes a pack of a name of this file's own, once. */
-function publish(name: string, version = "1.0.0"): Promise<void> {
-  const known = published.get(`${name}@${version}`);
-  if (known !== undefined) return known;
-  const folder = makeTree({
+const publishPack = (name: string, version = "1.0.0") =>
+  publish(inject("registry"), {
     "package.json": packManifest(name, { version, trailblaze: { prompts: ["hello"] } }),
     "trailblaze/prompts/hello.json": { name: "hello", description: "Says hello.", content: "Say hello." },
   });
-  const options = { cwd: folder, registry: inject("registry"), home: makeTree({}) };
-  const publishing = runPackageManager("npm", ["publish", "--access", "public"], options).then(() => {});
-  published.set(`${name}@${version}`, publishing);
-  return publishing;
-}
+
+beforeAll(async () => {
+  for (const name of ["tb-notes", "tb-note", "tb-nodes", "tb-aged"]) await publishPack(name);
+  await publishPack("tb-aged", "2.0.0");
+});
 
 /** A project that has the pack `tb-notes`. */
 async function makeHost() {
-  for (const name of ["tb-notes", "tb-note", "tb-nodes"]) await publish(name);
   const registry = inject("registry");
   const home = useManagers(registry);
   const directory = await makeProject("npm", { registry, dependencies: { "tb-notes": "1.0.0" } });
@@ -105,8 +100,6 @@ describe("the age of a version", () => {
 
   /** A registry whose versions have the given ages, in days; the newest is tagged as the latest. */
   async function startRegistryOf(name: string, ages: Readonly<Record<string, number>> | undefined) {
-    await publish(name);
-    await publish(name, "2.0.0");
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = (_path, document) => {
       if (document.name !== name || !("versions" in document)) return document;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { onTestFinished, vi } from "vitest";
-import { type Consumer, installWith } from "../support/install.ts";
+import { inject, onTestFinished, vi } from "vitest";
+import { type Consumer, copyInstalled } from "../support/install.ts";
 import type { PackageManager } from "../support/package-managers.ts";
 import { inRepository } from "../support/repository.ts";
 import { useHome } from "./user-home.ts";
@@ -26,9 +26,9 @@ export function useManagers(registry: string): string {
   return home;
 }
 
-/** A project that a package manager has installed, which ends with the test. */
+/** A copy of a project that a package manager has installed; it is removed after the running test. */
 export async function makeProject(manager: PackageManager, consumer: Consumer): Promise<string> {
-  const { directory, remove } = await installWith(manager, consumer);
+  const { directory, remove } = await copyInstalled(manager, consumer, inject("registry"));
   onTestFinished(remove);
   // pnpm wants the store that it installed from.
   vi.stubEnv("npm_config_store_dir", join(directory, "../home/pnpm-store"));

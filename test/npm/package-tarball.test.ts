@@ -6,9 +6,9 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { hasIntegrity, unpackTarball } from "../../src/npm/registry/package-tarball.ts";
 import { readTar, TarballLimitError } from "../../src/npm/registry/read-tar.ts";
+import { makeTar, type TarEntry } from "../support/make-tar.ts";
 import { runPackageManager } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
-import { makeTar, type TarEntry } from "./make-tar.ts";
 
 const all = () => true;
 

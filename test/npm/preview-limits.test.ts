@@ -5,8 +5,8 @@ import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
+import { makeTar } from "../support/make-tar.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { makeTar } from "./make-tar.ts";
 import { startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 

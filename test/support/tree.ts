@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 /** Path with "/" → content. A string or bytes are written as they are, anything else as JSON. */
 export type Tree = Readonly<Record<string, unknown>>;
 
-const toContent = (value: unknown): string | Uint8Array =>
+export const toContent = (value: unknown): string | Uint8Array =>
   typeof value === "string" || value instanceof Uint8Array ? value : `${JSON.stringify(value, null, 2)}\n`;
 
 export function writeTree(folder: string, tree: Tree): void {
