@@ -4,16 +4,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeTree } from "../support/packs.ts";
-import { inRepository } from "../support/repository.ts";
-import { runCli } from "../support/run-cli.ts";
-import { runProcess } from "../support/run-process.ts";
+import { command, runCli } from "../support/run-cli.ts";
 import { makeProbePack } from "./probe-pack.ts";
 
-const host = inRepository("test/author/command-host.ts");
-const hostArguments = ["--import", import.meta.resolve("tsx"), host];
-
-const runCommand = (cwd: string, ...args: string[]) =>
-  runProcess(process.execPath, [...hostArguments, ...args], { cwd, env: process.env, timeoutMs: 60_000 });
+const runCommand = (cwd: string, ...args: string[]) => runCli(args, { cwd });
 
 describe("init", () => {
   test("makes a pack and says what comes next", async () => {
@@ -96,10 +90,8 @@ Next:
     async () => {
       const cwd = makeTree({});
       const ask = async (...answers: string[]) => {
-        const command = [process.execPath, ...hostArguments, "init", "my-tools"]
-          .map((word) => `'${word}'`)
-          .join(" ");
-        const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: process.env });
+        const line = `'${process.execPath}' '${command}' init my-tools`;
+        const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: process.env });
         let text = "";
         child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
           text += chunk;
@@ -185,7 +177,7 @@ A session is open, with 2 tools:
     "ends with %s in order, with one document on stdout",
     async (signal) => {
       const { directory, pids, running } = makeProbePack();
-      const child = spawn(process.execPath, [...hostArguments, "dev", directory, "--json"], {
+      const child = spawn(process.execPath, [command, "dev", directory, "--json"], {
         stdio: "pipe",
       });
       let stdout = "";

@@ -10,6 +10,7 @@ import { formatSchemaType } from "../../src/author/types/schema-type.ts";
 import { openSession } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
+import { findTypeErrors, messageOf } from "../support/type-errors.ts";
 
 const tool = (name: string, fields: Partial<DeclaredTool> = {}): DeclaredTool => ({
   name,
@@ -18,46 +19,21 @@ const tool = (name: string, fields: Partial<DeclaredTool> = {}): DeclaredTool =>
   ...fields,
 });
 
-/** Parsed once: libraries and sources are the same for every program. */
-const parsed = new Map<string, ts.SourceFile | undefined>();
-
-function createHost(options: ts.CompilerOptions, folder: string): ts.CompilerHost {
-  const host = ts.createCompilerHost(options);
-  return {
-    ...host,
-    getSourceFile(file, languageVersion) {
-      if (file.startsWith(folder)) return host.getSourceFile(file, languageVersion);
-      if (!parsed.has(file)) parsed.set(file, host.getSourceFile(file, languageVersion));
-      return parsed.get(file);
-    },
-  };
-}
-
 /** A compiler is slow where several run. */
 const timeout = 180_000;
 
 /** What a strict compiler says of declarations and of code that uses them. */
 function compile(declarations: string, code: string): string[] {
   const folder = makeTree({ "package.json": { type: "module" }, "tools.d.ts": declarations, "use.ts": code });
-  const options: ts.CompilerOptions = {
-    strict: true,
+  const files = [join(folder, "tools.d.ts"), join(folder, "use.ts")];
+  return findTypeErrors(files, {
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
-    noEmit: true,
     allowImportingTsExtensions: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
     lib: ["lib.es2022.d.ts"],
     types: [],
     paths: { "@trailblaze/scripting": [inRepository("packages/scripting/src/index.ts")] },
-  };
-  const files = [join(folder, "tools.d.ts"), join(folder, "use.ts")];
-  const program = ts.createProgram(files, options, createHost(options, folder));
-  return ts
-    .getPreEmitDiagnostics(program)
-    .filter(({ file }) => file === undefined || file.fileName.startsWith(folder))
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+  }).map(messageOf);
 }
 
 const usage = (body: string) => `import type { TrailblazeClient } from "@trailblaze/scripting";

@@ -5,6 +5,7 @@ import { OwnWrites } from "../../src/author/own-writes.ts";
 import { type WatchEvent, type WatchPackOptions, watchPack } from "../../src/author/watch-pack.ts";
 import { watchFolder } from "../../src/processes/folder-watcher.ts";
 import { makeTree } from "../support/packs.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { makeProbePack, toolDefinition } from "./probe-pack.ts";
 
 const writeJson = (file: string, value: unknown) => writeFileSync(file, JSON.stringify(value));
@@ -139,7 +140,7 @@ describe("a pack that is watched", () => {
     writeFileSync(program, hanging);
     const { next, stop } = startWatching(directory);
     await next("validated");
-    while (running().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitUntil(() => running().length > 0);
     writeFileSync(program, 'await import("./probe.mjs");\n');
     expect((await next("opened")).tools).toContain("probe_one");
     await stop();
@@ -246,6 +247,7 @@ test("changes that come together are told together, and none after the end", asy
   await promise;
   watcher.close();
   writeFileSync(join(folder, "c.txt"), "2");
+  // Proves that no change is reported after the end: twice the quiet time.
   await new Promise((done) => setTimeout(done, 200));
   expect(told).toEqual([["a/b.txt", "c.txt"]]);
 });

@@ -98,6 +98,7 @@ describe("a call", () => {
     const connection = await openConnection(opened);
     const request = formatRequest(opened, createRequest());
     await connection.send(request.slice(0, -5));
+    // The client's own delay.
     await new Promise((resolve) => setTimeout(resolve, 30));
     await connection.send(request.slice(-5));
     expect((await connection.answers(1))[0]?.body).toContain("done");
@@ -235,6 +236,7 @@ describe("a call in flight is aborted", () => {
     });
     expect((await resultOf(await post(opened))).error_message).toContain("20 ms");
     expect((await resultOf(await post(opened))).error_message).toContain("20 ms");
+    // Proves that nothing is reported late.
     await new Promise((resolve) => setTimeout(resolve, 20));
     process.off("unhandledRejection", rejected);
     expect(rejected).not.toHaveBeenCalled();

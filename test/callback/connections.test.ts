@@ -152,6 +152,7 @@ describe("a connection", () => {
     await expect.poll(() => opened.calls.length).toBe(1);
     await connection.send("nonsense\r\n\r\n");
     await connection.send("more nonsense\r\n\r\n");
+    // Proves that the nonsense is not answered before the call.
     await delay(50);
     expect(connection.received).toBe("");
     finish();

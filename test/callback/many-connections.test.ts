@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createRequest, type OpenedEndpoint, openEndpoint, post, resultOf } from "./open-endpoint.ts";
 import { formatHead, formatRequest, openConnection, type RawConnection } from "./raw-connection.ts";
 
-/** Longer than a connection has for its request while there are too many. */
+/** Longer than a connection is safe from being dropped; proves also that nothing else is dropped. */
 const settledMs = 300;
 
 /** Sends a callback on a connection of its own; the result, or the code of what went wrong on the way. */

@@ -178,7 +178,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     const { results } = await evaluateIn(root, ["tool.js"], options);
 
     expect(succeeded(results["tool.js"])).toEqual([]);
-    // What was sent would be here by now.
+    // Proves that nothing was sent: it would be here by now.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect([tcp, udp, local, abstract].map(({ touched }) => touched())).toEqual([0, 0, 0, 0]);
   });

@@ -112,8 +112,7 @@ describe("the lock of a file", () => {
     const { folder, lock } = makePlace();
     const held = await lock();
     const before = statSync(folder).mtimeMs;
-    await new Promise((resolve) => setTimeout(resolve, 2300));
-    expect(statSync(folder).mtimeMs).toBeGreaterThan(before + 1000);
+    await expect.poll(() => statSync(folder).mtimeMs, { timeout: 20_000 }).toBeGreaterThan(before + 1000);
     expect(held.isHeld()).toBe(true);
     await expect(lock({ waitMs: 50, graceMs: 0, staleMs: 0 })).rejects.toThrow(
       `process ${process.pid} holds`,

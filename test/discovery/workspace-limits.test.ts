@@ -286,7 +286,6 @@ test("whatever a pattern is, discovery answers, or rejects with an error of its 
       join(cwd, "package.json"),
       JSON.stringify({ name: "root", workspaces: ["packages/*", pattern] }),
     );
-    const start = performance.now();
     const problems = await discoverPacks({ cwd }).then(
       (found) => found.problems,
       (error) => {
@@ -298,6 +297,5 @@ test("whatever a pattern is, discovery answers, or rejects with an error of its 
       problems.filter(({ code }) => code !== "WorkspaceIncomplete"),
       JSON.stringify(pattern),
     ).toEqual([]);
-    expect(performance.now() - start, JSON.stringify(pattern)).toBeLessThan(5000);
   }
 });

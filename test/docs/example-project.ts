@@ -7,6 +7,7 @@ import { runProcess } from "../support/run-process.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
+import { findTypeErrors, messageOf } from "../support/type-errors.ts";
 
 /** What stands in the docs for the folder that an example runs in. */
 const shownDirectory = "/home/you/project";
@@ -84,20 +85,16 @@ export class ExampleProject {
 
   /** What the compiler has to say about modules of the project, a line each. */
   findTypeErrors(files: readonly string[]): string[] {
-    const program = ts.createProgram([...files], {
-      strict: true,
-      noEmit: true,
+    const errors = findTypeErrors(files, {
       allowJs: true,
       checkJs: true,
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
       lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
       types: ["node"],
       typeRoots: [inRepository("node_modules/@types")],
     });
-    return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
-      const text = ts.flattenDiagnosticMessageText(messageText, "\n");
+    return errors.map((error) => {
+      const { file, start } = error;
+      const text = messageOf(error);
       if (file === undefined || start === undefined) return text;
       const { line } = file.getLineAndCharacterOfPosition(start);
       return `${file.fileName.replace(this.#directory, "")}:${line + 1}: ${text}`;

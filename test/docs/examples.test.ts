@@ -5,9 +5,11 @@
 // in order, in a project of the page's own: with every sample pack installed, or, where the page writes its own
 // package.json, with nothing but the two packages of this repository. Then the page is compared with itself as it would
 // be with what was really printed. `npx vitest run test/docs -u` writes that into the pages: read the diff.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { inRepository } from "../support/repository.ts";
+import { findTypeErrors, messageOf } from "../support/type-errors.ts";
 import { ExampleProject } from "./example-project.ts";
 import { type Block, formatMarkdown, type Part, parseMarkdown } from "./markdown.ts";
 import { pages } from "./pages.ts";
@@ -69,3 +71,11 @@ test.each(examples)(
     await expect(filled).toMatchFileSnapshot(inRepository(page));
   },
 );
+
+test.each(["dist", "packages/scripting/dist"])("the declarations in %s have no type errors", (folder) => {
+  const names = readdirSync(inRepository(folder)).filter((name) => /\.d\.[mc]?ts$/.test(name));
+  expect(names).toContain("index.d.mts");
+  const files = names.map((name) => join(inRepository(folder), name));
+  const options = { lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"], types: ["node"] };
+  expect(findTypeErrors(files, options).map(messageOf)).toEqual([]);
+});

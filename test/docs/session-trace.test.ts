@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeProject, openForTest, probe, until } from "../session/support/session.ts";
+import { makeProject, openForTest, probe } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 /** What is different in every session. */
 const hideChance = (line: string) =>
@@ -27,6 +28,6 @@ test("the wire trace of docs/session.md is what really goes over the wire", asyn
   });
   await session.callTool("myapp_login", { user: "ada" });
   const lines = () => readFileSync(trace, "utf8").trimEnd();
-  await until(() => lines().split("\n").length >= shown.split("\n").length);
+  await waitUntil(() => lines().split("\n").length >= shown.split("\n").length);
   expect(hideChance(lines())).toBe(hideChance(shown));
 });

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, inject, test, vi } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
@@ -20,7 +19,7 @@ import { makeTar } from "../support/make-tar.ts";
 import { packageManagers } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
-import { runCli } from "../support/run-cli.ts";
+import { command, runCli } from "../support/run-cli.ts";
 
 const yes = () => true;
 const namesOf = (packs: readonly { name: string }[]) => packs.map(({ name }) => name);
@@ -329,12 +328,10 @@ test("validation tells what is wrong with what was added", async () => {
 });
 
 describe.skipIf(process.platform !== "linux")("on a terminal", () => {
-  const host = fileURLToPath(new URL("../npm/command-host.ts", import.meta.url));
-
   /** Runs `add` on a pseudo-terminal, and answers once the question is there. */
   async function addOnTerminal(cwd: string, answer: string): Promise<string> {
-    const command = `'${process.execPath}' --import '${import.meta.resolve("tsx")}' '${host}' add @globex/calculator`;
-    const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: process.env });
+    const line = `'${process.execPath}' '${command}' add @globex/calculator`;
+    const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: process.env });
     let text = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;

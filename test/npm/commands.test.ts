@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { CommandInput } from "../../src/cli/command.ts";
 import { run as runAdd } from "../../src/cli/commands/add.ts";
@@ -9,6 +8,7 @@ import { run as runSearch } from "../../src/cli/commands/search.ts";
 import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
 import { createProblem } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
+import { command } from "../support/run-cli.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
@@ -123,12 +123,10 @@ test("what packs would bring is shown line by line, hostile text harmless", () =
   ]);
 });
 
-const host = fileURLToPath(new URL("./command-host.ts", import.meta.url));
-
 /** Runs the command on a pseudo-terminal, and answers a question. */
 async function addOnTerminal(cwd: string, answer: string): Promise<string> {
-  const command = `'${process.execPath}' --import '${import.meta.resolve("tsx")}' '${host}' add nobody-has-this`;
-  const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: process.env });
+  const line = `'${process.execPath}' '${command}' add nobody-has-this`;
+  const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: process.env });
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;

@@ -212,7 +212,10 @@ async function askHostile(stage: Stage, names: readonly string[], more: { abortM
 test.each(stages)(
   "whatever a registry answers to a request for a %s, it rejects and leaves nothing open",
   async (stage) => {
-    const names = Object.keys(answers);
+    // One reader decodes the answers of all stages; at 256 MiB, one encoding shows that it has the tarball's limit.
+    const isRepeated = (name: string) =>
+      stage === "tarball" && /^(deflate|raw|br$|a redirect to a bomb)/.test(name);
+    const names = Object.keys(answers).filter((name) => !isRepeated(name));
     const { ends } = await askHostile(stage, names);
     for (const [index, name] of names.entries()) {
       // What came to its end as a tarball is looked at as one.

@@ -37,7 +37,7 @@ const timer = setInterval(() => {
 const invoke = async (): Promise<Outcome> => ({ returned: describeReturned("answer") });
 let answered = 0;
 let errors = 0;
-for (let turn = 0; turn < 10; turn++) {
+for (let turn = 0; turn < 3; turn++) {
   for (const entry of entries) {
     await new Promise((resolve) => setTimeout(resolve, 1));
     const outcome = await runBundleEntry(entry, request, invoke);

@@ -146,6 +146,6 @@ test("a process goes on answering others while hostile calls are under way", {
     timeoutMs: 60_000,
   });
   const { answered, errors, longestPause } = JSON.parse(stdout);
-  expect({ answered, errors }).toEqual({ answered: 10, errors: 30 });
+  expect({ answered, errors }).toEqual({ answered: 3, errors: 9 });
   expect(longestPause).toBeLessThan(5000);
 });

@@ -1,7 +1,9 @@
 // A process that runs a pack's handlers one after the other, for tests of what becomes of it when they throw late.
 // Prints what was reported; then throws what is no pack's, if it is asked to.
 import { writeSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { createContext } from "./run-place.ts";
 
 interface Request {
@@ -14,7 +16,6 @@ interface Request {
 const { root, names, own, trusted = false } = JSON.parse(process.argv[2] ?? "{}") as Request;
 const reported: string[] = [];
 const runner = createInProcessRunner({ root, trusted, onLateError: (message) => reported.push(message) });
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const throwLater = () =>
   void setTimeout(() => {
     throw new Error("the host's own");
@@ -28,12 +29,14 @@ for (const name of names) {
       throw new Error("tool refused");
     },
   });
+  const before = reported.length;
   await runner.call({ root, source: { from: "module", handler: `./late.mjs#${name}` } }, {}, context);
-  await sleep(60);
+  await waitUntil(() => reported.length > before);
 }
 await runner.close();
 writeSync(1, `${JSON.stringify({ reported, listeners: process.listenerCount("uncaughtException") })}\n`);
 if (own === "throw") throwLater();
 if (own === "reject") void Promise.reject(new Error("the host's own"));
-await sleep(100);
+// Proves that nothing ends the process: what is thrown above would have done so by now.
+await delay(100);
 writeSync(1, "alive\n");

@@ -7,6 +7,7 @@ import { createProcessRunner, type ProcessRunnerOptions } from "../../src/runtim
 import { isRunning, readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { makePack } from "./make-pack.ts";
 import { createContext, inDefinition, inModule } from "./run-place.ts";
 
@@ -117,7 +118,9 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     const { runner, call } = createRunner(`
       let running = 0; let most = 0;
       export const a = async ({ n }) => {
-        most = Math.max(most, ++running); await new Promise((resolve) => setTimeout(resolve, 50)); running--;
+        most = Math.max(most, ++running);
+        while (most < 20) await new Promise((resolve) => setTimeout(resolve, 1));
+        running--;
         return { n, most, pid: process.pid };
       };`);
     expect(runner.hasStarted).toBe(false);
@@ -263,8 +266,10 @@ describe("when a call in a child is given up", { timeout: 30_000 }, () => {
   });
 
   test("and it loops, its process is ended, and the host lives", async () => {
-    const { call, runner } = createRunner(
-      "export const loops = ({ now }) => { while (now); }; export const a = () => 1;",
+    const { call, runner, root } = createRunner(
+      `import { writeFileSync } from "node:fs";
+      export const loops = ({ now }) => { if (now) writeFileSync("looping", ""); while (now); };
+      export const a = () => 1;`,
       { stuckMs: 200 },
     );
     // Loaded, so that the next call of it loops at once.
@@ -272,7 +277,8 @@ describe("when a call in a child is given up", { timeout: 30_000 }, () => {
     const controller = new AbortController();
     const looping = call("loops", { now: true }, { signal: controller.signal });
     const other = call("a");
-    setTimeout(() => controller.abort(new Error("given up")), 100);
+    await waitUntil(() => existsSync(join(root, "looping")));
+    controller.abort(new Error("given up"));
     await expect(looping).rejects.toThrow("given up");
     await expect(other).rejects.toThrow("did not react within 200 ms");
     expect(await runner.death).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|KILL)/) });

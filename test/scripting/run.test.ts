@@ -5,11 +5,12 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { jsonOf, makeProject, openForTest, until } from "../session/support/session.ts";
+import { jsonOf, makeProject, openForTest } from "../session/support/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { isRunning } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { linkPackages, scriptingPackage } from "./support/scripting-package.ts";
 
 const server = readFileSync(inRepository("test/scripting/support/tools-server.mjs"), "utf8");
@@ -237,7 +238,7 @@ describe("under another MCP client", () => {
     const { client, stderr } = await connect(makeServerProject());
     const text = (name: string) => client.callTool({ name }).then(({ content }) => content);
     expect(await text("probe_late")).toEqual([{ type: "text", text: "early" }]);
-    await until(() => stderr().includes("It broke late.") && stderr().includes("Nobody waits."));
+    await waitUntil(() => stderr().includes("It broke late.") && stderr().includes("Nobody waits."));
     expect(await text("probe_first")).toEqual([{ type: "text", text: "1" }]);
   });
 
@@ -249,10 +250,10 @@ describe("under another MCP client", () => {
     await client.callTool({ name: "probe_first" });
     controller.abort("enough");
     await expect(call).rejects.toThrow("enough");
-    await until(() => stderr().includes("aborted: true"));
+    await waitUntil(() => stderr().includes("aborted: true"));
     await client.close();
-    await until(() => stderr().includes("the client has gone"));
-    await until(() => pid !== null && !isRunning(pid));
+    await waitUntil(() => stderr().includes("the client has gone"));
+    await waitUntil(() => pid !== null && !isRunning(pid));
   });
 });
 

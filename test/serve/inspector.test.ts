@@ -4,13 +4,13 @@ import { cpSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { until } from "../session/support/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 const require = createRequire(import.meta.url);
 const inspector = require.resolve("@modelcontextprotocol/inspector-cli");
@@ -60,7 +60,7 @@ describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 
     await expectListAndCalls(cwd, ["sh", "start.sh", server]);
     const pids = readPids(join(cwd, "pids.txt"));
     expect(pids).toHaveLength(4);
-    await until(() => !pids.some(isRunning));
+    await waitUntil(() => !pids.some(isRunning));
   });
 
   test("over HTTP, one server for all calls", async () => {

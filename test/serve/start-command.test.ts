@@ -6,9 +6,10 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { makeProject, probeServer, toolPack, until } from "../session/support/session.ts";
+import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 const script = inRepository("dist/cli/cli.cjs");
 
@@ -328,11 +329,11 @@ describe("a composed server over stdio", () => {
     const stop = new AbortController();
     const long = client.callTool({ name: "slow", arguments: { ms: 60_000 } }, undefined, {
       signal: stop.signal,
+      onprogress: () => stop.abort(),
     });
-    setTimeout(() => stop.abort(), 100);
     await expect(long).rejects.toThrow();
     const order = join(cwd, "node_modules/@acme/desk/order.txt");
-    await until(() => readFileSync(order, "utf8").includes("aborted"));
+    await waitUntil(() => readFileSync(order, "utf8").includes("aborted"));
   });
 
   test("has prompts of all three forms", async () => {
@@ -398,7 +399,7 @@ describe("a composed server over stdio", () => {
     child.stderr.on("data", (chunk) => {
       said += chunk;
     });
-    await until(() => said.includes("WAITING"));
+    await waitUntil(() => said.includes("WAITING"));
     child.kill(signal);
     expect(await exit).toBe(0);
     expect(said).toBe("printed while loading\nWAITING\n");
@@ -480,7 +481,7 @@ describe("a server over HTTP", () => {
     child.stderr.on("data", (chunk) => {
       said += chunk;
     });
-    await until(() => /http:\/\/\S+/.test(said));
+    await waitUntil(() => /http:\/\/\S+/.test(said));
     return /http:\/\/\S+/.exec(said)?.[0] ?? "";
   }
   async function connectTo(url: string, token?: string): Promise<Client> {
@@ -511,7 +512,7 @@ describe("a server over HTTP", () => {
     child.stderr.on("data", (chunk) => {
       said += chunk;
     });
-    await until(() => /http:\/\/\S+/.test(said));
+    await waitUntil(() => /http:\/\/\S+/.test(said));
     const client = await connectTo(/http:\/\/\S+/.exec(said)?.[0] ?? "");
     const call = { name: "search2", arguments: {}, task: { ttl: 1000 } };
     expect((await client.callTool(call as never)).content).toEqual([{ type: "text", text: "other" }]);
@@ -559,8 +560,8 @@ describe("a subprocess server over stdio", () => {
     child.stderr.on("data", (chunk) => {
       said += chunk;
     });
-    await until(() => said.includes("my last words"));
-    // As long as it takes both to end.
+    await waitUntil(() => said.includes("my last words"));
+    // The reader's own delay: both could end meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 300));
     let length = 0;
     child.stdout.on("data", (chunk) => {

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRunning, readPids } from "../support/processes.ts";
-import { jsonOf, makeProject, openForTest, probe, probeServer, toolPack, until } from "./support/session.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { jsonOf, makeProject, openForTest, probe, probeServer, toolPack } from "./support/session.ts";
 
 const device = { platform: "ANDROID", driverType: "adb", widthPixels: 1080, heightPixels: 2400 };
 const config = { trailblazeSubprocessToolsets: [probe()] };
@@ -291,7 +292,7 @@ describe("a server that ends during a session", () => {
       config: { crash: "isolate", trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
     });
     expect(await session.callTool("one_crash")).toMatchObject({ variant: "FatalError" });
-    await until(() => session.problems.some(({ code }) => code === "ServerDied"));
+    await waitUntil(() => session.problems.some(({ code }) => code === "ServerDied"));
     expect(await session.callTool("one_params")).toMatchObject({ variant: "FatalError" });
     expect(await session.callTool("two_params")).toMatchObject({ variant: "Success" });
   });
@@ -304,13 +305,13 @@ describe("a server that ends during a session", () => {
     });
     const token = jsonOf(await session.callTool("probe_env")).TRAILBLAZE_SESSION_TOKEN;
     expect(await session.callTool("probe_crash")).toMatchObject({ variant: "FatalError" });
-    await until(() => started.length === 2);
+    await waitUntil(() => started.length === 2);
     const again = jsonOf(await session.callTool("probe_env"));
     expect(again.TRAILBLAZE_SESSION_TOKEN).not.toBe(token);
     const answer = jsonOf(await session.callTool("probe_callback", { tool: "probe_params" }));
     expect(answer.status).toBe(200);
     await session.callTool("probe_crash");
-    await until(() => session.problems.some(({ code }) => code === "ServerDied"));
+    await waitUntil(() => session.problems.some(({ code }) => code === "ServerDied"));
     await expect(session.callTool("probe_env")).rejects.toMatchObject({ code: "SessionClosed" });
     expect(started).toEqual(["probe", "probe"]);
   });
@@ -333,7 +334,7 @@ describe("the end of a session", () => {
     setTimeout(() => stop.abort(new Error("enough")), 50);
     await expect(call).rejects.toThrow("enough");
     const log = join(session.logDir, "probe.log");
-    await until(() => existsSync(log) && readFileSync(log, "utf8").includes("cancelled"));
+    await waitUntil(() => existsSync(log) && readFileSync(log, "utf8").includes("cancelled"));
     expect(readFileSync(log, "utf8").match(/cancelled/g)).toHaveLength(1);
     const late = await session.callTool("probe_hang", {}, { timeoutMs: 30 });
     expect(late).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("30 ms") });
@@ -344,7 +345,7 @@ describe("the end of a session", () => {
     const session = await openForTest(cwd, { config });
     const told = ["probe", "packed"].map(async (name) => jsonOf(await session.callTool(`${name}_tell`)));
     const servers: { pid: number; token: string }[] = await Promise.all(told);
-    await until(() => readdirSync(session.logDir).length === 2);
+    await waitUntil(() => readdirSync(session.logDir).length === 2);
     for (const { pid } of servers) expect(isRunning(pid)).toBe(true);
     await session.close();
     for (const { pid } of servers) expect(isRunning(pid)).toBe(false);
@@ -385,6 +386,7 @@ describe("a start that is given up", () => {
       "package.json": { trailblaze: { tools: ["code"] } },
       "trailblaze/tools/code.mjs": "export default { name: 'code', inputSchema: {}, handler: () => 1 };",
     };
+    const pidFiles: string[] = [];
     for (const delay of [0, 5, 20, 40, 60, 90, 130]) {
       const cwd = makeProject({
         "@acme/probe": serverPack({ env: { PROBE_PREFIX: "p", PROBE_PIDS: "pids.txt" } }),
@@ -403,11 +405,12 @@ describe("a start that is given up", () => {
       );
       setTimeout(() => stop.abort(new Error("given up")), delay);
       await outcome;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      const files = [join(cwd, "pids.txt"), join(cwd, "node_modules/@acme/probe/pids.txt")];
-      const pids = files.flatMap(readPids);
-      expect(pids.filter(isRunning)).toEqual([]);
+      pidFiles.push(join(cwd, "pids.txt"), join(cwd, "node_modules/@acme/probe/pids.txt"));
+      expect(pidFiles.flatMap(readPids).filter(isRunning)).toEqual([]);
     }
+    // Proves that none starts late.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(pidFiles.flatMap(readPids).filter(isRunning)).toEqual([]);
   });
 
   test("is the end of the session where it comes later", async () => {
@@ -415,7 +418,7 @@ describe("a start that is given up", () => {
     const session = await openForTest(makeProject({}), { config, signal: stop.signal });
     const { pid } = jsonOf(await session.callTool("probe_tell"));
     stop.abort(new Error("enough"));
-    await until(() => !isRunning(pid));
+    await waitUntil(() => !isRunning(pid));
     await expect(session.callTool("probe_tell")).rejects.toThrow("enough");
   });
 });
@@ -428,7 +431,7 @@ describe("a call while its server is started again", () => {
       config: { crash: "relaunch", trailblazeSubprocessToolsets: [once], timeouts: { handshakeMs: 20_000 } },
     });
     expect(await session.callTool("probe_crash")).toMatchObject({ variant: "FatalError" });
-    await until(() =>
+    await waitUntil(() =>
       session.problems.some(({ code, severity }) => code === "ServerDied" && severity === "warning"),
     );
     expect(await session.callTool("probe_env", {}, { timeoutMs: 100 })).toMatchObject({

@@ -119,7 +119,7 @@ describe("what npm would pack", () => {
           folder.remove();
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });

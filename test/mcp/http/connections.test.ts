@@ -217,13 +217,14 @@ describe("closing", () => {
     deaf.socket.write(formatRequest(served.port, calling("large", 1, { length: 50_000_000 }), session));
     const slowBody = await openConnection(served.port);
     slowBody.socket.write(formatRequest(served.port, "", { "Content-Length": "4000" }));
+    // Time for both requests to arrive: neither gets an answer to wait for.
     await delay(200);
     await served.close();
     expect(statusesIn(await slowBody.closed)).toEqual([]);
   });
 
   test("is over although a server does not close", async () => {
-    const { create } = createTestServers();
+    const { create, slowCalls } = createTestServers();
     const stubborn: typeof create = (connection) => ({
       ...create(connection),
       close: () => new Promise(() => {}),
@@ -232,7 +233,7 @@ describe("closing", () => {
     const session = await beginSession(served);
     const slow = post(served, calling("slow"), session).then((answer) => answer.text());
     slow.catch(() => {});
-    await delay(100);
+    await expect.poll(() => slowCalls.length).toBe(1);
     await served.close();
     await expect(slow).rejects.toThrow();
   });

@@ -109,6 +109,7 @@ describe("a session ends", () => {
     expect((await listening(served, listens, stop.signal)).status).toBe(200);
     // Something else that ends is no end of these.
     for (const session of [calls, listens]) await messagesOf(await post(served, calling("echo", 3), session));
+    // Proves that neither ends: several times their time to live.
     await delay(500);
     expect(served.closed).toEqual([]);
     served.slowCalls[0]?.finish();
@@ -223,6 +224,7 @@ describe("the stream of an answer", () => {
 
 describe("where there are as many sessions as may be, and no token,", () => {
   const soon = { connections: { replaceableAfterMs: 150 } };
+  /** Longer than a session that was never used is safe. */
   const settle = () => delay(250);
   const statusOfNext = async (served: { url: string }) => (await post(served, initializing())).status;
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -99,6 +100,7 @@ describe("a line", () => {
     served.say(...begin, ping(2).padEnd(1000));
     await served.untilMessages(2);
     served.input.write(" ".repeat(600));
+    // Proves that the line is not answered before it is too long.
     await delay(20);
     expect(served.messages()).toHaveLength(2);
     served.input.write(" ".repeat(600));
@@ -150,6 +152,7 @@ describe("it ends", () => {
     await Promise.all([served.close(), served.close()]);
     served.input.end();
     served.output.destroy();
+    // Proves that no second end is reported.
     await delay(50);
     expect(served.ends).toEqual(["closed"]);
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
@@ -163,6 +166,7 @@ describe("it ends", () => {
     served.say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } });
     await expect.poll(() => served.slowCalls[1]?.signal.aborted).toBe(true);
     served.input.end();
+    // Proves that it does not end before the answer.
     await delay(50);
     expect(served.ends).toEqual([]);
     served.slowCalls[0]?.finish();
@@ -183,8 +187,7 @@ describe("it ends", () => {
     served.input.destroy(new Error("EIO"));
     await expect.poll(() => served.ends).toEqual(["input"]);
     const input = new PassThrough();
-    input.end().resume();
-    await delay(10);
+    await once(input.end().resume(), "end");
     const ended = await serve({ input });
     await expect.poll(() => ended.ends).toEqual(["input"]);
   });
@@ -257,8 +260,7 @@ test("what the client does not take is not read for without end: input waits, an
   served.say(calling("large", 2, { length: 5000 }));
   await expect.poll(() => output.writableNeedDrain).toBe(true);
   for (let id = 3; id < 200; id++) served.say(calling("large", id, { length: 500 }));
-  await delay(100);
-  expect(served.input.isPaused()).toBe(true);
+  await expect.poll(() => served.input.isPaused()).toBe(true);
   await expect
     .poll(
       () => {
@@ -282,6 +284,7 @@ test("the end of the input counts while the client takes nothing, and what it sa
   served.say(...begin);
   await expect.poll(() => output.writableNeedDrain).toBe(true);
   served.say(calling("echo", 2, { held: true }));
+  // Proves that it is not read yet.
   await delay(20);
   expect(served.echoed).toEqual([]);
   served.input.end();

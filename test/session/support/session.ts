@@ -74,12 +74,3 @@ export function toolPack(
     ...files,
   };
 }
-
-/** Waits until a condition holds; for what happens in other processes. */
-export async function until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error("It did not come to that in time.");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
