@@ -3,6 +3,29 @@ import { defineConfig } from "vitest/config";
 // Node itself runs what loads packs' modules, so that these are loaded as they will be: not through Vite.
 const server = { deps: { external: [/\/src\/runtime\/module-loader\.mjs$/] } };
 
+/**
+ * Files that do not run because a test in them fails now and then on an unchanged commit. It stays empty: a file gets in
+ * only with a comment that links the issue with the failure and names who looks into it. It gets out, within two weeks,
+ * once the cause is fixed and the file passes 50 times in a row with the other core busy, or once the test is deleted.
+ */
+const quarantine: readonly string[] = [];
+
+/** Rooms whose tests start nothing and change nothing of their process: one process runs many files of them. */
+const shared = [
+  "config",
+  "data",
+  "expressions",
+  "extension-schema",
+  "inspection",
+  "json-schema",
+  "problems",
+  "qualified-names",
+  "validate",
+].map((room) => `test/${room}/**/*.test.ts`);
+
+// Many tests start processes; a limit is for hangs.
+const testTimeout = 30_000;
+
 export default defineConfig({
   test: {
     // Most of a test's time is waiting for processes.
@@ -12,11 +35,20 @@ export default defineConfig({
       {
         test: {
           server,
+          name: "shared",
+          include: shared,
+          exclude: [...quarantine],
+          isolate: false,
+          testTimeout,
+        },
+      },
+      {
+        test: {
+          server,
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/integration/**"],
-          // Many start processes; a limit is for hangs.
-          testTimeout: 30_000,
+          exclude: [...quarantine, ...shared, "test/integration/**"],
+          testTimeout,
         },
       },
       {
@@ -25,6 +57,7 @@ export default defineConfig({
           server,
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
+          exclude: [...quarantine],
           globalSetup: ["test/support/registry-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 240_000,
