@@ -41,13 +41,13 @@ describe("help", () => {
     },
   );
 
-  test("needs no project, and no arguments that a command would need", async () => {
+  test("needs neither a project nor the arguments of its command", async () => {
     const { exitCode } = await runCli(["list", "--help", "--cwd", "/nowhere"], { cwd: "/" });
     expect(exitCode).toBe(0);
   });
 
   test.concurrent.each(["nothing", "constructor", "__proto__", "toString"])(
-    "of %s, which is no command, is refused",
+    "of the unknown command %s is refused",
     async (name) => {
       const { stdout, exitCode } = await run("help", name);
       expect(stdout).not.toContain("undefined");
@@ -76,7 +76,7 @@ test.concurrent.each([["--version"], ["-v"]])("%s prints the version and nothing
   expect(exitCode).toBe(0);
 });
 
-describe("options of every command may come before it", () => {
+describe("common options are accepted before the command", () => {
   const makeProject = () => makeTree({ "package.json": packManifest("app") });
 
   test.each([
@@ -94,7 +94,7 @@ describe("options of every command may come before it", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("what follows the command stays its own", async () => {
+  test("an option after the command belongs to that command", async () => {
     const project = makeProject();
     const { stdout, exitCode } = await run("--cwd", project, "validate", "--strict", "--format", "json");
     expect(JSON.parse(stdout)).toMatchObject({ pack: "app" });
@@ -102,14 +102,14 @@ describe("options of every command may come before it", () => {
     expect((await run("--cwd", project, "list", "--strict", "--nope")).stderr).toContain("--nope");
   });
 
-  test("other options may not", async () => {
+  test("an option of one command is refused before the command", async () => {
     const { stderr, exitCode } = await run("--strict", "list");
     expect(stderr).toContain('"--strict"');
     expect(exitCode).toBe(2);
   });
 
   test.each([["--json"], ["--cwd=/"]])(
-    "%s without a command shows the help, as none does",
+    "%s without a command shows the help, like an empty command line",
     async (option) => {
       const { stdout, exitCode } = await run(option);
       const text = option === "--json" ? JSON.parse(stdout).help : stdout;
@@ -120,7 +120,7 @@ describe("options of every command may come before it", () => {
 });
 
 // Windows lets nobody delete a folder that a process is in.
-describe.skipIf(process.platform === "win32")("in a folder that is deleted", () => {
+describe.skipIf(process.platform === "win32")("in a deleted working directory", () => {
   const runWhereDeleted = (...args: readonly string[]) => {
     const cwd = join(makeTree({ "package.json": packManifest("app"), "gone/x": "" }), "gone");
     const script = 'rm -r "$PWD" && exec "$@"';
@@ -132,24 +132,27 @@ describe.skipIf(process.platform === "win32")("in a folder that is deleted", () 
     });
   };
 
-  test.concurrent.each([["list"], ["validate"], ["inspect"]])("%s says so", async (name) => {
-    const args = name === "inspect" ? [name, "app"] : [name];
-    const { stdout, stderr, exitCode } = await runWhereDeleted(...args);
-    expect(exitCode).toBe(2);
-    expect(stdout).toBe("");
-    expect(stderr).toMatch(/^error ProjectNotFound/);
-    expect(stderr).toContain('There is no folder "."');
-    expect(stderr).not.toMatch(/ENOENT|uv_cwd|node:|\bat .*:\d+/);
-  });
+  test.concurrent.each([["list"], ["validate"], ["inspect"]])(
+    "%s reports the missing folder",
+    async (name) => {
+      const args = name === "inspect" ? [name, "app"] : [name];
+      const { stdout, stderr, exitCode } = await runWhereDeleted(...args);
+      expect(exitCode).toBe(2);
+      expect(stdout).toBe("");
+      expect(stderr).toMatch(/^error ProjectNotFound/);
+      expect(stderr).toContain('There is no folder "."');
+      expect(stderr).not.toMatch(/ENOENT|uv_cwd|node:|\bat .*:\d+/);
+    },
+  );
 
-  test("under --json it is one document", async () => {
+  test("list --json prints the error as one JSON document", async () => {
     const { stdout, stderr, exitCode } = await runWhereDeleted("list", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "ProjectNotFound" } });
     expect(stderr).toBe("");
     expect(exitCode).toBe(2);
   });
 
-  test("what needs no folder works, and so does another one", async () => {
+  test("--version and --cwd with an existing folder work", async () => {
     expect((await runWhereDeleted("--version")).stdout).toBe(`${version}\n`);
     const project = makeTree({ "package.json": packManifest("app") });
     const { stdout, exitCode } = await runWhereDeleted("list", "--json", "--cwd", project);
@@ -158,7 +161,7 @@ describe.skipIf(process.platform === "win32")("in a folder that is deleted", () 
   });
 });
 
-describe("a command line that cannot be understood", () => {
+describe("invalid arguments", () => {
   const lines: readonly (readonly string[])[] = [
     ["lst"],
     ["LIST"],
@@ -188,7 +191,7 @@ describe("a command line that cannot be understood", () => {
   ];
 
   test.concurrent.each(lines.map((args) => [args]))(
-    "%j is explained on stderr, exit code 2",
+    "%j are explained on stderr, with exit code 2",
     async (args) => {
       const { stdout, stderr, exitCode } = await run(...args);
       expect(exitCode).toBe(2);
@@ -200,7 +203,7 @@ describe("a command line that cannot be understood", () => {
   );
 
   test.concurrent.each(lines.map((args) => [args]))(
-    "%j is one JSON document under --json, exit code 2",
+    "%j with --json are one JSON document, with exit code 2",
     async (args) => {
       const { stdout, stderr, exitCode } = await run(...args, "--json");
       expect(exitCode).toBe(2);
@@ -213,12 +216,12 @@ describe("a command line that cannot be understood", () => {
     },
   );
 
-  test("of a slip suggests what was meant", async () => {
+  test("with a typo get a suggestion", async () => {
     expect((await run("lst")).stderr).toContain("list");
     expect((await run("inpect")).stderr).toContain("inspect");
   });
 
-  test("of a kind names the kinds there are", async () => {
+  test("with an unknown kind get the list of kinds", async () => {
     const { stderr } = await run("list", "widgets");
     for (const kind of ["servers", "tools", "toolsets", "prompts"]) expect(stderr).toContain(kind);
   });

@@ -35,7 +35,7 @@ async function fail(args: readonly string[], cwd = makeProject()) {
 
 const lists = "`trailblaze list` shows the installed packs";
 
-describe("a name that is the config's leads to it, and never to a package of that name", () => {
+describe("a hint for a name from the config points to the config, not to an npm package", () => {
   test.each([
     [
       ["call", "everything/probe_params"],
@@ -80,7 +80,7 @@ describe("a name that is the config's leads to it, and never to a package of tha
     expect(error.hint).not.toMatch(/install|\badd\b/);
   });
 
-  test("in the config's own toolsets", async () => {
+  test("a hint for the config's own toolsets points to the config", async () => {
     const { stdout } = await runCli(["tools", "--json"], { cwd: makeProject() });
     const problems = JSON.parse(stdout).problems.filter(
       ({ path }: { path?: string[] }) => path?.[0] === "toolsets",
@@ -89,7 +89,7 @@ describe("a name that is the config's leads to it, and never to a package of tha
   });
 });
 
-describe("a word that somebody typed is never the name of a package to install", () => {
+describe("a hint never suggests installing a package named after a mistyped word", () => {
   test.each([
     [
       ["inspect", "echo"],
@@ -106,7 +106,7 @@ describe("a word that somebody typed is never the name of a package to install",
     expect(error.hint).not.toMatch(/install |\badd\b/);
   });
 
-  test("nor is what a module imports", async () => {
+  test("a hint never suggests installing a package that a module imports", async () => {
     const cwd = makeTree({
       "package.json": packManifest("x", { trailblaze: { tools: ["t"] } }),
       "trailblaze/tools/t.mjs": 'import a from "stranger"; export default a;',
@@ -147,7 +147,7 @@ describe("a hint names the project's own package manager", () => {
     }
   });
 
-  test("with the range that was asked for, and where another version is installed", async () => {
+  test("includes the requested range, also where another version is installed", async () => {
     const cwd = makeProject({ ...pnpm, "trailblaze.config.json": {} });
     expect((await fail(["call", "acme/confluence@^2/page"], cwd)).hint).toBe(
       'pnpm add "@acme/confluence@^2"',
@@ -155,7 +155,7 @@ describe("a hint names the project's own package manager", () => {
     expect((await fail(["call", "acme/jira@^2/getIssue"], cwd)).hint).toBe('pnpm add "@acme/jira@^2"');
   });
 
-  test("where the project is a member of a workspace that is installed by pnpm", async () => {
+  test("is pnpm in a member of a pnpm workspace", async () => {
     const root = makeTree({
       "package.json": { name: "root" },
       "pnpm-workspace.yaml": "packages: ['packages/*']\n",
@@ -165,12 +165,12 @@ describe("a hint names the project's own package manager", () => {
     expect(error.hint).toBe("pnpm add @acme/confluence");
   });
 
-  test("for what is declared and not installed", async () => {
+  test("is its install command for a dependency that is declared but not installed", async () => {
     const cwd = makeProject(pnpm);
     expect((await fail(["remove", "@acme/absent"], cwd)).hint).toBe("package.json declares it: pnpm install");
   });
 
-  test("in validation, and for a copy that does not count", async () => {
+  test("also in validation, and for a shadowed copy", async () => {
     const cwd = makeTree({
       ...yarn,
       "package.json": packManifest("x", {

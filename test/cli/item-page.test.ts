@@ -19,13 +19,13 @@ const showPrompt = async (fields: object) => {
   return (await showItem("hello", { prompts: ["hello"] }, files)).page;
 };
 
-test("a prompt shows its text", async () => {
+test("the page of a prompt shows its text", async () => {
   expect(await showPrompt({ content: "Greet {{who}}.\n  Politely.\n" })).toMatch(
     /\n\nGreet \{\{who\}\}\.\n {2}Politely\.$/,
   );
 });
 
-test("a prompt shows its messages", async () => {
+test("the page of a prompt shows its messages", async () => {
   const content = [
     { role: "user", content: "Greet {{who}}." },
     { role: "assistant", content: { type: "text", text: "Hello!" } },
@@ -35,7 +35,7 @@ test("a prompt shows its messages", async () => {
   expect(page).toContain('\n\nuser: Greet {{who}}.\nassistant: Hello!\nuser: {"type":"image"');
 });
 
-test("a long prompt is cut, and no character of it acts on a terminal", async () => {
+test("the page of a long prompt is cut, with control characters escaped", async () => {
   const page = await showPrompt({ content: `\u001b[2J${"x".repeat(5000)}\n${"line\n".repeat(100)}` });
   expect(page).toContain("\\u{001b}[2Jxxx");
   expect(page).toMatch(/x… \([\d,]+ more characters; --json shows all\)\nline\n/);
@@ -43,7 +43,7 @@ test("a long prompt is cut, and no character of it acts on a terminal", async ()
   expect(page).not.toContain("\u001b");
 });
 
-test("a toolset shows the tools that it comes to as servers offer them, also those of its toolsets", async () => {
+test("the page of a toolset lists the tools that servers offer for it, including those of nested toolsets", async () => {
   const files = {
     "trailblaze/tools/greet.json": greetTool("./x.js"),
     "trailblaze/tools/bow.json": greetTool("./x.js", { name: "hello_bow" }),
@@ -62,7 +62,7 @@ test("a toolset shows the tools that it comes to as servers offer them, also tho
   expect(Object.keys(item)).not.toContain("tools");
 });
 
-test("keys that mean nothing are marked, also those that other kinds have; free keys are not", async () => {
+test("the page of an item marks unknown keys, including keys of other kinds, but not free keys", async () => {
   const fields = { colour: "red", content: "Hi", "x-owner": "me", constructor: 1 };
   const files = { "trailblaze/tools/greet.json": greetTool("./x.js", fields) };
   const { page } = await showItem("greet", { tools: ["greet"] }, files);

@@ -70,13 +70,13 @@ describe("trailblaze list --json", () => {
     });
   });
 
-  test("says what the library says", async () => {
+  test("prints the same listing as the library", async () => {
     const cwd = makeProject(brokenPack);
     const { stdout } = await runCli(["list", "--json"], { cwd });
     expect(JSON.parse(stdout)).toEqual(await discoverPacks({ cwd }));
   });
 
-  test("of a project without packs is empty lists", async () => {
+  test("prints empty lists for a project without packs", async () => {
     const cwd = makeTree({ "package.json": { name: "app" } });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(JSON.parse(stdout)).toStrictEqual({ project: cwd, packs: [], problems: [] });
@@ -186,7 +186,7 @@ describe("trailblaze list for people", () => {
     expect(stdout).not.toContain("triage");
   });
 
-  test("says so when there is nothing", async () => {
+  test("says that no packs are installed", async () => {
     const cwd = makeTree({ "package.json": { name: "app" } });
     for (const args of [["list"], ["list", "prompts"]]) {
       const { stdout, exitCode } = await runCli(args, { cwd });
@@ -203,7 +203,7 @@ describe("trailblaze list for people", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("off a terminal is plain and whole, whatever the environment", async () => {
+  test("prints plain, uncut text when stdout is not a terminal, whatever the environment", async () => {
     const long = "x".repeat(300);
     const cwd = makeProject({
       "node_modules/notes/package.json": packManifest("notes", {
@@ -241,7 +241,7 @@ describe("the exit code of list", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("is 0 with a broken package that nobody declared", async () => {
+  test("is 0 with a broken package that is not a declared dependency", async () => {
     const cwd = makeProject({ "node_modules/stray/package.json": '{"trailblaze": ' });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(JSON.parse(stdout).problems).toEqual([expect.objectContaining({ severity: "warning" })]);
@@ -271,7 +271,7 @@ describe("the exit code of list", () => {
     }
   });
 
-  test("is 2 with a config that cannot be used, whose place is said", async () => {
+  test("is 2 with an invalid config, whose line is reported", async () => {
     const cwd = makeProject({ "trailblaze.config.yaml": "packs:\n  alow: []\n" });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(exitCode).toBe(2);
@@ -299,7 +299,7 @@ describe("--cwd", () => {
     }
   });
 
-  test("to a folder that does not exist is a failure that names it, exit code 2", async () => {
+  test("with a folder that does not exist fails with its name and exit code 2", async () => {
     const cwd = makeProject();
     const { stdout, stderr, exitCode } = await runCli(["list", "--cwd", "nowhere"], { cwd });
     expect(exitCode).toBe(2);
@@ -312,7 +312,7 @@ describe("--cwd", () => {
   });
 });
 
-test.skipIf(process.platform === "win32")("a reader that goes away early is no failure", () => {
+test.skipIf(process.platform === "win32")("list succeeds when its reader closes the pipe early", () => {
   const tools = Array.from({ length: 5000 }, (_, index) => [`tool${index}`, "x".repeat(100)]);
   const cwd = makeProject({
     "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools } }),
@@ -353,12 +353,12 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     return stdout;
   }
 
-  test("the text is coloured", () => {
+  test("text is colored", () => {
     expect(runOnTerminal("list", makeProject(brokenPack))).toMatch(/\u001b\[31merror/);
   });
 
   test.each([{ NO_COLOR: "1" }, { NO_COLOR: "true", FORCE_COLOR: "1" }, { TERM: "dumb" }])(
-    "the text is not coloured with %j",
+    "text is not colored with %j",
     (env) => {
       const text = runOnTerminal("list", makeProject(brokenPack), env);
       expect(text).toContain("error InvalidItemName");
@@ -366,7 +366,7 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     },
   );
 
-  test("JSON is not coloured", () => {
+  test("JSON is not colored", () => {
     const text = runOnTerminal("list --json", makeProject(brokenPack));
     expect(text).not.toContain("\u001b");
     expect(JSON.parse(text)).toHaveProperty("packs");
@@ -399,7 +399,7 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     ["list tools", "x".repeat(300)],
     ["inspect notes", "x".repeat(300)],
     ["inspect notes/a", "y".repeat(300)],
-  ])("of no width, as some report, %s is cut nowhere", (args, text) => {
+  ])("that reports no width, %s is not cut", (args, text) => {
     const cwd = makeProject(longTool);
     const shown = runOnTerminal(args, cwd, { NO_COLOR: "1" }, 0);
     expect(shown).toContain(text);

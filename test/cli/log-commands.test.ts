@@ -20,7 +20,7 @@ describe("text for the log of a CI job", () => {
     expect(disarmCommands(text)).toBe(shown);
   });
 
-  test("has no command in it, in whatever parts it comes", () => {
+  test("contains no log command, however it is split into chunks", () => {
     const part = fc
       .array(fc.constantFrom(":", "::", "#", "##", "[", "vso", " ", "\t", "\n", "x", "::stop-commands::"), {
         maxLength: 8,
@@ -41,7 +41,7 @@ describe("text for the log of a CI job", () => {
     );
   });
 
-  test("is told by the variables of runners", () => {
+  test("is detected by the environment variables of runners", () => {
     expect(isRunByRunner({ GITHUB_ACTIONS: "true" })).toBe(true);
     expect(isRunByRunner({ TF_BUILD: "True" })).toBe(true);
     expect(isRunByRunner({ TEAMCITY_VERSION: "2025.1" })).toBe(true);
@@ -83,7 +83,7 @@ function makeProject(): string {
   });
 }
 
-describe("in the log of a GitHub Actions job, nothing of a pack or a tool is a command", () => {
+describe("in a GitHub Actions log, text from a pack or a tool is never a workflow command:", () => {
   test.each([
     [["inspect", "x"]],
     [["inspect", "x/s"]],
@@ -113,7 +113,7 @@ describe("in the log of a GitHub Actions job, nothing of a pack or a tool is a c
     if (args.includes("--json")) expect(() => JSON.parse(stdout)).not.toThrow();
   });
 
-  test("annotations are commands of our own, and carry none of the pack's", async () => {
+  test("GitHub annotations contain no workflow command from a pack", async () => {
     const { stdout } = await runCli(["validate", "--format", "github"], {
       cwd: makeProject(),
       env: { GITHUB_ACTIONS: "true" },
@@ -121,7 +121,7 @@ describe("in the log of a GitHub Actions job, nothing of a pack or a tool is a c
     for (const line of stdout.trimEnd().split("\n")) expect(line).toMatch(/^::(error|warning|notice) /);
   });
 
-  test("a tool's text is as it is elsewhere, in JSON, and in generated source", async () => {
+  test("a tool's text is unchanged outside GitHub Actions, in JSON and in generated source", async () => {
     const cwd = makeProject();
     const elsewhere = await runCli(["call", "x_t"], { cwd, env: { GITHUB_ACTIONS: undefined } });
     expect(elsewhere.stdout).toContain("\n::stop-commands::x ::add-mask::a\n");

@@ -6,7 +6,7 @@ import { runCli } from "../support/run-cli.ts";
 const long = `${"word ".repeat(20_000)}zzz`;
 const note = "… (95,907 more characters; --json shows all)";
 
-describe("a text that is cut", () => {
+describe("cutting a long text", () => {
   test.each([
     ["abc", 3, "abc"],
     ["abcd", 3, "abc… (1 more character)"],
@@ -14,7 +14,7 @@ describe("a text that is cut", () => {
     ["😀😀😀😀😀", 3, "😀😀😀… (2 more characters)"],
     [`ab${"\ud800".repeat(3)}`, 3, "ab\ud800… (2 more characters)"],
     ["x".repeat(1_234_567), 4096, `${"x".repeat(4096)}… (1,230,471 more characters)`],
-  ])("%#", (text, limit, shown) => {
+  ])("case %#: ends at a whole character and says how much is missing", (text, limit, shown) => {
     expect(shorten(text, limit)).toBe(shown);
   });
 });
@@ -45,7 +45,7 @@ function makeProject(): string {
   });
 }
 
-describe("a long text of a pack is cut where people read it, with a note, and whole in JSON", () => {
+describe("a long text from a pack is cut in text output, with a note, and complete in JSON:", () => {
   test.each([
     [["inspect", "x"]],
     [["inspect", "x/t"]],
@@ -70,7 +70,7 @@ describe("a long text of a pack is cut where people read it, with a note, and wh
     },
   );
 
-  test("a tool's answer is whole: it is what was asked for", async () => {
+  test("the answer of a called tool is never cut", async () => {
     const { stdout } = await runCli(["call", "x_t"], { cwd: makeProject() });
     expect(stdout).toBe(`${long}\n`);
   });

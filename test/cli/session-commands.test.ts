@@ -48,7 +48,7 @@ const json = async (args: readonly string[], cwd: string, input?: string) => {
 };
 
 describe("trailblaze tools", () => {
-  test("shows what a model would see, and why not the rest", async () => {
+  test("lists the tools that a model sees, and why others are skipped", async () => {
     const cwd = makeShop();
     const { answer, exitCode, stderr } = await json(["tools", "--on-device"], cwd);
     expect(exitCode).toBe(0);
@@ -89,7 +89,7 @@ describe("trailblaze tools", () => {
     expect(text.stdout).toMatch(/shop_phone .*PlatformUnsupported/);
   });
 
-  test("takes a device and toolsets", async () => {
+  test("accepts a device and toolsets", async () => {
     const cwd = makeShop();
     const { answer } = await json(["tools", "--platform", "ios", "--toolset", "phones"], cwd);
     expect(answer.tools.map(({ name }: { name: string }) => name)).toEqual(["shop_phone"]);
@@ -99,7 +99,7 @@ describe("trailblaze tools", () => {
     expect(missing).toMatchObject({ exitCode: 1, answer: { error: { code: "ToolsetNotFound" } } });
   });
 
-  test("exits with 2 for a config that cannot be used, with its place", async () => {
+  test("exits with 2 for an invalid config, with line and column", async () => {
     const cwd = makeProject({}, { "trailblaze.config.yaml": "crash: fail\nisolaton: process\n" });
     const { exitCode, answer } = await json(["tools"], cwd);
     expect(exitCode).toBe(2);
@@ -113,7 +113,7 @@ describe("trailblaze tools", () => {
 });
 
 describe("trailblaze call", () => {
-  test("takes arguments as JSON, as words and from stdin", async () => {
+  test("accepts arguments as JSON, as key=value words and from stdin", async () => {
     const cwd = makeShop();
     const asJson = await json(["call", "shop_add", "--args", '{"item":"tea","count":2}'], cwd);
     expect(asJson.answer).toEqual({
@@ -131,7 +131,7 @@ describe("trailblaze call", () => {
     expect(wrong).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
   });
 
-  test("starts nothing for arguments that are none", async () => {
+  test("starts no server for invalid arguments", async () => {
     const cwd = makeShop();
     for (const args of [["--args", "[1"], ["--args", "-"], ["item"]]) {
       const { exitCode, stderr } = await runCli(["call", "shop_add", ...args], { cwd });
@@ -152,7 +152,7 @@ describe("trailblaze call", () => {
     expect(await ended).toBe("SIGINT");
   });
 
-  test("is no success where the tool ends the process", async () => {
+  test("fails when the tool exits the process", async () => {
     const cwd = makeProject({
       quitter: toolPack({ quit: {} }, "export const quit = () => process.exit(0);"),
     });
@@ -163,7 +163,7 @@ describe("trailblaze call", () => {
     expect(shown.stderr).toContain("ended the process");
   });
 
-  test("exits with 1 unless it succeeds, and never lets a tool's bytes reach a terminal", async () => {
+  test("exits with 1 unless it succeeds, and escapes control characters of a tool", async () => {
     const cwd = makeShop();
     const failed = await runCli(["call", "shop_fail"], { cwd });
     expect(failed).toMatchObject({ exitCode: 1, stdout: "ExceptionThrown: no stock\n" });
@@ -176,7 +176,7 @@ describe("trailblaze call", () => {
     });
   });
 
-  test("answers with one JSON document, whatever code of packs prints", async () => {
+  test("prints one JSON document, whatever a pack's code prints", async () => {
     const cwd = makeProject({
       loud: toolPack(
         { shout: { name: "shout" } },
@@ -208,7 +208,7 @@ describe("trailblaze call", () => {
     expect(text.stdout).toMatch(/^x{300000}\n$/);
   });
 
-  test("shows structured content without what acts on terminals", async () => {
+  test("escapes control characters in structured content", async () => {
     const cwd = makeProject({
       rude: toolPack(
         { data: {} },
@@ -219,7 +219,7 @@ describe("trailblaze call", () => {
     expect(stdout).toBe('{\n  "text": "\\u{202e}\\u{009b}31m"\n}\n');
   });
 
-  test("reads a word as text wherever the schema has a branch for text", async () => {
+  test("reads a word as a string wherever the schema allows a string", async () => {
     const branch = { anyOf: [{ type: "integer" }, { oneOf: [{ type: "string" }] }] };
     const properties = {
       branch,
@@ -237,7 +237,7 @@ describe("trailblaze call", () => {
     expect(answer.structuredContent).toEqual({ branch: "5", pick: "2", mixed: 2, number: 7 });
   });
 
-  test("keeps what a recording holds, and calls nothing where it cannot be written", async () => {
+  test("appends to a recording, and calls nothing when it cannot be written", async () => {
     const cwd = makeShop({ "trail.yaml": "# mine\n- shop_add: { item: tea }" });
     await runCli(["call", "shop_add", "item=milk", "--record", "trail.yaml"], { cwd });
     const trail = "# mine\n- shop_add: { item: tea }\n- shop_add:\n    item: milk\n";
@@ -255,7 +255,7 @@ describe("trailblaze call", () => {
     expect(readFileSync(join(cwd, "trailblaze.config.json"), "utf8")).toBe(config);
   });
 
-  test("is not failed by another pack that is broken", async () => {
+  test("succeeds although another pack is broken", async () => {
     const cwd = makeProject({
       "@acme/shop": shop,
       broken: { "package.json": { trailblaze: { tools: ["lost"] } } },
@@ -289,7 +289,7 @@ describe("trailblaze run", () => {
     ]);
   });
 
-  test("goes on where that is asked for, but not after a fatal error", async () => {
+  test("continues with --keep-going, but not after a fatal error", async () => {
     const steps = ["shop_fail", "shop_add", "shop_fatal", "shop_add"];
     const trail = steps.map((tool) => `- ${tool}: { item: x }\n`).join("");
     const cwd = makeShop({ "trail.yaml": trail });
@@ -303,7 +303,7 @@ describe("trailblaze run", () => {
     expect(await variants("--keep-going")).toEqual(["ExceptionThrown", "Success", "FatalError"]);
   });
 
-  test("runs nothing of a trail that is wrong, and says where", async () => {
+  test("runs nothing of an invalid trail, and reports its line", async () => {
     const cwd = makeShop({
       "shape.yaml": "- shop_add: { item: x }\n- shop_add: 3\n",
       "name.yaml": "- shop_ad:\n",
@@ -320,7 +320,7 @@ describe("trailblaze run", () => {
 });
 
 describe("trailblaze doctor", () => {
-  test("is content where sessions can be had", async () => {
+  test("passes when a session can open", async () => {
     const { exitCode, answer } = await json(["doctor"], makeShop());
     expect(exitCode).toBe(0);
     expect(answer.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
@@ -331,7 +331,7 @@ describe("trailblaze doctor", () => {
     );
   });
 
-  test("names every server that does not start, and every fault of the config", async () => {
+  test("names every server that does not start, and every error in the config", async () => {
     const dead = (name: string) => ({ name, command: "nowhere-to-be-found" });
     const servers = { trailblazeSubprocessToolsets: [dead("one"), probe(), dead("two")] };
     const { exitCode, answer } = await json(["doctor"], makeShop({ "trailblaze.config.json": servers }));
@@ -394,7 +394,7 @@ describe("trailblaze doctor", () => {
     });
   });
 
-  test("says where there is no project, as others do", async () => {
+  test("reports a missing project like other commands", async () => {
     const folder = makeTemporaryFolder();
     onTestFinished(folder.remove);
     const { exitCode, answer } = await json(["doctor"], folder.path);
@@ -402,7 +402,7 @@ describe("trailblaze doctor", () => {
     expect(answer).toMatchObject({ project: null, problems: [{ code: "ProjectNotFound" }] });
   });
 
-  test("looks for the servers of clients' entries where those entries start them", async () => {
+  test("looks up the servers of client entries in the folders where those entries start them", async () => {
     const shopping = makeProject({}, { "trailblaze.config.json": { servers: { mine: { tools: [] } } } });
     const elsewhere = makeProject({}, {});
     const env = { HOME: makeProject({}, {}), XDG_STATE_HOME: undefined, XDG_CONFIG_HOME: undefined };
@@ -435,7 +435,7 @@ describe("trailblaze doctor", () => {
 });
 
 describe("a relative --config with --cwd", () => {
-  test("starts from that folder, for every command", async () => {
+  test("is resolved against that folder by every command", async () => {
     const cwd = makeShop({
       "sub/package.json": { name: "sub" },
       "sub/mine.json": { logDir: "logs", device: { platform: "WEB" } },
@@ -452,7 +452,7 @@ describe("a relative --config with --cwd", () => {
 });
 
 describe("trailblaze list --built-in", () => {
-  test("adds what the config brings", async () => {
+  test("adds the tools and servers of the config", async () => {
     const cwd = makeShop({
       "trailblaze.config.yaml": [
         "builtIns:",

@@ -78,7 +78,7 @@ function makeWatchedProject() {
 test.each(
   [["list"], ["list", "--json"], ["list", "tools", "--json"], ["list", "--global"]].map((args) => [args]),
 )(
-  "%j opens package.json files and the project's own, runs nothing, writes nothing, stays off the network",
+  "%j reads only package.json files and the project's own files, runs and writes nothing, and makes no requests",
   async (args) => {
     const { root, env, marker, readLog } = makeWatchedProject();
     const { stdout, exitCode } = await runCli(args, { cwd: root, env });
@@ -94,7 +94,7 @@ test.each(
   },
 );
 
-test("the listing is the same, byte for byte, when only the package.json files are left", async () => {
+test("list prints the same bytes when only the package.json files are left", async () => {
   const { root } = makeWatchedProject();
   const before = await runCli(["list", "--json"], { cwd: root });
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {

@@ -6,7 +6,7 @@ import { runUsersNpm } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
 import { runToSuccess } from "../support/run-process.ts";
 
-test("files and environment count in npm's order", async () => {
+test("npm configuration files and variables have npm's precedence", async () => {
   const folder = makeTree({
     "project/.npmrc": "registry=http://project/\n@a:registry=http://a-project/\n",
     "project/package.json": { name: "x" },
@@ -40,7 +40,7 @@ test("files and environment count in npm's order", async () => {
   expect(text.trim().split("\n").sort()).toEqual(keys.map((key, index) => `${key}=${own[index]}`).sort());
 });
 
-test("variables are expanded as npm does", () => {
+test("variables in .npmrc are expanded as npm does", () => {
   const home = makeTree({
     ".npmrc": [
       "//h/:_authToken=${TOKEN}",
@@ -64,7 +64,7 @@ test("variables are expanded as npm does", () => {
   });
 });
 
-test("without a home, with folders for files and with nonsense nothing breaks", () => {
+test("a missing home, a folder named .npmrc and invalid lines are ignored", () => {
   const folder = makeTree({ ".npmrc/x": "", globalrc: "[x\n=\n\u0000[[" });
   const configuration = readNpmConfiguration({
     projectDirectory: folder,
@@ -75,7 +75,7 @@ test("without a home, with folders for files and with nonsense nothing breaks", 
   expect(toFetchOptions(configuration).registry).toBeUndefined();
 });
 
-test("options are those of npm-registry-fetch, what is no address left out", () => {
+test("the configuration becomes options of npm-registry-fetch, without invalid addresses", () => {
   const folder = makeTree({
     "ca.pem": "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----\n".repeat(2),
   });
@@ -108,7 +108,7 @@ test("options are those of npm-registry-fetch, what is no address left out", () 
   expect(toFetchOptions(new Map()).strictSSL).toBe(true);
 });
 
-test("the user's registry on this machine is npm's own answer", async () => {
+test("the registry of this machine's user is the one that npm reports", async () => {
   const cwd = makeTree({});
   const { stdout } = await runUsersNpm(["config", "get", "registry"], cwd);
   const configured = toFetchOptions(

@@ -10,7 +10,7 @@ import { canMountDisks, fillDisk, mountSmallDisk } from "../support/small-disk.t
 
 const consent = () => true;
 
-describe.skipIf(!canMountDisks).each(packageManagers)("on a disk that is full, with %s", (manager) => {
+describe.skipIf(!canMountDisks).each(packageManagers)("on a full disk, with %s,", (manager) => {
   async function makeFullProject(spare: number) {
     const registry = inject("registry");
     useManagers(registry);
@@ -22,7 +22,7 @@ describe.skipIf(!canMountDisks).each(packageManagers)("on a disk that is full, w
     return { cwd, state: () => ({ ...readState(cwd), installed: [] }) };
   }
 
-  test("a project is not touched where its files cannot be saved", async () => {
+  test("add changes nothing when it cannot back up the project's files", async () => {
     const { cwd, state } = await makeFullProject(0);
     const before = state();
     await expect(addPacks(["@acme/jira"], { cwd, consent })).rejects.toMatchObject({
@@ -32,7 +32,7 @@ describe.skipIf(!canMountDisks).each(packageManagers)("on a disk that is full, w
     expect(state()).toEqual(before);
   });
 
-  test("its files are as they were after an addition and a removal that ran out of space", async () => {
+  test("add and remove that run out of space restore the project's files", async () => {
     const { cwd, state } = await makeFullProject(20_480);
     const before = state();
     const addition = addPacks(["@acme/jira", "@acme/shop", "@globex/release-desk"], { cwd, consent });

@@ -106,7 +106,7 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
   });
 
   // Last, because it leaves nothing of the packs but their package.json.
-  test("are listed byte by byte the same when only their package.json files are left", async () => {
+  test("are listed with the same bytes when only their package.json files are left", async () => {
     const before = await discoverPacks({ cwd: project.directory });
 
     for (const { location } of before.packs) expect(deleteAllButManifests(location)).toBeGreaterThan(0);

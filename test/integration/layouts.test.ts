@@ -3,7 +3,7 @@ import { discoverPacks } from "../../src/index.ts";
 import { type InstalledProject, installWith } from "../support/install.ts";
 import { describeOrigins } from "../support/listing.ts";
 
-describe("packs installed in another layout than the package manager's usual one", () => {
+describe("packs installed in a layout that is not the package manager's default", () => {
   let project: InstalledProject | undefined;
   afterEach(() => project?.remove());
 
@@ -17,7 +17,7 @@ describe("packs installed in another layout than the package manager's usual one
     { manager: "pnpm", setting: "virtual-store-dir=.packages" },
     { manager: "pnpm", setting: "virtual-store-dir=../packages" },
     { manager: "pnpm", setting: "virtual-store-dir=../project-packages" },
-  ] as const)("are the same with $manager and $setting", async ({ manager, setting }) => {
+  ] as const)("are found with $manager and $setting", async ({ manager, setting }) => {
     project = await installWith(manager, {
       registry: inject("registry"),
       dependencies: { "@globex/release-desk": "^3.0.0", "@globex/text": "2.0.0", "is-number": "^7.0.0" },

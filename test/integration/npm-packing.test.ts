@@ -32,7 +32,7 @@ test.each<[string, Record<string, unknown>, Tree]>([
   [".gitignore", {}, { ".gitignore": "/setup.js\ndeep\n" }],
   ["both", {}, { ".gitignore": "lib\n", ".npmignore": "server\n" }],
   ["an ignore file inside", { files: ["lib", "trailblaze"] }, { "lib/.npmignore": "*.test.js\ndeep\n" }],
-])("%s", async (_what, fields, more) => {
+])("findPacked and npm pack select the same files: %s", async (_what, fields, more) => {
   const manifest = { name: "packed", version: "1.0.0", ...fields };
   const tree = Object.fromEntries(files.map((file) => [file, "x\n"]));
   const folder = makeTree({ ...tree, ...more, "package.json": manifest });

@@ -53,7 +53,7 @@ async function run(cwd: string, ...args: string[]) {
   return { answer: JSON.parse(stdout), exitCode };
 }
 
-describe("what is missing is installed in the version that a reference asks for:", () => {
+describe("a missing pack is installed in the version that a reference requires", () => {
   test("by call", async () => {
     const { cwd } = await setUp();
     const { answer } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
@@ -99,7 +99,7 @@ describe("what is missing is installed in the version that a reference asks for:
     expect(installedIn(cwd)).toBe("1.0.0");
   });
 
-  test("but not where the registry has none", async () => {
+  test("unless the registry has no such version", async () => {
     const { cwd } = await setUp();
     const before = readState(cwd);
     const { answer, exitCode } = await run(cwd, "call", `${name}@^9/tell`, "--install");
@@ -113,7 +113,7 @@ describe("what is missing is installed in the version that a reference asks for:
 });
 
 describe("references with several ranges", () => {
-  test.each(packageManagers)("get a version that suits all, with %s", async (manager) => {
+  test.each(packageManagers)("to one pack install a version that satisfies all, with %s", async (manager) => {
     const config = {
       toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] },
       servers: { own: { tools: [`${name}@<1.2/say`] } },
@@ -123,7 +123,7 @@ describe("references with several ranges", () => {
     expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
   });
 
-  test("of one server get a version that suits all, those of its toolsets too", async () => {
+  test("from one server and its toolsets install a version that satisfies all", async () => {
     const bundle = {
       kind: "Mcp.Tools",
       metadata: { name: "sayings" },
@@ -141,7 +141,7 @@ describe("references with several ranges", () => {
     expect(installedIn(cwd)).toBe("1.1.0");
   });
 
-  test("that no version suits are PackVersionMismatch, and nothing is installed", async () => {
+  test("that no version satisfies are PackVersionMismatch, and nothing is installed", async () => {
     const toolsets = { mine: [`${name}@^1/tell`, `${name}@^2/say`] };
     const servers = { own: { tools: [`${name}@^1/tell`, `${name}@^2/say`] } };
     const { cwd } = await setUp({ config: { toolsets, servers } });
@@ -163,8 +163,8 @@ describe("references with several ranges", () => {
   });
 });
 
-describe("what package.json declares", () => {
-  test("and is installed outside of the range stays as it is", async () => {
+describe("a dependency in package.json", () => {
+  test("that is installed outside the range of a reference is not changed", async () => {
     const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
     const before = readState(cwd);
     const { answer, exitCode } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
@@ -176,7 +176,7 @@ describe("what package.json declares", () => {
     expect(readState(cwd)).toEqual(before);
   });
 
-  test("and is not installed gets a version in its range", async () => {
+  test("that is not installed is installed within its declared range", async () => {
     const { cwd } = await setUp({ dependencies: { [name]: "^1.0.0" } });
     rmSync(join(cwd, "node_modules"), { recursive: true });
     const { answer } = await run(cwd, "call", `${name}@*/tell`, "--install");
@@ -184,7 +184,7 @@ describe("what package.json declares", () => {
     expect(declaredIn(cwd)).toMatch(/^\^1\./);
   });
 
-  test("and no reference fits into is not changed", async () => {
+  test("whose declared range excludes a reference is not changed", async () => {
     const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
     rmSync(join(cwd, "node_modules"), { recursive: true });
     const before = readState(cwd);

@@ -49,7 +49,7 @@ describe("a search in a real registry", () => {
 describe.each(packageManagers)("with %s", (manager) => {
   const dependencies = { "hello-tools": "^1.0.0" };
 
-  test("packs are added after they were shown, and removed again", async () => {
+  test("add installs packs after showing them, and remove uninstalls them", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject(manager, { registry, dependencies });
@@ -96,7 +96,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     expect(Object.keys(readManifest(directory).dependencies).sort()).toEqual(["@acme/jira", "hello-tools"]);
   });
 
-  test("a refusal changes nothing", async () => {
+  test("add changes nothing when the user declines", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject(manager, { registry, dependencies });
@@ -106,7 +106,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("a failure of the package manager leaves everything as it was", async () => {
+  test("add restores the project when the package manager fails", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
     const directory = await makeProject(manager, { registry: proxy.url, dependencies });
@@ -132,7 +132,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     ]);
   });
 
-  test("another version than was shown is taken back", async () => {
+  test("add removes a version that differs from the one shown", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
     const directory = await makeProject(manager, { registry: proxy.url, dependencies });
@@ -146,7 +146,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("a member of a workspace gets packs for itself, its root for the root", async () => {
+  test("add in a workspace changes the member or the root in which it runs", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const workspaces = { "packages/app": { name: "app", version: "1.0.0" } };
@@ -161,8 +161,8 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 });
 
-describe("before anything is changed,", () => {
-  test("lies of the registry are found", async () => {
+describe("before it changes anything, add", () => {
+  test("detects a registry whose answers contradict the tarball", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -192,7 +192,7 @@ describe("before anything is changed,", () => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("packages that are no packs, or not there, are refused", async () => {
+  test("refuses packages that are missing or not packs", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject("npm", { registry, dependencies: { "is-number": "^7.0.0" } });
@@ -207,7 +207,7 @@ describe("before anything is changed,", () => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("a pack that others brought is not removed", async () => {
+  test("refuses to remove a transitive dependency", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject("npm", {
@@ -228,11 +228,11 @@ const publishPack = (name: string, fields: Record<string, unknown>) =>
     "canary.js": "require('node:fs').writeFileSync(process.env.INIT_CWD + '/canary', '');\n",
   });
 
-describe("what packs could run while they are installed", () => {
+describe("a lifecycle script of a pack", () => {
   const scripts = { preinstall: "node canary.js", postinstall: "node canary.js" };
 
   test.each(packageManagers)(
-    "is not run by %s, whatever the project's settings say, but shown",
+    "is shown but not run by %s, whatever the project's settings are",
     async (manager) => {
       const registry = inject("registry");
       const name = `tb-scripts-${manager}`;
@@ -252,7 +252,7 @@ describe("what packs could run while they are installed", () => {
     },
   );
 
-  test("is not let in by dependencies from elsewhere", async () => {
+  test("cannot come from a dependency outside the registry", async () => {
     const registry = inject("registry");
     await publishPack("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
     useManagers(registry);
@@ -283,7 +283,7 @@ describe("a package manager that fails", () => {
     return (error as { problem: { message: string; hint?: string } }).problem;
   };
 
-  test("is quoted without credentials", async () => {
+  test("is quoted without credentials in the message", async () => {
     const words = "npm error code E500 http://somebody:passw0rd@registry.invalid/ with s3cret-token";
     const script = `case "$*" in *jira*) echo "${words}" >&2; exit 1;; esac`;
     const directory = await setUp(script, "\n//registry.invalid/:_authToken=s3cret-token\n");
@@ -292,7 +292,7 @@ describe("a package manager that fails", () => {
     expect(hint).toBe("npm error code E500 http://***@registry.invalid/ with ***");
   });
 
-  test("also at bringing things back is told to be run again, and files are back all the same", async () => {
+  test("again during the restore has its files restored, and a hint to install again", async () => {
     const directory = await setUp(
       "echo broken > package.json; rm -f package-lock.json; touch yarn.lock; exit 3",
     );
@@ -303,7 +303,7 @@ describe("a package manager that fails", () => {
     expect(readState(directory).files).toEqual(files);
   });
 
-  test("to come to an end is ended", async () => {
+  test("to finish in time is killed", async () => {
     const directory = await setUp('case "$*" in *jira*) exec sleep 600;; esac');
     const before = readState(directory);
     const { message } = await add(directory, { timeoutMs: 500 });
@@ -311,13 +311,13 @@ describe("a package manager that fails", () => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("to do anything, and says nothing of it, is found out", async () => {
+  test("silently, without installing anything, is detected", async () => {
     const directory = await setUp("exit 0");
     expect((await add(directory)).message).toContain("@acme/jira is not there as a pack");
   });
 });
 
-test("validation tells what is wrong with what was added", async () => {
+test("add reports the validation problems of the added pack", async () => {
   const registry = inject("registry");
   await publishPack("tb-broken", { trailblaze: { tools: ["missing"] } });
   useManagers(registry);
@@ -327,7 +327,7 @@ test("validation tells what is wrong with what was added", async () => {
   expect(problems.map(({ code }) => code)).toContain("MissingDefinitionFile");
 });
 
-describe.skipIf(process.platform !== "linux")("on a terminal", () => {
+describe.skipIf(process.platform !== "linux")("add on a terminal", () => {
   /** Runs `add` on a pseudo-terminal, and answers once the question is there. */
   async function addOnTerminal(cwd: string, answer: string): Promise<string> {
     const line = `'${process.execPath}' '${command}' add @globex/calculator`;
@@ -347,7 +347,7 @@ describe.skipIf(process.platform !== "linux")("on a terminal", () => {
     ["n\n", false],
     ["\n", false],
     ["yesterday\n", false],
-  ])("%j decides after the question", async (answer, isAdded) => {
+  ])("takes the answer %j after the question", async (answer, isAdded) => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject("npm", { registry });
@@ -360,7 +360,7 @@ describe.skipIf(process.platform !== "linux")("on a terminal", () => {
   });
 });
 
-test("a tag and a version are followed", async () => {
+test("add installs the requested tag and version", async () => {
   const registry = inject("registry");
   useManagers(registry);
   const directory = await makeProject("npm", { registry });
@@ -374,7 +374,7 @@ test("a tag and a version are followed", async () => {
   ]);
 });
 
-test("other commands of servers than were shown are taken back", async () => {
+test("add removes a pack whose server commands differ from those shown", async () => {
   const registry = inject("registry");
   await publishPack("tb-commands", { trailblaze: { servers: ["own"] } });
   const proxy = await startRegistryProxy(registry);
@@ -412,7 +412,7 @@ test("other commands of servers than were shown are taken back", async () => {
   expect(readState(directory)).toEqual(before);
 });
 
-test("two additions at once to one project both count", async () => {
+test("two concurrent additions to one project both succeed", async () => {
   const registry = inject("registry");
   useManagers(registry);
   const directory = await makeProject("npm", { registry });
@@ -421,7 +421,7 @@ test("two additions at once to one project both count", async () => {
   expect(Object.keys(readManifest(directory).dependencies)).toEqual(["@acme/jira", "weather-tools"]);
 });
 
-test("an interruption while the package manager works leaves everything as it was", async () => {
+test("add restores the project when it is interrupted during the install", async () => {
   const proxy = await startRegistryProxy(inject("registry"));
   useManagers(proxy.url);
   const directory = await makeProject("npm", {
@@ -441,7 +441,7 @@ test("an interruption while the package manager works leaves everything as it wa
   expect(readState(directory)).toEqual(before);
 });
 
-describe("what execution misses", () => {
+describe("a pack that a session needs but that is not installed", () => {
   const config = {
     packs: { autoInstall: ["acme/jira"], deny: ["weather-tools"] },
     toolsets: { mine: ["acme/jira@^1.2/createIssue", "hello-tools/greet", "weather-tools/forecast"] },
@@ -455,7 +455,7 @@ describe("what execution misses", () => {
     return { home, directory: await makeProject("npm", { registry, files }) };
   }
 
-  test("is installed for a session, as far as the config or its host allows it", async () => {
+  test("is installed when the config or the host allows it", async () => {
     const { directory: cwd } = await makeHost();
     const commands: string[] = [];
     const open = async (options: { install?: boolean }) => {
@@ -477,7 +477,7 @@ describe("what execution misses", () => {
     expect(commands).toHaveLength(2);
   });
 
-  test("is told of where it cannot be had, and a session goes on without, a call does not", async () => {
+  test("and cannot be downloaded is a problem of the session and an error of a call", async () => {
     const { directory: cwd } = await makeHost();
     vi.stubEnv("npm_config_registry", "http://127.0.0.1:9/");
     await using session = await openSession({ cwd });
@@ -487,7 +487,7 @@ describe("what execution misses", () => {
     expect(JSON.parse(stdout).error.code).toBe("RegistryUnavailable");
   });
 
-  test("is installed for a call, and for a client's entry, but not for a look at it", async () => {
+  test("is installed for a call and for a client entry, but not for a dry run", async () => {
     const { directory: cwd, home } = await makeHost();
     const run = async (...args: string[]) => {
       const { stdout, stderr } = await runCli([...args, "--json"], { cwd, env: { HOME: home } });
@@ -508,7 +508,7 @@ describe("what execution misses", () => {
   });
 });
 
-test("what execution misses is installed, and what cannot be hides nothing", async () => {
+test("installMissing installs what it can and reports the rest", async () => {
   const registry = inject("registry");
   useManagers(registry);
   const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
@@ -533,7 +533,7 @@ test("what execution misses is installed, and what cannot be hides nothing", asy
   ]);
 });
 
-test("a pack's server is served after the packs that it refers to were installed, where that is allowed", async () => {
+test("start installs the packs that a server refers to, where that is allowed", async () => {
   const registry = inject("registry");
   useManagers(registry);
   const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });

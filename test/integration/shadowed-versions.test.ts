@@ -13,7 +13,7 @@ describe.each(packageManagers)("two versions of one pack, installed by %s", (man
     return discoverPacks({ cwd: project.directory });
   }
 
-  test("the project's own dependency shadows that of another pack", async () => {
+  test("the project's own dependency shadows the copy of another pack", async () => {
     const { packs, problems } = await discover({ "@globex/release-desk": "^3.0.0", "@globex/text": "2.0.0" });
 
     expect(describeOrigins(packs)).toEqual([
@@ -28,7 +28,7 @@ describe.each(packageManagers)("two versions of one pack, installed by %s", (man
     ]);
   });
 
-  test("the one that the project resolves wins over a higher one", async () => {
+  test("the version that the project resolves wins over a higher one", async () => {
     const { packs } = await discover({ "@globex/text": "1.0.0", "text-next": "npm:@globex/text@2.0.0" });
 
     expect(describeOrigins(packs)).toEqual([

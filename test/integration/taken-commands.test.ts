@@ -71,8 +71,8 @@ const commandOf = (directory: string) =>
 
 const check = (directory: string) => checkCommand(createNodeInspectionPort(), directory);
 
-describe.each(packageManagers)("with %s", (manager) => {
-  test("a pack with the command is refused before anything is changed", async () => {
+describe.each(packageManagers)("adding with %s", (manager) => {
+  test("refuses a pack with a trailblaze command before it changes anything", async () => {
     const directory = await makeHost(manager);
     const before = readState(directory);
     const asked: unknown[] = [];
@@ -86,7 +86,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     expect(commandOf(directory)).toBe("genuine list");
   });
 
-  test("a dependency with the command is found afterwards, and everything is as it was", async () => {
+  test("detects a dependency with a trailblaze command after the install and restores the project", async () => {
     const directory = await makeHost(manager);
     const before = readState(directory);
     await expect(addPacks(["tb-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     expect((await check(directory)).check.ok).toBe(true);
   });
 
-  test("a project that has no trailblaze of its own is protected as well", async () => {
+  test("protects a project that does not depend on trailblaze", async () => {
     useManagers(inject("registry"));
     const directory = await makeProject(manager, { registry: inject("registry") });
     const before = readState(directory);
@@ -112,7 +112,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     expect(existsSync(join(directory, "node_modules/.bin/trailblaze"))).toBe(false);
   });
 
-  test("a package that another one puts in the place of trailblaze is found", async () => {
+  test("detects a package that is aliased as trailblaze", async () => {
     useManagers(inject("registry"));
     const directory = await makeProject(manager, { registry: inject("registry") });
     const options = { cwd: directory, consent: yes };
@@ -122,7 +122,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     });
   });
 
-  test("the command of a package that was installed in another way is reported, and runs in no client", async () => {
+  test("reports a trailblaze command that the package manager installed, which no client runs", async () => {
     const registry = inject("registry");
     const directory = await makeHost(manager);
     const verb = manager === "npm" ? "install" : "add";
@@ -161,7 +161,7 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 });
 
-describe("what the registry announces", () => {
+describe("a trailblaze command that only the registry's document declares", () => {
   const announce = (name: string, fields: object) => (_path: string, document: Record<string, unknown>) => {
     if (document.name !== name) return document;
     if (!("versions" in document)) return { ...document, ...fields };
@@ -170,7 +170,7 @@ describe("what the registry announces", () => {
     return { ...document, versions: Object.fromEntries(changed) };
   };
 
-  test("of a pack counts, as package managers go by it", async () => {
+  test("refuses a pack, because package managers rely on that document", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = announce("tb-silent", { bin: { trailblaze: "taker.js" } });
     const directory = await makeHost("npm", proxy.url);
@@ -178,7 +178,7 @@ describe("what the registry announces", () => {
     await expect(addPacks(["tb-silent"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
   });
 
-  test("of a dependency shows in what the command starts", async () => {
+  test("of a dependency is detected by what node_modules/.bin/trailblaze starts", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = announce("tb-zzz-silent", { bin: { trailblaze: "taker.js" } });
     const directory = await makeHost("npm", proxy.url);
@@ -192,7 +192,7 @@ describe("what the registry announces", () => {
   });
 });
 
-test("files in a folder of commands count", async () => {
+test("a trailblaze command in directories.bin is refused", async () => {
   const folder = makeTree({
     "package.json": packManifest("tb-folder", {
       trailblaze: { prompts: ["hello"] },
@@ -209,7 +209,7 @@ test("files in a folder of commands count", async () => {
   });
 });
 
-test("a pack that depends on trailblaze itself is added", async () => {
+test("a pack that depends on the trailblaze package is added", async () => {
   await publishPackage("trailblaze", { bin: { trailblaze: "taker.js" } });
   await publishPack("tb-dependent", { dependencies: { trailblaze: "1.0.0" } });
   useManagers(inject("registry"));
@@ -223,7 +223,7 @@ test("a pack that depends on trailblaze itself is added", async () => {
   });
 });
 
-test("what execution misses is not installed with such a command", async () => {
+test("a missing pack whose dependency has a trailblaze command is not installed for a session", async () => {
   const directory = await makeHost("npm");
   const before = readState(directory);
   const { added, problems } = await installMissing([{ name: "tb-carrier", ranges: [] }], { cwd: directory });

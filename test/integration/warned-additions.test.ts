@@ -36,7 +36,7 @@ async function makeHost() {
   return { home, directory };
 }
 
-describe("a name that is almost that of a pack which is there", () => {
+describe("a name similar to that of an installed pack", () => {
   test("is refused with --yes, unless --allow-similar is given", async () => {
     const { directory, home } = await makeHost();
     const before = readState(directory);
@@ -64,7 +64,7 @@ describe("a name that is almost that of a pack which is there", () => {
     expect(codes).toContain("SimilarName");
   });
 
-  test("is compared with what is declared and not installed, but with no other dependency", async () => {
+  test("is compared with declared packs that are not installed, but not with other dependencies", async () => {
     const { directory } = await makeHost();
     const manifest = { name: "consumer", version: "1.0.0", private: true };
     const dependencies = { "tb-gone": "1.0.0" };
@@ -126,7 +126,7 @@ describe("the age of a version", () => {
     [{ "1.0.0": 1.01 }, undefined],
     [{ "1.0.0": 400 }, undefined],
     [undefined, undefined],
-  ])("%j days is worth a warning: %s", async (ages, code) => {
+  ])("in days of %j leads to the warning %s", async (ages, code) => {
     const proxy = await startRegistryOf("tb-aged", ages);
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -140,7 +140,7 @@ describe("the age of a version", () => {
     expect(shown[0]?.published === undefined).toBe(ages === undefined);
   });
 
-  test("is shown by the command, and does not refuse with --yes", async () => {
+  test("is shown by add --yes, which installs all the same", async () => {
     const proxy = await startRegistryOf("tb-aged", { "1.0.0": 3.1 / 24 });
     const home = useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -160,26 +160,29 @@ describe("the age of a version", () => {
     ["min-release-age=3", "tb-aged"],
     ["min-release-age=3", "tb-aged@>=1"],
     [`before=${new Date(Date.now() - 3 * dayMs).toISOString()}`, "tb-aged"],
-  ])("that npm demands is obeyed, by what is shown as well: %s, %s", async (setting, spec) => {
-    const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
-    useManagers(proxy.url);
-    const directory = await makeProject("npm", { registry: proxy.url });
-    writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
-    const npm = findManagerProgram("npm");
-    const npmVersion = npm === undefined ? undefined : readManagerVersion(npm);
-    expect(npmVersion).toMatch(/^\d+\.\d+\.\d+/);
-    const isKnown = setting.startsWith("before") || satisfies(npmVersion ?? "", ">=11.10.0");
-    const expected = isKnown ? "1.0.0" : "2.0.0";
-    const shown: PackPreview[] = [];
-    const { added } = await addPacks([spec], {
-      cwd: directory,
-      consent: (previews) => shown.push(...previews) > 0,
-    });
-    expect(shown[0]?.pack.version).toBe(expected);
-    expect(added.map(({ version }) => version)).toEqual([expected]);
-  });
+  ])(
+    "is at least the minimum of npm's configuration, for what is shown and installed: %s, %s",
+    async (setting, spec) => {
+      const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
+      useManagers(proxy.url);
+      const directory = await makeProject("npm", { registry: proxy.url });
+      writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
+      const npm = findManagerProgram("npm");
+      const npmVersion = npm === undefined ? undefined : readManagerVersion(npm);
+      expect(npmVersion).toMatch(/^\d+\.\d+\.\d+/);
+      const isKnown = setting.startsWith("before") || satisfies(npmVersion ?? "", ">=11.10.0");
+      const expected = isKnown ? "1.0.0" : "2.0.0";
+      const shown: PackPreview[] = [];
+      const { added } = await addPacks([spec], {
+        cwd: directory,
+        consent: (previews) => shown.push(...previews) > 0,
+      });
+      expect(shown[0]?.pack.version).toBe(expected);
+      expect(added.map(({ version }) => version)).toEqual([expected]);
+    },
+  );
 
-  test("that a package manager demands by itself is no reason to install what was not shown", async () => {
+  test("that makes a package manager choose another version than the one shown undoes the install", async () => {
     const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -201,7 +204,7 @@ describe("the age of a version", () => {
   });
 });
 
-test.each(packageManagers)("a name in the project of %s is compared too", async (manager) => {
+test.each(packageManagers)("add compares similar names in a project of %s", async (manager) => {
   const registry = inject("registry");
   useManagers(registry);
   const directory = await makeProject(manager, { registry, dependencies: { "@acme/jira": "^1.0.0" } });

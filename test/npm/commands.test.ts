@@ -19,7 +19,7 @@ const input = (positionals: readonly string[], cwd: string, options: CommandInpu
   cwd,
 });
 
-test("search shows packs as a table, without what acts on a terminal", async () => {
+test("search shows packs as a table, with control characters escaped", async () => {
   const registry = await startStandIn({
     manifests: [
       remoteManifest("evil-tools", {
@@ -40,7 +40,7 @@ test("search shows packs as a table, without what acts on a terminal", async () 
   expect(answer.json).toMatchObject({ total: 2, source: "network" });
 });
 
-test("search takes several words, and not both ways of asking", async () => {
+test("search accepts several words, but not --refresh with --offline", async () => {
   const registry = await startStandIn({ manifests: [remoteManifest("x", { description: "one two" })] });
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({});
@@ -53,7 +53,7 @@ test("search takes several words, and not both ways of asking", async () => {
   });
 });
 
-test("add says no to other specs, and to nobody to ask, before it asks a registry", async () => {
+test("add refuses unsupported specs, and a missing terminal, before it asks a registry", async () => {
   const registry = await startStandIn();
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({ "package.json": { name: "app" } });
@@ -74,7 +74,7 @@ test("add says no to other specs, and to nobody to ask, before it asks a registr
   });
 });
 
-test("remove says that it is names which it takes, and how they are found", async () => {
+test("remove refuses a version and points to trailblaze list", async () => {
   const cwd = makeTree({ "package.json": { name: "app" } });
   await expect(runRemove(input(["acme-jira@1"], cwd))).rejects.toMatchObject({
     code: "UnsupportedSpec",
@@ -83,7 +83,7 @@ test("remove says that it is names which it takes, and how they are found", asyn
   });
 });
 
-test("what packs would bring is shown line by line, hostile text harmless", () => {
+test("add shows each pack line by line, with control characters escaped", () => {
   const spec = { name: "x", wanted: "latest", type: "tag", text: "x" } as const;
   const item = (name: string) => ({ name, qualifiedName: `x/${name}`, description: null });
   const pack = {

@@ -49,11 +49,11 @@ describe("the package manager of a project", () => {
       {},
       { name: "yarn", isModernYarn: false },
     ],
-  ])("is told by %s", (_what, tree, manifest, expected) => {
+  ])("is detected by %s", (_what, tree, manifest, expected) => {
     expect(find(folderOf(tree, manifest))).toEqual(expected);
   });
 
-  test("is that of the workspace's root where the member tells none", () => {
+  test("is that of the workspace root unless the member declares one", () => {
     const root = folderOf({ "pnpm-lock.yaml": {} });
     expect(find(folderOf({}), root)).toMatchObject({ name: "pnpm" });
     expect(find(folderOf({ "yarn.lock": "" }), root)).toMatchObject({ name: "yarn" });
@@ -72,7 +72,7 @@ test.each(["npm", "pnpm", "yarn"] as const)("%s never runs lifecycle scripts", (
   });
 });
 
-test("what a script of npm was told about another project is not passed on", () => {
+test("npm variables of another project are not passed on", () => {
   const env = createManagerEnvironment({
     PATH: "/bin",
     npm_config_registry: "kept",

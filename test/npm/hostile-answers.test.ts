@@ -210,7 +210,7 @@ async function askHostile(stage: Stage, names: readonly string[], more: { abortM
 }
 
 test.each(stages)(
-  "whatever a registry answers to a request for a %s, it rejects and leaves nothing open",
+  "every hostile answer to a request for a %s rejects and leaves no handle open",
   async (stage) => {
     // One reader decodes the answers of all stages; at 256 MiB, one encoding shows that it has the tarball's limit.
     const isRepeated = (name: string) =>
@@ -229,7 +229,7 @@ test.each(stages)(
   120_000,
 );
 
-test("an answer that is interrupted leaves nothing open", async () => {
+test("an aborted request leaves no handle open", async () => {
   const names = ["plain", "silence in the middle of gzip", "a redirect with a long body"];
   for (const stage of ["search", "tarball"] as const) {
     const { ends } = await askHostile(stage, names, { abortMs: 100 });
@@ -237,7 +237,7 @@ test("an answer that is interrupted leaves nothing open", async () => {
   }
 });
 
-test("a bomb costs no more memory than the answer may have bytes", async () => {
+test("a compression bomb needs no more memory than the size limit of the answer", async () => {
   const names = ["gzip", "br", "br with 500", "a redirect to a bomb"];
   const { maxRssMiB } = await askHostile("search", names);
   expect(maxRssMiB).toBeLessThan(300);

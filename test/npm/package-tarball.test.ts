@@ -38,7 +38,7 @@ async function unpack(tarball: Uint8Array): Promise<Record<string, string>> {
 }
 
 describe("a tarball", () => {
-  test("that npm packed is unpacked as it was", async () => {
+  test("that npm packed is unpacked unchanged", async () => {
     const deep = `${"deep-folder/".repeat(14)}file-${"n".repeat(60)}.json`;
     const tree = { "package.json": { name: "packed", version: "1.0.0" }, "lib/ü.json": "[1]", [deep]: "{}" };
     const folder = makeTree(tree);
@@ -54,7 +54,7 @@ describe("a tarball", () => {
     expect(existsSync(unpacked)).toBe(false);
   });
 
-  test("that tar made is read, whatever the way of long names", async () => {
+  test("that tar packed is read, in every format of long names", async () => {
     const long = `package/${"a".repeat(99)}/${"b".repeat(99)}/${"c".repeat(99)}`;
     const folder = makeTree({ [long]: "text" });
     for (const format of ["gnu", "pax"]) {
@@ -91,7 +91,7 @@ describe("a tarball", () => {
     expect(readdirSync(outside)).toEqual(["a"]);
   });
 
-  test("of which only some is wanted gives only that", async () => {
+  test("unpacks only the requested files", async () => {
     const tar = makeTar([{ path: "package/a.json" }, { path: "package/b.bin" }]);
     const { folder, remove } = await unpackTarball(gzipSync(tar), (path) => path.endsWith(".json"));
     expect(readdirSync(folder)).toEqual(["a.json"]);
@@ -247,7 +247,7 @@ describe("a tarball is refused", () => {
   });
 });
 
-test("what is passed over is not kept in memory, and a file above the limit is none", async () => {
+test("a skipped file of a tarball is not kept in memory, and a file above the limit is written empty", async () => {
   const chunk = Buffer.alloc(1 << 16);
   const head = makeTar(
     [{ path: "package/big", size: (2 ** 29).toString(8).padStart(11, "0") }],
@@ -279,14 +279,14 @@ describe("integrity", () => {
   const bytes = Buffer.from("bytes");
   const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest("base64");
 
-  test("is that of the strongest hash that is announced", () => {
+  test("is checked by the strongest announced hash", () => {
     expect(hasIntegrity(bytes, `sha512-${hash("sha512")}`, undefined)).toBe(true);
     expect(hasIntegrity(bytes, `sha1-${hash("sha1")} sha512-${hash("sha512")}?opt`, undefined)).toBe(true);
     expect(hasIntegrity(bytes, `sha1-${hash("sha1")} sha512-AAAA`, undefined)).toBe(false);
     expect(hasIntegrity(Buffer.from("other"), `sha512-${hash("sha512")}`, undefined)).toBe(false);
   });
 
-  test("falls back to the sum, and is unknown without anything", () => {
+  test("falls back to the shasum, and is unknown without one", () => {
     const sum = createHash("sha1").update(bytes).digest("hex");
     expect(hasIntegrity(bytes, undefined, sum)).toBe(true);
     expect(hasIntegrity(bytes, "md5-abc", "00")).toBe(false);
@@ -294,7 +294,7 @@ describe("integrity", () => {
   });
 });
 
-test("links are no way around", async () => {
+test("a tarball cannot write outside its folder through links", async () => {
   const folder = makeTree({ "package/x": "" });
   symlinkSync("/etc", join(folder, "package/link"));
   const archive = execFileSync("tar", ["-c", "-z", "-f", "-", "package"], { cwd: folder });

@@ -128,7 +128,7 @@ test.each(
   expect(started).toEqual([]);
 });
 
-test("a message says what of a spec is refused", () => {
+test("the error names the refused part of a spec", () => {
   const reasonOf = (spec: string) => {
     try {
       parseSpecs([spec]);
@@ -143,7 +143,7 @@ test("a message says what of a spec is refused", () => {
   expect(reasonOf("-g")).toBe('"-g" cannot be added: a package manager would read part of it as an option.');
 });
 
-describe("what references ask for", () => {
+describe("the spec for the ranges of references", () => {
   test.each<[ranges: (string | undefined)[], declared: unknown, text: string]>([
     [[], undefined, "@acme/jira"],
     [[undefined, "^1.1"], undefined, "@acme/jira@^1.1"],
@@ -179,7 +179,7 @@ describe("what references ask for", () => {
   });
 });
 
-test("what is no text is refused, and a name that is there twice", () => {
+test("a spec that is not a string, and a repeated name, are refused", () => {
   expect(() => parseSpecs([7 as unknown as string])).toThrow(
     expect.objectContaining({ code: "UnsupportedSpec" }),
   );
@@ -188,7 +188,7 @@ test("what is no text is refused, and a name that is there twice", () => {
   );
 });
 
-test("the qualified form of a scoped pack is explained", () => {
+test("the hint for a qualified name gives the npm name of a scoped pack", () => {
   expect(() => parseSpecs(["acme/jira"])).toThrow('is "@acme/jira" meant?');
   expect(() => parseSpecs(["../jira"])).toThrow(/it is a folder\.$/);
 });

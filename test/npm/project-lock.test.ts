@@ -24,7 +24,7 @@ const findFile = (folder: string, end: string) =>
   join(folder, readdirSync(folder).find((name) => name.endsWith(end)) ?? "");
 
 describe("the lock of a project", () => {
-  test("lets one in at a time, and each project for itself", async () => {
+  test("admits one holder at a time, per project", async () => {
     const folder = makeTree({});
     const release = await lock(folder);
     expect(await lock(folder)).toBeUndefined();
@@ -53,7 +53,7 @@ describe("the lock of a project", () => {
     expect(await lock(folder)).toBeTypeOf("function");
   });
 
-  test("says who has it to who waits", async () => {
+  test("names its owner to waiting processes", async () => {
     const folder = makeTree({});
     await lock(folder);
     const waits: string[] = [];
@@ -62,7 +62,7 @@ describe("the lock of a project", () => {
     expect(waits).toEqual([`process ${process.pid}, which is changing the packages of this project`]);
   });
 
-  test("is waited for no longer than the caller's signal", async () => {
+  test("is no longer waited for when the caller's signal aborts", async () => {
     const folder = makeTree({});
     await lock(folder);
     const signal = AbortSignal.abort();
@@ -70,8 +70,8 @@ describe("the lock of a project", () => {
   });
 });
 
-describe("saved files", () => {
-  test("come back byte for byte, with their mode, and new ones go", () => {
+describe("backed-up files", () => {
+  test("are restored with bytes and mode, and new files are deleted", () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0d, 0x0a, 0xff]);
     const folder = makeTree({ "package.json": bytes, "same.json": "{}" });
     const path = (name: string) => join(folder, name);
@@ -88,7 +88,7 @@ describe("saved files", () => {
     expect(readdirSync(folder).sort()).toEqual(["package.json", "same.json"]);
   });
 
-  test("that were links stay links", () => {
+  test("that are links are restored as links", () => {
     const folder = makeTree({ "real.json": "before" });
     symlinkSync("real.json", join(folder, "package.json"));
     const saved = saveFiles([join(folder, "package.json")]);

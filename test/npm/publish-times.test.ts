@@ -3,7 +3,7 @@ import { findPublished, formatAge, isOldEnough } from "../../src/npm/registry/pu
 
 const packument = { time: { "1.0.0": "2026-03-01T00:00:00Z", "2.0.0": "no time", "3.0.0": 5 } };
 
-test("a registry may tell when a version was published", () => {
+test("the publish time of a version is read from the registry's document", () => {
   expect(findPublished(packument, "1.0.0")).toBe("2026-03-01T00:00:00.000Z");
   for (const version of ["2.0.0", "3.0.0", "4.0.0", "constructor"])
     expect(findPublished(packument, version)).toBeUndefined();
@@ -28,7 +28,7 @@ test.each([
   [86_400, "1 day ago"],
   [45 * 86_400, "1 month ago"],
   [800 * 86_400, "2 years ago"],
-])("%d seconds are %s", (seconds, age) => {
+])("an age of %d seconds is shown as %s", (seconds, age) => {
   const now = Date.parse("2026-03-01T00:00:00Z");
   expect(formatAge(new Date(now - seconds * 1000).toISOString(), now)).toBe(age);
 });

@@ -63,13 +63,13 @@ describe("a search", () => {
     expect(registry.paths()).toContain("/@acme%2Fjira/latest");
   });
 
-  test("by text keeps the registry's order", async () => {
+  test("for words keeps the registry's order", async () => {
     const { cwd } = await setUp({ manifests: packs });
     expect(namesOf(await searchPacks(" jira ", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
     expect(namesOf(await searchPacks("stripes", { cwd }))).toEqual([]);
   });
 
-  test("says which packs the project has, whatever its config thinks of them", async () => {
+  test("marks installed packs, whatever the config allows", async () => {
     await setUp({ manifests: packs });
     const cwd = makeTree({
       "package.json": { name: "app" },
@@ -92,7 +92,7 @@ describe("a search", () => {
     },
   );
 
-  test("reads manifests where hits tell no keywords", async () => {
+  test("reads manifests when hits have no keywords", async () => {
     const { cwd } = await setUp({ manifests: packs, keywords: "ignored", hitsWithoutKeywords: true });
     expect(namesOf(await searchPacks("jira", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
   });
@@ -112,11 +112,11 @@ describe("a search", () => {
   });
 });
 
-describe("pages", () => {
+describe("search result pages", () => {
   const many = Array.from({ length: 25 }, (_, index) => remoteManifest(`pack-${index + 10}`));
   const searches = (paths: readonly string[]) => paths.filter((path) => path === "/-/v1/search").length;
 
-  test("are asked for until there is no more, also where the registry gives fewer than wanted", async () => {
+  test("are requested until the last one, also when the registry sends short pages", async () => {
     const { registry, cwd } = await setUp({ manifests: many, pageSize: 10 });
     expect((await searchPacks("pack", { cwd })).total).toBe(25);
     expect(searches(registry.paths())).toBe(3);
@@ -155,7 +155,7 @@ describe("pages", () => {
 });
 
 describe("a registry that lies", () => {
-  test("about names, versions and shapes is not believed, and hides no other pack", async () => {
+  test("about names, versions and shapes does not hide other packs", async () => {
     const { cwd } = await setUp({
       manifests: [
         remoteManifest("honest"),
@@ -223,8 +223,8 @@ describe("a registry that lies", () => {
   });
 });
 
-describe("the cache", () => {
-  test("is asked about with ETags, and refreshed when told so", async () => {
+describe("the search cache", () => {
+  test("is revalidated with ETags, and refreshed on request", async () => {
     const { registry, cwd } = await setUp({ manifests: packs, etags: true });
     const first = await searchPacks("", { cwd });
     const before = registry.seen.length;
@@ -240,7 +240,7 @@ describe("the cache", () => {
     expect(third.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
   });
 
-  test("does not hide what is new", async () => {
+  test("does not hide new packs", async () => {
     const { registry, cwd } = await setUp({ manifests: packs, etags: true });
     await searchPacks("", { cwd });
     registry.options.manifests = [remoteManifest("zebra-tools", { version: "2.0.0" })];
@@ -248,7 +248,7 @@ describe("the cache", () => {
   });
 
   test.each([false, true])(
-    "answers, with a warning, where nobody is asked or answers (offline: %s)",
+    "answers, with a warning, when the registry is unreachable or not asked (offline: %s)",
     async (offline) => {
       const { registry, cwd } = await setUp({ manifests: packs });
       const first = await searchPacks("jira", { cwd });
@@ -291,7 +291,7 @@ describe("the cache", () => {
 });
 
 describe("a registry that", () => {
-  test("wants fewer requests is asked again when it said", async () => {
+  test("sends 429 is asked again after its retry-after", async () => {
     let refusals = 0;
     const { registry, cwd } = await setUp({
       manifests: packs,
@@ -310,7 +310,7 @@ describe("a registry that", () => {
   });
 
   test.each([{ "retry-after": "600" }, { "retry-after": new Date(Date.now() + 600_000).toUTCString() }])(
-    "wants that for too long is asked no more (%o)",
+    "sends 429 with a long retry-after is not asked again (%o)",
     async (headers) => {
       const { registry, cwd } = await setUp({
         manifests: packs,
@@ -328,7 +328,7 @@ describe("a registry that", () => {
     },
   );
 
-  test("hangs is given up, and what is known is told", async () => {
+  test("hangs times out, and cached results are used", async () => {
     const { registry, cwd } = await setUp({ manifests: packs });
     await searchPacks("", { cwd });
     registry.options.intercept = () => true;
@@ -338,7 +338,7 @@ describe("a registry that", () => {
     expect(found.problems[0]?.message).toContain("does not answer in time");
   });
 
-  test("sends a byte now and then is given up", async () => {
+  test("sends single bytes slowly times out", async () => {
     const { cwd } = await setUp({
       intercept(_request, response) {
         response.writeHead(200);
@@ -394,7 +394,7 @@ describe("credentials", () => {
     },
   });
 
-  test("of npm's configuration are sent, variables in it expanded", async () => {
+  test("in npm's configuration are sent, with variables expanded", async () => {
     const { registry, cwd, home } = await setUp(withToken("s3cret"));
     const host = new URL(registry.url).host;
     process.env.TRAILBLAZE_TEST_TOKEN = "s3cret";
@@ -410,7 +410,7 @@ describe("credentials", () => {
     }
   });
 
-  test("that are wrong appear in no error, nor do those in an address", async () => {
+  test("that are rejected appear in no error, nor do those in a URL", async () => {
     const { registry, cwd, home } = await setUp(withToken("s3cret"));
     const host = new URL(registry.url).host;
     const { writeFileSync } = await import("node:fs");

@@ -140,7 +140,7 @@ describe("a bundle", () => {
     expect(await call("wrong", {})).toMatchObject({ isError: true });
   });
 
-  test("with a name that clients do not take is left out of a session", async () => {
+  test("with a name that is invalid for clients is left out of a session", async () => {
     const session = await openForTest(makePack({ A: [entry("x"), entry("y/z")], B: [entry("z")] }, {}));
     expect(namesOf(session.tools)).toEqual(["strict", "z"]);
     expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
@@ -152,7 +152,7 @@ describe("a bundle", () => {
     ]);
   });
 
-  test("tells clients nothing of an error that it does not catch", async () => {
+  test("hides an uncaught error from clients", async () => {
     const failing = { handler: "./handlers.js#fail" };
     const cwd = makePack(
       {
@@ -223,7 +223,7 @@ describe("a bundle", () => {
     if (code === "DuplicateBundleEntry") expect(error.message).toContain("pack/A");
   });
 
-  test("that cannot be used is left out of a session, entry by entry", async () => {
+  test("with invalid entries is registered in a session without them", async () => {
     const cwd = makePack(
       { Bad: [entry("x", { inputs: { a: "${{ 1 + }}" } }), entry("y")], Good: [entry("z")] },
       {},
@@ -237,7 +237,7 @@ describe("a bundle", () => {
   });
 });
 
-test("a transport whose host or token is no text is refused", async () => {
+test("a transport whose host or token is not a string is refused", async () => {
   for (const transport of [{ host: 5 }, { token: 5 }]) {
     const start = startServer("weather-tools/McpHttp", { cwd: weather, transport: transport as never });
     await expect(start).rejects.toMatchObject({ code: "InvalidArguments" });

@@ -24,12 +24,12 @@ async function connect() {
   return { client, request };
 }
 
-test("the pack is valid", async () => {
+test("the conformance pack is valid", async () => {
   const run = await runCli(["validate", ".", "--json"], { cwd: folder });
   expect(run).toMatchObject({ exitCode: 0 });
 });
 
-test("blocks and messages arrive as the pack's code wrote them, with every key that MCP has for them", async () => {
+test("the conformance pack's content blocks and messages reach the client unchanged", async () => {
   const { request } = await connect();
   const tools: Record<string, () => unknown> = await import(`${folder}/lib/tools.js`);
   const asWritten = [
@@ -65,7 +65,7 @@ test("blocks and messages arrive as the pack's code wrote them, with every key t
   ]);
 });
 
-test("what is not offered is a method that does not exist", async () => {
+test("a method of a capability that is not offered is MethodNotFound", async () => {
   const { client, request } = await connect();
   expect(client.getServerCapabilities()).toEqual({ logging: {}, prompts: {}, tools: {} });
   for (const method of ["resources/list", "resources/templates/list", "completion/complete"]) {

@@ -55,7 +55,7 @@ async function expectListAndCalls(cwd: string, target: readonly string[]) {
 
 // Each test starts several inspectors; the limit is for hangs.
 describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 }, () => {
-  test("over stdio, and leaves no server behind", async () => {
+  test("over stdio, and no server keeps running", async () => {
     const cwd = makeProject();
     await expectListAndCalls(cwd, ["sh", "start.sh", server]);
     const pids = readPids(join(cwd, "pids.txt"));

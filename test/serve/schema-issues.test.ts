@@ -33,7 +33,7 @@ async function answersTo(messages: readonly object[]): Promise<string[]> {
 const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } };
 const wrong = [null, 5, "x", [], {}, true, [5]];
 
-test("what is wrong with `initialize` is said in words, whatever it is", async () => {
+test("every kind of invalid `initialize` is explained in a message", async () => {
   const changes = wrong.flatMap((value) => [
     { ...params, clientInfo: { ...params.clientInfo, title: value } },
     { ...params, clientInfo: { ...params.clientInfo, websiteUrl: value } },

@@ -176,7 +176,7 @@ describe("a composed server over stdio", () => {
     expect(order).toBe("server\ntool 3\n");
   });
 
-  test("calls handlers with defaults and without a session, whatever they print", async () => {
+  test("calls handlers with defaults and without a session, and keeps stdout clean of their output", async () => {
     const client = await connect(makeDesk(), "acme/desk/desk");
     const result = await client.callTool({
       name: "search1",
@@ -212,7 +212,7 @@ describe("a composed server over stdio", () => {
     await refused(client.listTools({ cursor: "bm9uZQ" }));
   });
 
-  test("tells a client what is wrong with its params, in words of its own", async () => {
+  test("explains invalid params to the client", async () => {
     const info = { name: "tester", version: "1.0.0" };
     const requests = [
       ["initialize", undefined, /protocolVersion/],
@@ -269,7 +269,7 @@ describe("a composed server over stdio", () => {
     ["a child that is not waited for", "await ended(spawn('echo', ['STRAY'], { stdio: [0, 1, 2] }))"],
     ["a forked module", "await ended(fork(new URL('stray.js', import.meta.url)))"],
     ["a child that reads", "spawnSync('sh', ['-c', 'cat; echo STRAY'], { stdio: 'inherit' })"],
-  ])("keeps the protocol's descriptors from what goes round the streams: %s", async (_what, code) => {
+  ])("keeps writes to file descriptors out of the protocol: %s", async (_what, code) => {
     const cwd = makeProject({
       "@acme/round": toolPack(
         { stray: {}, after: {} },
@@ -301,7 +301,7 @@ describe("a composed server over stdio", () => {
     expect(run.exitCode).toBe(0);
   });
 
-  test("says on stderr what a bundle's handler threw and its client is not told", async () => {
+  test("writes the error of a bundle's handler to stderr, not to its client", async () => {
     const { answers, stderr } = await answer("acme/desk/quiet", ["thrower"]);
     expect(JSON.parse(answers[0] ?? "").error).toEqual({ code: -32603, message: "The tool failed." });
     expect(stderr).toContain("acme/desk/quiet: thrower: it\\u{001b}[31m broke inside\n");
@@ -374,7 +374,7 @@ describe("a composed server over stdio", () => {
     expect(sizes).toEqual([100, 100, 5]);
   });
 
-  test("ends with its input, and with a signal, with exit code 0", async () => {
+  test("exits with 0 when its input ends and on a signal", async () => {
     const cwd = makeDesk();
     const ended = await runCli(["start", "acme/desk/desk"], { cwd, input: "" });
     expect(ended).toMatchObject({ exitCode: 0, stdout: "" });
@@ -406,7 +406,7 @@ describe("a composed server over stdio", () => {
   });
 });
 
-test("a pack's child that ends is the failure of one call: the next has a new one, made ready as the first", async () => {
+test("a pack's child that exits fails one call, and the next call has a new, initialized child", async () => {
   const cwd = makeProject(
     {
       "@acme/frail": toolPack(
@@ -435,7 +435,7 @@ test("a pack's child that ends is the failure of one call: the next has a new on
   }
 });
 
-describe("a server that cannot be served", () => {
+describe("an invalid server", () => {
   test.each([
     ["acme/desk/lost", "ToolNotFound"],
     ["acme/desk/none", "ServerNotFound"],
@@ -448,7 +448,7 @@ describe("a server that cannot be served", () => {
     expect(JSON.parse(run.stdout).error.code).toBe(code);
   });
 
-  test("says where the reference stands that leads nowhere, and what is near", async () => {
+  test("reports the place of an unresolved reference, with near names", async () => {
     const run = await runCli(["start", "acme/desk/misspelt", "--json"], { cwd: makeDesk() });
     expect(JSON.parse(run.stdout).error).toMatchObject({
       code: "ToolNotFound",
@@ -462,7 +462,7 @@ describe("a server that cannot be served", () => {
     expect(other.stderr).toContain('There is no tool "thrown"; that is the name of a toolset.');
   });
 
-  test("is refused with options for HTTP that it has no use for", async () => {
+  test("is refused with HTTP options that do not apply to it", async () => {
     const run = await runCli(["start", "acme/desk/desk", "--token", "x", "--json"], { cwd: makeDesk() });
     expect(run).toMatchObject({ exitCode: 2 });
     expect(JSON.parse(run.stdout).error).toMatchObject({ code: "InvalidArguments" });
@@ -527,7 +527,7 @@ describe("a server over HTTP", () => {
     expect(names((await (await connectTo(url, "open-sesame")).listTools()).tools)).toEqual(["search"]);
   });
 
-  test("may be a process, which each session has for itself", async () => {
+  test("starts a process of its own for each session when it is a subprocess", async () => {
     const url = await serve(makeDesk(), "acme/desk/process", "--http", "0");
     const [one, two] = await Promise.all([connectTo(url), connectTo(url)]);
     const pidOf = async (client: Client) => {
@@ -554,7 +554,7 @@ describe("a subprocess server over stdio", () => {
     }
   });
 
-  test("is heard to its last byte by who takes time to read", async () => {
+  test("is passed on to the last byte to a slow reader", async () => {
     const child = spawn(process.execPath, [script, "start", "acme/desk/brief"], { cwd: makeDesk() });
     let said = "";
     child.stderr.on("data", (chunk) => {
@@ -571,14 +571,14 @@ describe("a subprocess server over stdio", () => {
     expect(length).toBe(350_000);
   });
 
-  test("that fails is told with its exit code, and without a word of sessions", async () => {
+  test("that fails is reported with its exit code", async () => {
     const run = await runCli(["start", "acme/desk/broken"], { cwd: makeDesk() });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
     expect(run.stderr).toMatch(/"acme\/desk\/broken" .* exit code 3/);
     expect(run.stderr).not.toContain("session");
   });
 
-  test("ends when nobody reads what it writes any more", async () => {
+  test("ends when the reader of its stdout is gone", async () => {
     const child = spawn(process.execPath, [script, "start", "acme/desk/process"], { cwd: makeDesk() });
     const exit = new Promise((resolve) => child.once("exit", resolve));
     child.stdout.destroy();

@@ -80,7 +80,7 @@ describe.each(["in-process", "process"] as const)("with isolation %s", (isolatio
   });
 });
 
-test("a served tool is bound likewise", async () => {
+test("the same limits apply to a served tool", async () => {
   const client = new Client({ name: "test", version: "1.0.0" });
   const args = [inRepository("dist/cli/cli.cjs"), "start", "pack/all", "--cwd", project()];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));

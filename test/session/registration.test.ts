@@ -9,7 +9,7 @@ const one = (item: string, definition: Readonly<Record<string, unknown>> = {}, f
 
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
-describe("which packs a session takes", () => {
+describe("a session selects", () => {
   /** The app depends on `near`, which brings `far`. */
   const makeTransitive = (near: object = {}) =>
     makeProject(
@@ -34,7 +34,7 @@ describe("which packs a session takes", () => {
   const files = (name: string, tree: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(tree).map(([path, value]) => [`node_modules/${name}/${path}`, value]));
 
-  test("its own, and those it depends on; not what only others name", async () => {
+  test("the project's own pack and its dependencies, not those of others", async () => {
     const session = await openForTest(makeTransitive());
     expect(namesOf(session.tools)).toEqual(["hear"]);
     expect(session.skipped).toEqual([
@@ -51,13 +51,13 @@ describe("which packs a session takes", () => {
     });
   });
 
-  test("a transitive one that the config names", async () => {
+  test("a transitive pack that the config names", async () => {
     const session = await openForTest(makeTransitive(), { config: { packs: { transitive: ["far"] } } });
     expect(namesOf(session.tools)).toEqual(["far", "near"].map((pack) => (pack === "far" ? "see" : "hear")));
     expect(session.skipped).toEqual([]);
   });
 
-  test("a transitive one that something taken refers to by qualified name", async () => {
+  test("a transitive pack that a selected item refers to by qualified name", async () => {
     const cwd = makeProject(
       {},
       {
@@ -85,7 +85,7 @@ describe("which packs a session takes", () => {
     expect(denied.skipped).toMatchObject([{ name: "see", reason: "Denied" }]);
   });
 
-  test("as the policy allows, item by item", async () => {
+  test("the items that the policy allows", async () => {
     const cwd = makeProject({
       "@acme/jira": toolPack(
         { read: {}, write: {} },
@@ -103,7 +103,7 @@ describe("which packs a session takes", () => {
     ]);
   });
 
-  test("none that is for other versions of the host", async () => {
+  test("no pack that requires another version of the host", async () => {
     const cwd = makeProject({ old: one("dig", {}, { engines: { trailblaze: "^0.1.0" } }) });
     const session = await openForTest(cwd);
     expect(session.tools).toEqual([]);
@@ -153,7 +153,7 @@ describe("a broken item", () => {
     });
   });
 
-  test("fails the session where that is asked for", async () => {
+  test("fails the session when the config says so", async () => {
     const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
     await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
   });
@@ -179,7 +179,7 @@ describe("a broken item", () => {
         },
       },
     ],
-  ])("with %s fails a session that takes no errors, and no other", async (_, broken) => {
+  ])("with %s fails only a session that allows no errors", async (_, broken) => {
     const cwd = makeProject({ broken });
     expect((await openForTest(cwd)).problems.some(({ severity }) => severity === "error")).toBe(true);
     await expect(openForTest(cwd, { config: { packs: { onError: "fail" } } })).rejects.toMatchObject({
@@ -296,7 +296,7 @@ describe("names", () => {
       expect(message).toContain(claim);
   });
 
-  test("get numbers where that is asked for, and calls reach the right tool", async () => {
+  test("are numbered on request, and calls reach the right tool", async () => {
     const session = await openForTest(makeProject(packs()), { config: { nameCollisions: "suffix" } });
     expect(session.tools.map(({ name, qualifiedName }) => [name, qualifiedName])).toEqual([
       ["find2", "b/second/search"],
@@ -326,12 +326,12 @@ function positionOf(text: string, part: string) {
   return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
 }
 
-describe("what is wrong with the config's own items", () => {
+describe("an error in the config's own items", () => {
   const file = "trailblaze.config.json";
   const handler = "./tools.js#run";
   const inputSchema = { type: "object" };
 
-  test("is said at its line: tools, options, toolsets", async () => {
+  test("is reported with its line: tools, options, toolsets", async () => {
     const config = {
       logDir: "logs",
       builtIns: [
@@ -377,7 +377,7 @@ describe("what is wrong with the config's own items", () => {
     }
   });
 
-  test("is said at its line where a server does not start", async () => {
+  test("is reported with the line of a server that does not start", async () => {
     const text = `logDir: logs\ntrailblazeSubprocessToolsets:\n  - { name: lost, command: no-such-command }\n`;
     const cwd = makeProject({}, { "trailblaze.config.yaml": text });
     const opening = openForTest(cwd, { config: join(cwd, "trailblaze.config.yaml") });
@@ -398,7 +398,7 @@ describe("what is wrong with the config's own items", () => {
   });
 });
 
-test("what is wrong with a server's tool names the tool, the server and where that is declared", async () => {
+test("an invalid tool of a server is reported with the tool, the server and its declaration", async () => {
   const tools = JSON.stringify([
     { name: "fine.one", inputSchema: { type: "object" } },
     { name: "a b", inputSchema: { type: "object" } },
@@ -489,7 +489,7 @@ describe("toolsets", () => {
     expect(session.problems.map(({ code }) => code).sort()).toEqual(["PackNotInstalled", "UnknownBuiltIn"]);
   });
 
-  test("that are asked for and not there are an error with near names", async () => {
+  test("that are requested but unknown are an error with near names", async () => {
     const open = openForTest(makeProject({}), { toolsets: ["aut"], config: { toolsets: { auth: [] } } });
     await expect(open).rejects.toMatchObject({
       code: "ToolsetNotFound",

@@ -41,8 +41,8 @@ describe("a server that sends a message of more than 32 MiB", () => {
   });
 });
 
-describe("what a call tells a server", () => {
-  test("is both envelopes, exactly", async () => {
+describe("the context that a call sends to a server", () => {
+  test("is exactly the two context envelopes", async () => {
     const session = await openForTest(makeProject({}), { config, device, memory: { userId: "42" } });
     const sent = jsonOf(await session.callTool("probe_params", { a: [1], _trailblazeContext: "mine" }));
     const expected = { platform: "ANDROID", widthPixels: 1080, heightPixels: 2400, driverType: "adb" };
@@ -104,7 +104,7 @@ describe("what a call tells a server", () => {
     }
   });
 
-  test("leaves out sensitive memory, and what the pack is not to see", async () => {
+  test("omits sensitive memory, and memory that the pack may not read", async () => {
     const session = await openForTest(makeProject({ "@acme/probe": serverPack() }), {
       memory: { userId: "42", city: "Bern", token: "hidden" },
       config: {
@@ -122,7 +122,7 @@ describe("what a call tells a server", () => {
 });
 
 describe("a server's environment", () => {
-  test("is the host's for the user's own, and little of it for a pack's", async () => {
+  test("is the host's for a server of the config, and minimal for a server of a pack", async () => {
     process.env.HOST_SECRET = "do not leak";
     process.env.WANTED = "passed";
     process.env.TRAILBLAZE_SESSION_TOKEN = "of another session";
@@ -287,7 +287,7 @@ describe("a server that ends during a session", () => {
     expect(session.problems).toContainEqual(expect.objectContaining({ code: "ServerDied" }));
   });
 
-  test("takes only its own tools with it where that is asked for", async () => {
+  test("takes only its own tools with it when the config says so", async () => {
     const session = await openForTest(makeProject({}), {
       config: { crash: "isolate", trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
     });
@@ -297,7 +297,7 @@ describe("a server that ends during a session", () => {
     expect(await session.callTool("two_params")).toMatchObject({ variant: "Success" });
   });
 
-  test("is started again, once, where that is asked for; the call that crashed is not repeated", async () => {
+  test("is restarted once when the config says so, without repeating the crashed call", async () => {
     const started: string[] = [];
     const session = await openForTest(makeProject({}), {
       config: { ...config, crash: "relaunch" },
@@ -318,7 +318,7 @@ describe("a server that ends during a session", () => {
 });
 
 describe("the end of a session", () => {
-  test("ends its servers, rejects what is under way, and may be asked for twice", async () => {
+  test("ends its servers, rejects running calls, and may be requested twice", async () => {
     const session = await openForTest(makeProject({}), { config });
     const hanging = session.callTool("probe_hang");
     const rejected = expect(hanging).rejects.toMatchObject({ code: "SessionClosed" });
@@ -371,7 +371,7 @@ describe("logs", () => {
     expect(logs).toEqual(names.map(() => "my token is [redacted]\n"));
   });
 
-  test("that have no place are a fault of the config where it names one", async () => {
+  test("that cannot be written are an error of a config that sets logDir", async () => {
     const opening = openForTest(makeProject({}, { file: "" }), { config: { logDir: "file/logs" } });
     await expect(opening).rejects.toMatchObject({
       code: "InvalidConfig",
@@ -380,8 +380,8 @@ describe("logs", () => {
   });
 });
 
-describe("a start that is given up", () => {
-  test("leaves nothing running, however far it came", async () => {
+describe("aborting a session", () => {
+  test("during its start leaves no process running, at any stage", async () => {
     const code = {
       "package.json": { trailblaze: { tools: ["code"] } },
       "trailblaze/tools/code.mjs": "export default { name: 'code', inputSchema: {}, handler: () => 1 };",
@@ -413,7 +413,7 @@ describe("a start that is given up", () => {
     expect(pidFiles.flatMap(readPids).filter(isRunning)).toEqual([]);
   });
 
-  test("is the end of the session where it comes later", async () => {
+  test("after its start ends the session", async () => {
     const stop = new AbortController();
     const session = await openForTest(makeProject({}), { config, signal: stop.signal });
     const { pid } = jsonOf(await session.callTool("probe_tell"));
@@ -423,8 +423,8 @@ describe("a start that is given up", () => {
   });
 });
 
-describe("a call while its server is started again", () => {
-  test("keeps to its limit and to its signal", async () => {
+describe("a call while its server restarts", () => {
+  test("respects its time limit and its signal", async () => {
     const cwd = makeProject({});
     const once = { ...probe(), env: { PROBE_PREFIX: "probe", PROBE_ONCE: join(cwd, "started") } };
     const session = await openForTest(cwd, {

@@ -18,7 +18,7 @@ describe("values of sensitive keys", () => {
     });
   });
 
-  test("are secret for redactors and streams that were there before", () => {
+  test("are redacted also by redactors and streams created earlier", () => {
     const memory = make();
     const redactor = memory.createTextRedactor();
     const stream = redactor.createStream();
@@ -37,7 +37,7 @@ describe("values of sensitive keys", () => {
     expect(memory.get("token")).toBe("first-1");
   });
 
-  test("nothing is copied where there are none", () => {
+  test("without sensitive keys, values are not copied", () => {
     const data = { a: ["b"] };
     expect(new SessionMemory([["a", "b"]], []).redact(data)).toBe(data);
   });

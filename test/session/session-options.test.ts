@@ -14,7 +14,7 @@ describe("the device of a session", () => {
     expect(deviceOf(phone, { device: { driverType: "d" } })).toEqual({ ...unknown, driverType: "d" });
   });
 
-  test("with changes stays as it is but for these", () => {
+  test("changes only in the given properties", () => {
     expect(deviceOf(phone, { deviceChanges: { driverType: "other" } })).toEqual({
       ...phone,
       driverType: "other",
@@ -32,7 +32,7 @@ describe("the device of a session", () => {
     });
   });
 
-  test("of another platform is another device", () => {
+  test("with another platform replaces the whole device", () => {
     expect(deviceOf(phone, { deviceChanges: { platform: "WEB" } })).toEqual({ ...unknown, platform: "WEB" });
     expect(deviceOf(phone, { deviceChanges: { platform: "WEB", driverType: "d" } })).toEqual({
       ...unknown,

@@ -141,7 +141,7 @@ describe("a server that can only be ended", () => {
   });
 });
 
-describe("closing", () => {
+describe("closing a server", () => {
   test("is polite, rejects calls in flight as closed, and is no death", async () => {
     const server = await startFixture().ready;
     const pending = outcome(server.callTool(call("hang"), limit));
@@ -184,7 +184,7 @@ describe("closing", () => {
   });
 });
 
-describe("the log", () => {
+describe("the log of a server", () => {
   test("has all of stderr, secrets replaced, for this user alone; megabytes hold nobody up", async () => {
     const logFile = makeLogFile();
     const launch = { logFile, secrets: () => ["hunter2"] };
@@ -207,7 +207,7 @@ describe("the log", () => {
     expect(text).toMatch(/nothing is kept after 100000 bytes\]\n$/);
   });
 
-  test("that cannot be written stops nothing", async () => {
+  test("that cannot be written does not stop the server", async () => {
     const logFile = join(makeLogFile(), "no", "such", "folder");
     const server = await startFixture({ stderr: "x\n" }, { launch: { logFile } }).ready;
     await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);

@@ -4,7 +4,7 @@ import { nestsDeeper } from "../../../src/mcp/client/json-depth.ts";
 import { createTail } from "../../../src/mcp/client/stderr-tail.ts";
 import { LineDecoder } from "../../../src/runtime/line-decoder.mjs";
 
-describe("lines", () => {
+describe("lines of a server's stdout", () => {
   const decode = (limit: number, chunks: readonly string[]) => {
     const read: string[] = [];
     const decoder = new LineDecoder(limit, {
@@ -31,7 +31,7 @@ describe("lines", () => {
   });
 });
 
-describe("depth", () => {
+describe("the nesting depth of a message", () => {
   const deeper = (text: string, limit: number) => nestsDeeper(Buffer.from(text), limit);
 
   test("is that of arrays and objects, not of brackets in strings", () => {
@@ -41,7 +41,7 @@ describe("depth", () => {
     expect(deeper(JSON.stringify(["]]", ["]]", ["]]", []]]]), 3)).toBe(true);
   });
 
-  test("is right for whatever JSON holds", () => {
+  test("is right for any JSON", () => {
     const depthOf = (value: unknown): number =>
       typeof value === "object" && value !== null
         ? 1 + Math.max(0, ...Object.values(value).map((member) => depthOf(member)))

@@ -58,7 +58,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "the stubborn ones, too",
+  "servers that ignore the end of their input and SIGTERM are gone soon after their host was killed",
   async () => {
     const host = await startHost([stubborn, stubborn]);
     const pids = processesBelow(host);

@@ -73,12 +73,12 @@ describe("a server that does not get as far as its tools", () => {
     expect(problem.hint).not.toMatch(/ at /);
   });
 
-  test("has its time for `initialize`", async () => {
+  test("times out during `initialize`", async () => {
     const problem = await problemOf({ silent: ["initialize"] }, times(300, 20_000));
     expect(problem.message).toContain("it did not answer `initialize` within 300 ms");
   });
 
-  test("has its time for `tools/list`", async () => {
+  test("times out during `tools/list`", async () => {
     const problem = await problemOf({ silent: ["tools/list"] }, times(20_000, 300));
     expect(problem.message).toContain("it did not answer `tools/list` within 300 ms");
   });

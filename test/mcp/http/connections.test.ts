@@ -32,7 +32,7 @@ async function failureOf(options: Partial<ServeHttpOptions>): Promise<unknown> {
   return undefined;
 }
 
-describe("where it listens", () => {
+describe("the address of an HTTP server", () => {
   test("is 127.0.0.1 and a free port, unless told otherwise", async () => {
     const { url, port } = await serve();
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
@@ -186,7 +186,7 @@ describe("a connection", () => {
   });
 });
 
-describe("closing", () => {
+describe("closing an HTTP server", () => {
   test("answers what is open, ends streams and connections, and frees the port", async () => {
     const served = await serve({ graceMs: 60_000 });
     const session = await beginSession(served);
@@ -209,7 +209,7 @@ describe("closing", () => {
     expect((await post(again, initializing())).status).toBe(200);
   });
 
-  test("cuts off after the grace what does not end", async () => {
+  test("cuts off open requests after the grace period", async () => {
     const served = await serve({ graceMs: 100 });
     const session = await beginSession(served);
     const deaf = await openConnection(served.port);
@@ -223,7 +223,7 @@ describe("closing", () => {
     expect(statusesIn(await slowBody.closed)).toEqual([]);
   });
 
-  test("is over although a server does not close", async () => {
+  test("finishes although an MCP server does not close", async () => {
     const { create, slowCalls } = createTestServers();
     const stubborn: typeof create = (connection) => ({
       ...create(connection),

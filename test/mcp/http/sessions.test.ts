@@ -222,13 +222,13 @@ describe("the stream of an answer", () => {
   });
 });
 
-describe("where there are as many sessions as may be, and no token,", () => {
+describe("at the limit of sessions, without a token,", () => {
   const soon = { connections: { replaceableAfterMs: 150 } };
   /** Longer than a session that was never used is safe. */
   const settle = () => delay(250);
   const statusOfNext = async (served: { url: string }) => (await post(served, initializing())).status;
 
-  test("the oldest that was never used makes room for a new one once it is idle", async () => {
+  test("the oldest unused session makes room for a new one once it is idle", async () => {
     const served = await serve({ maxSessions: 3, ...soon });
     const used = await beginSession(served);
     await messagesOf(await post(served, calling("echo"), used));
@@ -247,7 +247,7 @@ describe("where there are as many sessions as may be, and no token,", () => {
     expect((await post(served, calling("echo"), used)).status).toBe(200);
   });
 
-  test("one that is used, or has a stream open, keeps its place", async () => {
+  test("a session that is in use, or has a stream open, keeps its place", async () => {
     const served = await serve({ maxSessions: 2, ...soon });
     const listens = await beginSession(served);
     const stop = new AbortController();
@@ -262,7 +262,7 @@ describe("where there are as many sessions as may be, and no token,", () => {
     expect(served.closed).toEqual([]);
   });
 
-  test("and with a token, none makes room", async () => {
+  test("no session makes room when there is a token", async () => {
     const served = await serve({ maxSessions: 1, token: "t", ...soon });
     const headers = { authorization: "Bearer t" };
     await beginSession(served, headers);

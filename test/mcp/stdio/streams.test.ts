@@ -47,7 +47,7 @@ async function serve(options: Partial<ServeStdioOptions> = {}) {
 
 const begin = [initializing(1), { jsonrpc: "2.0", method: "notifications/initialized" }];
 
-describe("a line", () => {
+describe("a line on stdin", () => {
   test("may come in parts that cut characters in two, end in CRLF, or be blank", async () => {
     const served = await serve();
     served.say(...begin, "", "   ", "\t\r");
@@ -144,8 +144,8 @@ describe("a line", () => {
   });
 });
 
-describe("it ends", () => {
-  test("once, whatever comes together; what is open is aborted", async () => {
+describe("a stdio server ends", () => {
+  test("once, when several ends coincide, and aborts open calls", async () => {
     const served = await serve();
     served.say(...begin, calling("slow", 2));
     await expect.poll(() => served.slowCalls.length).toBe(1);
