@@ -89,7 +89,7 @@ describe("a client's name", () => {
     expect(findClient(name).id).toBe(id);
   });
 
-  test("that is unknown is an error, with the nearest", () => {
+  test("that is unknown is an error with near names", () => {
     const failing = () => findClient("cursr");
     expect(failing).toThrow(TrailblazeError);
     expect(failing).toThrow(/"cursr" is no client/);
@@ -106,7 +106,7 @@ describe("a client's name", () => {
   });
 });
 
-test("clients are listed with their files, those that are here marked", async () => {
+test("clients are listed with their configs, and detected ones are marked", async () => {
   const place = makeInstallPlace({
     "home/.cursor/.keep": "",
     "home/.config/opencode/opencode.jsonc": "{}",

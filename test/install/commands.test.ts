@@ -42,7 +42,7 @@ async function run(cwd: string, name: string, ...args: string[]): Promise<Comman
 const plain = { color: false, width: undefined };
 
 describe("trailblaze install", () => {
-  test("answers with the contract's document, and text that says what to do next", async () => {
+  test("prints the contract's document, or text with the next steps", async () => {
     const { project, home } = makePlace();
     const file = join(home, ".cursor/mcp.json");
     const answer = await run(project, "install", "cursor", "mine", "--env", "A=1", "--env", "TOKEN");
@@ -71,7 +71,7 @@ describe("trailblaze install", () => {
     expect(readFileSync(file, "utf8")).toBe("{}");
   });
 
-  test("points to the project's link to the command, which outlives an update", async () => {
+  test("writes the project's link to the command, which survives an update", async () => {
     const { project, home } = makePlace();
     mkdirSync(join(project, "node_modules"));
     symlinkSync(inRepository("."), join(project, "node_modules/trailblaze"));
@@ -90,7 +90,7 @@ describe("trailblaze install", () => {
     expect(existsSync(join(home, ".local"))).toBe(false);
   });
 
-  test("--all goes into every client that is here, broken ones reported", async () => {
+  test("--all installs into every detected client, and reports broken ones", async () => {
     const { project, home } = makePlace();
     mkdirSync(join(home, ".kiro/settings"), { recursive: true });
     writeFileSync(join(home, ".kiro/settings/mcp.json"), "{");
@@ -112,7 +112,7 @@ describe("trailblaze install", () => {
     expect(readFileSync(join(home, ".config/goose/config.yaml"), "utf8")).toBe("GOOSE_MODEL: x # mine\n");
   });
 
-  test("--all writes nothing where the request itself is wrong", async () => {
+  test("--all writes nothing for an invalid request", async () => {
     const { project, home } = makePlace();
     // Codex takes no such name, and Cursor, which comes after it, does.
     const code = "InvalidArguments";
@@ -134,7 +134,7 @@ describe("trailblaze install", () => {
     await expect(run(project, "install", ...args)).rejects.toMatchObject({ code: "InvalidArguments" });
   });
 
-  test("shows no control bytes of a config, and cuts lines that are very long", async () => {
+  test("escapes control bytes of a config, and cuts very long lines", async () => {
     const { project, home } = makePlace();
     writeFileSync(join(home, ".cursor/mcp.json"), `{"a":"${"x".repeat(5000)}\u009b31m\u202e","b":1}`);
     const text = (await run(project, "install", "cursor", "mine", "--dry-run")).formatText(plain);
@@ -143,7 +143,7 @@ describe("trailblaze install", () => {
   });
 });
 
-test("trailblaze clients lists them", async () => {
+test("trailblaze clients lists the clients", async () => {
   const { project, home } = makePlace();
   const answer = await run(project, "clients");
   expect(answer.json).toMatchObject({

@@ -172,7 +172,7 @@ describe("adding an entry and removing it", () => {
   });
 });
 
-describe("any JSON", () => {
+describe("editing any JSON", () => {
   const noise = fc.constantFrom("", " ", "\n", "\n    ", " // c\n", " /* c */ ", "\t");
   /** JSON written in a wild way: comments and blanks wherever they may be. */
   const written = fc.letrec<{ value: string }>((tie) => ({
@@ -195,7 +195,7 @@ describe("any JSON", () => {
     ),
   })).value;
 
-  test("is given back, and never comes out changed", async () => {
+  test("can be undone, and changes no other value", async () => {
     const open = await opener("jsonc");
     await fc.assert(
       fc.property(
@@ -218,7 +218,7 @@ describe("any JSON", () => {
   });
 });
 
-describe("any TOML and any YAML", () => {
+describe("editing any TOML or YAML", () => {
   const toml = [
     "\n",
     "# c\n",
@@ -287,7 +287,7 @@ describe("any TOML and any YAML", () => {
   });
 });
 
-describe("a text that is not to be touched", () => {
+describe("a config that cannot be edited safely is refused:", () => {
   const broken: [ConfigFormatName, string, RegExp, number][] = [
     ["json", '{"mcpServers": {"a": {', /not valid JSON/, 22],
     ["json", '{"a": 1}}', /not valid JSON/, 8],

@@ -21,7 +21,7 @@ const full = {
 const config = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(9000)}"\n}\n`;
 
 // The limit on the size of files, below, is for all users.
-describe.skipIf(!canMountDisks)("on a disk that is full", () => {
+describe.skipIf(!canMountDisks)("on a full disk", () => {
   function makePlace() {
     const place = makeInstallPlace({});
     const disk = join(place.root, "disk");
@@ -31,7 +31,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
     return { ...place, disk, file, state };
   }
 
-  test("a config is left as it is by install and uninstall, with nothing beside it", async () => {
+  test("install and uninstall leave a config unchanged, with nothing beside it", async () => {
     const { install, uninstall, disk, file, state, stateFolder } = makePlace();
     writeFileSync(file, config);
     fillDisk(disk);
@@ -52,7 +52,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
     expect(read(file)).toBe(config);
   });
 
-  test("a new config is not made, nor its folder", async () => {
+  test("install creates neither a config nor its folder", async () => {
     const { install, disk, state } = makePlace();
     fillDisk(disk);
     const file = join(disk, "a/b/mcp.json");
@@ -89,7 +89,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
     },
   );
 
-  test("a lock holds without a note of its holder", async () => {
+  test("a lock works without a note of its holder", async () => {
     const { disk, root } = makePlace();
     fillDisk(disk);
     const held = await lockFile(join(root, "mcp.json"), { holders: disk });
@@ -136,7 +136,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
       return { disk, state, add, contents, runs };
     }
 
-    test("is not touched where its files cannot be saved first", async () => {
+    test("is not changed when its files cannot be backed up", async () => {
       const { disk, state, add, contents, runs } = makeProject();
       fillDisk(disk);
       await expect(add()).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
       expect(state().sort()).toEqual(files);
     });
 
-    test("gets its files back where the package manager filled the disk and cut them off", async () => {
+    test("has its files restored when the package manager truncated them", async () => {
       const { state, add, contents, runs } = makeProject();
       await expect(add()).rejects.toMatchObject({ code: "InstallFailed" });
       expect(readFileSync(runs, "utf8")).toBe("x");
@@ -156,7 +156,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
       expect(state().sort()).toEqual(files);
     });
 
-    test("gets what a link leads to back", () => {
+    test("has the target of a link restored", () => {
       const { disk } = makePlace();
       const root = makeTree({});
       writeFileSync(join(disk, "real.json"), manifest);
@@ -173,7 +173,7 @@ describe.skipIf(!canMountDisks)("on a disk that is full", () => {
 });
 
 // Windows has no such limit.
-describe.skipIf(process.platform === "win32")("where files may not grow", () => {
+describe.skipIf(process.platform === "win32")("under a limit on file sizes", () => {
   const host = inRepository("test/install/install-host.ts");
   const large = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(3 << 20)}"\n}\n`;
 

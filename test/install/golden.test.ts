@@ -21,7 +21,7 @@ const cases = clients.flatMap((client) => {
   }));
 });
 
-describe("what is written for", () => {
+describe("the config written for", () => {
   test.each(cases)("$id, $scope scope", async ({ id, scope, format, isOfWindows }) => {
     const place = makeInstallPlace();
     // Paths of Windows cannot be written here; what is written there is the same.
@@ -53,7 +53,7 @@ describe("what is written for", () => {
     expect(readdirSync(place.project, { recursive: true })).toEqual(before);
   });
 
-  test("clients that are gone, nothing is left over", () => {
+  test("clients that no longer exist is not in the golden files", () => {
     const wanted = cases.map(({ id, scope, format }) => `${id}.${scope}.${format}.txt`);
     expect(readdirSync(golden).sort()).toEqual(wanted.sort());
   });

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeInstallPlace } from "./install-place.ts";
 
-test("what was installed is listed with how it is now", async () => {
+test("installs are listed with their current state", async () => {
   const place = makeInstallPlace();
   expect(await place.installs()).toEqual([]);
   const clients = ["cursor", "kiro", "opencode", "mistral-vibe", "goose"];
@@ -21,7 +21,7 @@ test("what was installed is listed with how it is now", async () => {
   ]);
 });
 
-test("what a project's file starts is of that project", async () => {
+test("an entry in a project's config belongs to that project", async () => {
   const place = makeInstallPlace();
   const { file } = await place.install("cursor", "mine", { scope: "project" });
   const listed = await place.installs();

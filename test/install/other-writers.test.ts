@@ -92,7 +92,7 @@ describe("a change that another program makes during an edit", () => {
     expect(readdirSync(join(home, ".kiro/settings"))).toEqual(["mcp.json"]);
   });
 
-  test("that makes the file is kept", async () => {
+  test("that creates the file is kept", async () => {
     const { install, settings } = makePlace();
     settings.onStep = (step, file) => {
       if (step === "drafted" && file.includes(".kiro") && !existsSync(file))
@@ -167,7 +167,7 @@ describe("a change that another program makes during an edit", () => {
   });
 });
 
-test("a file that is only half written is read again", async () => {
+test("a half-written config is read again", async () => {
   const { planInstall, install, file } = makePlace();
   const cut = () => {
     truncateSync(file, 20);
@@ -180,7 +180,7 @@ test("a file that is only half written is read again", async () => {
   expect(read(file)).toContain('"new": {}, "mine"');
 });
 
-test("a file that stays broken is refused, an empty one is not", async () => {
+test("a config that stays broken is refused, an empty one is not", async () => {
   const { install, file } = makePlace();
   truncateSync(file, 20);
   await expect(install("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigMalformed" });
@@ -188,7 +188,7 @@ test("a file that stays broken is refused, an empty one is not", async () => {
   expect(await install("cursor", "mine")).toMatchObject({ changed: true });
 });
 
-test("a folder in which other files come and go is edited all the same", async () => {
+test("install succeeds in a folder in which other files appear", async () => {
   const { install, folder, at } = makePlace();
   at("drafted", (round) => writeFileSync(join(folder, `mcp.json.${round}`), ""));
   expect(await install("cursor", "mine")).toMatchObject({ changed: true });
@@ -229,8 +229,8 @@ test("a program that writes every 25 ms loses nothing to twelve installs", { tim
   expect(Object.keys(JSON.parse(read(file)).mcpServers)).toHaveLength(12);
 });
 
-describe("the lock", () => {
-  test("of a program that does not say who it is is left in its place, and the file edited beside it", async () => {
+describe("the lock of a shared config", () => {
+  test("without a known owner stays, and the config is edited all the same", async () => {
     const waits: string[] = [];
     const place = makePlace({ graceMs: 400, onWait: (what) => waits.push(what) });
     const lock = `${place.file}.lock`;

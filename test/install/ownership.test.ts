@@ -67,7 +67,7 @@ describe("a foreign entry of that name", () => {
     expect(read(file)).toBe(text);
   });
 
-  test("stays when a server is uninstalled that was never installed, and the plan says so", async () => {
+  test("stays when uninstall names a server that was never installed, and the plan says so", async () => {
     const place = makeCursorPlace(theirs);
     const plan = await place.planUninstall("cursor", server, { force: true });
     expect(plan).toMatchObject({
@@ -76,7 +76,7 @@ describe("a foreign entry of that name", () => {
     });
   });
 
-  test("does not disturb under another name", async () => {
+  test("does not conflict with an entry under another name", async () => {
     const place = makeCursorPlace(theirs);
     const result = await place.install("cursor", server, { name: "pm" });
     expect(result).toMatchObject({ changed: true, key: "pm", server, client: "cursor", file: place.file });
@@ -85,8 +85,8 @@ describe("a foreign entry of that name", () => {
   });
 });
 
-describe("an entry of ours", () => {
-  test("is not written twice, and is renewed where it changes", async () => {
+describe("an entry that Trailblaze wrote", () => {
+  test("is not written twice, and is updated when it changes", async () => {
     const place = makeCursorPlace("{}");
     expect(await place.install("cursor", server)).toMatchObject({ changed: true });
     const text = read(place.file);
@@ -112,7 +112,7 @@ describe("an entry of ours", () => {
     expect(read(place.file)).toBe("{}");
   });
 
-  test("that the client only wrote anew is still ours", async () => {
+  test("that the client reformatted is still recognized", async () => {
     const place = makeCursorPlace('{"mcpServers":{"other":{"command":"x"}}}');
     await place.install("cursor", server);
     const config = JSON.parse(read(place.file));
@@ -167,7 +167,7 @@ describe("an entry of ours", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("in a file that we made leaves nothing behind, whatever replaced it", async () => {
+  test("in a file that Trailblaze created leaves nothing behind, whatever replaced it", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("cursor", server);
     await place.install("cursor", "acme/notes/project-management", { force: true });
@@ -186,7 +186,7 @@ describe("an entry of ours", () => {
     expect(read(place.file)).toBe('{\n  "mcpServers": {}\n}');
   });
 
-  test("is uninstalled without a ledger only as we would have written it", async () => {
+  test("is uninstalled without a ledger only if it is exactly what install writes", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", server);
     rmSync(place.stateFolder, { recursive: true });
@@ -204,7 +204,7 @@ describe("an entry of ours", () => {
     expect(read(place.file)).toBe("{}");
   });
 
-  test("whatever order several go in, the file is as it was in the end", async () => {
+  test("is removed in any order with others, which restores the file", async () => {
     const original = '{\n  "mcpServers": {}, // none\n  "a": 1\n}\n';
     const names = ["one", "two", "three"];
     for (const order of [names, names.toReversed(), ["two", "one", "three"]]) {
@@ -216,8 +216,8 @@ describe("an entry of ours", () => {
   });
 });
 
-describe("a file that we made", () => {
-  test("goes with its last entry, and its folders too", async () => {
+describe("a config that Trailblaze created", () => {
+  test("is deleted with its last entry, with its folders", async () => {
     const place = makeInstallPlace();
     await place.install("kiro", server);
     await place.install("kiro", "mine");
@@ -228,7 +228,7 @@ describe("a file that we made", () => {
     expect(readdirSync(place.home)).toEqual([".keep"]);
   });
 
-  test("and that another program made again later is theirs", async () => {
+  test("and another program created again is kept", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("kiro", server);
     writeFileSync(file, "{ }\n");
@@ -237,7 +237,7 @@ describe("a file that we made", () => {
     expect(read(file)).toBe("{ }\n");
   });
 
-  test("stays where something else came into it", async () => {
+  test("stays when another program added an entry", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("kiro", server);
     writeFileSync(file, read(file).replace('"mcpServers"', '"other": 1,\n  "mcpServers"'));
@@ -245,7 +245,7 @@ describe("a file that we made", () => {
     expect(JSON.parse(read(file))).toEqual({ other: 1 });
   });
 
-  test("stays where a comment was written into it", async () => {
+  test("stays when a user added a comment", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("gemini-cli", server);
     writeFileSync(file, `// keep me\n${read(file)}`);
@@ -269,7 +269,7 @@ describe("a file that several clients read", () => {
     expect(plan).toMatchObject({ changed: true, notes: [expect.stringContaining("gone for them")] });
   });
 
-  test("is understood on a machine that did not write it", async () => {
+  test("is recognized on another machine", async () => {
     const place = makeInstallPlace();
     await place.install("copilot-cli", server, { scope: "project", env: ["A=b"] });
     rmSync(place.stateFolder, { recursive: true });
@@ -279,7 +279,7 @@ describe("a file that several clients read", () => {
   });
 });
 
-test("an entry that goes through npx, as they once did, is replaced and removed", async () => {
+test("an entry of the older form with npx is replaced and removed", async () => {
   const args = ["--no-install", "trailblaze", "start", "acme/jira/project-management"];
   const former = JSON.stringify({ mcpServers: { "project-management": { command: "npx", args } } });
   const options = { scope: "project" } as const;
@@ -310,7 +310,7 @@ test("OpenCode's newer form of a config is used where a file has it", async () =
   expect(Object.keys(JSON.parse(read(file)).mcp)).toEqual(["servers", "project-management"]);
 });
 
-describe("an entry that is no longer ours under a name that was", () => {
+describe("a foreign entry under the name of an earlier entry", () => {
   test("comes back after --force, and so the file stays", async () => {
     const place = makeInstallPlace({});
     const file = join(place.home, ".cursor/mcp.json");
@@ -347,7 +347,7 @@ test.each(['model = "x"   \n', "[a]  \n", "# c  ", "   ", "# c\n   \n", 'model =
   },
 );
 
-test("an entry called as a key of entries does not hide the others", async () => {
+test("an entry named like the container of entries does not hide the others", async () => {
   const text = '{ "mcp": { "servers": {} } }\n';
   const place = makeInstallPlace({ "home/.config/opencode/opencode.json": text });
   for (const name of ["type", "command"]) {
@@ -357,7 +357,7 @@ test("an entry called as a key of entries does not hide the others", async () =>
   }
 });
 
-test("a comment that came into a container of ours stays", async () => {
+test("a comment that a user added to a container stays", async () => {
   const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}\n" });
   const file = join(place.home, ".cursor/mcp.json");
   await place.install("cursor", server);
@@ -366,9 +366,12 @@ test("a comment that came into a container of ours stays", async () => {
   expect(read(file)).toContain("// mine");
 });
 
-test.runIf(process.platform === "linux")("a folder that cannot be made is an error, not a wait", async () => {
-  const place = makeInstallPlace({});
-  await expect(place.install("cursor", server, { file: "/proc/x/y.json" })).rejects.toMatchObject({
-    code: "ClientConfigUnwritable",
-  });
-});
+test.runIf(process.platform === "linux")(
+  "a config folder that cannot be created is an error at once",
+  async () => {
+    const place = makeInstallPlace({});
+    await expect(place.install("cursor", server, { file: "/proc/x/y.json" })).rejects.toMatchObject({
+      code: "ClientConfigUnwritable",
+    });
+  },
+);

@@ -14,7 +14,7 @@ import { makeInstallPlace, node, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
 
-describe("a request that cannot be met writes nothing", () => {
+describe("an invalid install request writes nothing:", () => {
   test.each([
     ["an unknown client", "cursr", server, {}, "UnknownClient"],
     ["a client without a project's file", "claude-desktop", server, { scope: "project" }, "NoProjectScope"],
@@ -138,16 +138,16 @@ describe("a request that cannot be met writes nothing", () => {
   });
 });
 
-describe("an entry", () => {
+describe("the entry of a server", () => {
   const entryOf = (file: string, key: string) => JSON.parse(readFileSync(file, "utf8")).mcpServers[key];
 
-  test("is named as its author wants, where the client takes that", async () => {
+  test("has the name that its author chose, where the client allows it", async () => {
     const place = makeInstallPlace();
     expect(await place.install("cursor", "acme/jira/named")).toMatchObject({ key: "Acme Jira" });
     expect(await place.install("claude-code", "acme/jira/named")).toMatchObject({ key: "Acme-Jira" });
   });
 
-  test("has a reference in place of a secret, or leaves it out and says so", async () => {
+  test("references a secret, or omits it with a warning", async () => {
     const place = makeInstallPlace();
     const cursor = await place.install("cursor", "acme/jira/program", { env: { OTHER: null, PLAIN: "x" } });
     expect(entryOf(cursor.file, "program").env).toEqual({
@@ -166,7 +166,7 @@ describe("an entry", () => {
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");
   });
 
-  test("comes with a note on variables that a pack's program does not take", async () => {
+  test("warns of variables that a pack's program does not receive", async () => {
     const place = makeInstallPlace();
     const notesOf = async (server: string) =>
       (await place.planInstall("cursor", server, { env: ["PATH=/bin", "A=1", "B"] })).notes.join(" ");
@@ -185,7 +185,7 @@ describe("an entry", () => {
     expect(readFileSync(codex, "utf8")).toBe(`[mcp_servers.over-http]\nurl = "${url}"\nenabled = true\n`);
   });
 
-  test("keeps a range that was asked for, and is found without it", async () => {
+  test("keeps the requested range, and is found without it", async () => {
     const place = makeInstallPlace();
     const ranged = "@acme/jira@^1.2/project-management";
     const { file } = await place.install("cursor", ranged);
@@ -200,8 +200,8 @@ describe("an entry", () => {
   });
 });
 
-describe("a plan", () => {
-  test("shows the exact change and makes none", async () => {
+describe("the plan of an install", () => {
+  test("shows the exact change without making it", async () => {
     const text = '{\n  "mcpServers": {\n    "a": {}\n  }\n}\n';
     const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
     const file = join(place.home, ".cursor/mcp.json");
@@ -239,7 +239,7 @@ describe("a plan", () => {
     expect(Object.keys(result)).toEqual(["client", "server", "file", "key", "changed", "backup", "diff"]);
   });
 
-  test("is applied to the file as it is then", async () => {
+  test("is applied to the current content of the file", async () => {
     const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
     const plan = await place.planInstall("cursor", "mine");
     writeFileSync(plan.file, '{ "other": 1 }');
@@ -250,7 +250,7 @@ describe("a plan", () => {
     await expect(place.apply(again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
   });
 
-  test("for a file that is not there shows it as new", async () => {
+  test("for a missing file shows it as new", async () => {
     const place = makeInstallPlace();
     const plan = await place.planInstall("codex", "mine");
     expect(plan.diff).toMatch(

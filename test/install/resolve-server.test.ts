@@ -30,7 +30,7 @@ trailblazeSubprocessToolsets:
   });
 }
 
-describe("a server that is to be installed", () => {
+describe("the server of an install request", () => {
   test("is found in a pack or in the config, with what its entry needs", async () => {
     const project = makeProject();
     const resolve = (name: string) => resolveServer(name, { cwd: project });

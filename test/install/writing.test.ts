@@ -60,7 +60,7 @@ describe("writing a file", () => {
     expect(read(file)).toBe(original);
   });
 
-  test("makes a new one for its user alone, with nothing left beside it", async () => {
+  test("creates a new file for its user alone, with nothing left beside it", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("kiro", "mine");
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -68,7 +68,7 @@ describe("writing a file", () => {
     expect(statSync(join(place.stateFolder, "installs.json")).mode & 0o777).toBe(0o600);
   });
 
-  test("follows symbolic links, which stay, also to what is not there yet", async () => {
+  test("follows symbolic links, which stay, also to a missing target", async () => {
     const place = makePlace();
     const { folder, file } = place;
     mkdirSync(join(place.root, "dotfiles"));
@@ -101,7 +101,7 @@ describe("writing a file", () => {
     await expect(place.install("cursor", "mine", { file })).rejects.toMatchObject(refusal);
   });
 
-  test("keeps copies of the file as it was, the last ten", async () => {
+  test("keeps the last ten backups of the file", async () => {
     const place = makePlace();
     const { backup } = await place.install("cursor", "mine");
     expect(read(backup ?? "")).toBe(original);
@@ -186,7 +186,7 @@ describe("writing a file", () => {
   });
 });
 
-describe("the lock", () => {
+describe("the lock of a config", () => {
   test("of another program is waited for, and respected to the end", async () => {
     const place = makePlace({ waitMs: 150 });
     mkdirSync(`${place.file}.lock`);
@@ -203,7 +203,7 @@ describe("the lock", () => {
     expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
   });
 
-  test("is not asked for where there is nothing to change", async () => {
+  test("is not taken when there is nothing to change", async () => {
     const place = makePlace({ waitMs: 0 });
     const lock = `${place.file}.lock`;
     mkdirSync(lock);
@@ -215,7 +215,7 @@ describe("the lock", () => {
     await expect(place.uninstall("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
   });
 
-  test("of a process that is gone is taken away", async () => {
+  test("of a process that has ended is removed", async () => {
     const place = makePlace({ waitMs: 30_000 });
     mkdirSync(`${place.file}.lock`);
     const longAgo = new Date(Date.now() - 60_000);
@@ -224,7 +224,7 @@ describe("the lock", () => {
     expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
   });
 
-  test("that is a folder with something in it is none, and stays", async () => {
+  test("that is a non-empty folder is never removed", async () => {
     const place = makePlace({ waitMs: 150, staleMs: 0 });
     mkdirSync(`${place.file}.lock`);
     writeFileSync(`${place.file}.lock/mine`, "");
@@ -232,7 +232,7 @@ describe("the lock", () => {
     expect(existsSync(`${place.file}.lock/mine`)).toBe(true);
   });
 
-  test("that was lost makes the change begin anew", async () => {
+  test("that was lost restarts the edit", async () => {
     const place = makePlace({ waitMs: 30_000 });
     let losses = 0;
     place.settings.onStep = (step, file) => {
@@ -295,7 +295,7 @@ describe("a process that is killed", () => {
     expect(read(place.file)).toBe(original);
   });
 
-  test("while it takes an entry out can do so again", { timeout: 120_000 }, async () => {
+  test("while it removes an entry can remove it again", { timeout: 120_000 }, async () => {
     for (const step of ["drafted@mcp.json", "replaced@mcp.json", "drafted@installs.json"]) {
       const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
       await place.install("cursor", "mine");
