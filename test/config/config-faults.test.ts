@@ -18,7 +18,7 @@ describe("a wrong value is one fault, said at its place", () => {
   test.each(wrong)("in an object: %j at %j", async (config, path, words) => {
     const problems = await faultsOfObject(config);
     expect(problems).toEqual([expect.objectContaining({ code: "InvalidConfig", severity: "error", path })]);
-    expect(problems[0]?.message).toMatch(words);
+    expect(problems[0]?.args).toMatchObject({ reason: expect.stringMatching(words) });
     expect(problems[0]?.message.length).toBeLessThan(300);
     expect(problems[0]).not.toHaveProperty("file");
   });
@@ -47,26 +47,23 @@ describe("a wrong value is one fault, said at its place", () => {
 
 describe("a hint says what to do", () => {
   test.each([
-    [{ memmory: {} }, 'Did you mean "memory"?'],
-    [{ device: { widthPixel: 5 } }, 'Did you mean "widthPixels"?'],
-    [{ packs: { alow: [] } }, 'Did you mean "allow"?'],
-    [{ pakcs: {} }, 'Did you mean "packs"?'],
-    [{ crash: "Fail" }, 'Did you mean "fail"?'],
-    [{ device: { platform: "andriod" } }, 'Did you mean "ANDROID"?'],
-    [{ memory: { userId: 42 } }, "Put it in quotes."],
-    [{ memory: { on: true } }, "Put it in quotes."],
-    [
-      { trailblazeSubprocessToolsets: [{ name: "a", command: "b", env: { PORT: 8080 } }] },
-      "Put it in quotes.",
-    ],
-    [
-      { servers: { a: { tools: [], command: "x" } } },
-      "What is started as a process belongs into `trailblazeSubprocessToolsets`.",
-    ],
+    [{ memmory: {} }, '"memory"'],
+    [{ device: { widthPixel: 5 } }, '"widthPixels"'],
+    [{ packs: { alow: [] } }, '"allow"'],
+    [{ pakcs: {} }, '"packs"'],
+    [{ crash: "Fail" }, '"fail"'],
+    [{ device: { platform: "andriod" } }, '"ANDROID"'],
+    [{ memory: { userId: 42 } }, "quotes"],
+    [{ memory: { on: true } }, "quotes"],
+    [{ trailblazeSubprocessToolsets: [{ name: "a", command: "b", env: { PORT: 8080 } }] }, "quotes"],
+    [{ servers: { a: { tools: [], command: "x" } } }, "`trailblazeSubprocessToolsets`"],
     [{ sessions: {} }, undefined],
     [{ memory: { a: null } }, undefined],
-  ])("%j: %s", async (config, hint) => {
-    expect((await faultsOfObject(config))[0]?.hint).toBe(hint);
+  ])("%j: %s", async (config, named) => {
+    expect((await faultsOfObject(config))[0]?.args).toEqual({
+      reason: expect.any(String),
+      hint: named && expect.stringContaining(named),
+    });
   });
 });
 
@@ -122,8 +119,9 @@ servers: { a: {} }
   });
 
   test("of one that is alone: nothing is added", async () => {
-    expect((await failureOf(readObject({ crash: "x" }))).hint).toBeUndefined();
-    expect((await failureOf(readObject({ memmory: {} }))).hint).toBe('Did you mean "memory"?');
+    expect(await failureOf(readObject({ crash: "x" }))).not.toHaveProperty("hint");
+    const { args } = await failureOf(readObject({ memmory: {} }));
+    expect(args).toEqual({ reason: expect.any(String), hint: expect.stringContaining('"memory"') });
   });
 
   test("of a config without any are none", async () => {
@@ -140,27 +138,27 @@ servers: { a: {} }
 describe("hostile text", () => {
   test.each([
     ["trailblaze.config.yaml", "memory: {a: 1", /YAML/],
-    ["trailblaze.config.yaml", "memory: *a", /stands for nothing/],
+    ["trailblaze.config.yaml", "memory: *a", /alias/],
     ["trailblaze.config.yaml", "a: &a [*a]", /contains itself/],
-    ["trailblaze.config.yaml", "memory: {}\nmemory: {}", /twice/],
+    ["trailblaze.config.yaml", "memory: {}\nmemory: {}", /memory/],
     ["trailblaze.config.yaml", "memory: !!js/function 'x'", /YAML/],
-    ["trailblaze.config.yaml", "? [a]\n: b", /key is no text/],
-    ["trailblaze.config.yaml", `options: ${"[".repeat(201)}${"]".repeat(201)}`, /200 levels/],
+    ["trailblaze.config.yaml", "? [a]\n: b", /key/],
+    ["trailblaze.config.yaml", `options: ${"[".repeat(201)}${"]".repeat(201)}`, /200/],
     ["trailblaze.config.yaml", `a: &a [1]\nb: &b [${"*a,".repeat(90)}]\nc: [${"*b,".repeat(90)}]\n`, /alias/],
     ["trailblaze.config.yaml", `#${" ".repeat(1 << 20)}`, /1048576/],
-    ["trailblaze.config.yaml", "a\n---\nb", /several documents/],
+    ["trailblaze.config.yaml", "a\n---\nb", /documents/],
     ["trailblaze.config.yaml", Uint8Array.from([0x61, 0xff]), /UTF-8/],
-    ["trailblaze.config.json", '{ "memory": {}, "memory": {} }', /"memory" is there twice/],
+    ["trailblaze.config.json", '{ "memory": {}, "memory": {} }', /"memory"/],
     ["trailblaze.config.json", "{ // comment\n}", /JSON/],
     ["trailblaze.config.json", "", /empty/],
-    ["trailblaze.config.json", `${'{"a":'.repeat(201)}1${"}".repeat(201)}`, /200 levels/],
-    ["trailblaze.config.json", "[]", /an array, not a map/],
-    ["trailblaze.config.yaml", "just text", /a string, not a map/],
+    ["trailblaze.config.json", `${'{"a":'.repeat(201)}1${"}".repeat(201)}`, /200/],
+    ["trailblaze.config.json", "[]", /array/],
+    ["trailblaze.config.yaml", "just text", /string/],
   ])("%s %j is one fault", async (file, content, words) => {
     const root = makeProject({ [file]: content });
     const problems = await faultsIn(root);
     expect(problems).toEqual([expect.objectContaining({ code: "InvalidConfig", file })]);
-    expect(problems[0]?.message).toMatch(words);
+    expect(problems[0]?.args).toMatchObject({ reason: expect.stringMatching(words) });
     expect(await failureOf(readFrom(root))).toEqual(problems[0]);
   });
 

@@ -202,16 +202,16 @@ describe("a config by its path", () => {
   });
 
   test.each([
-    ["configs/none.yaml", /no such file/],
-    ["configs/ci.toml", /no name of a config/],
-    ["configs", /no name of a config/],
+    ["configs/none.yaml", /file/],
+    ["configs/ci.toml", /ci\.toml/],
+    ["configs", /configs/],
     ["folder.yaml", /folder/],
-    ["large.json", /too much/],
+    ["large.json", /\b1048578\b/],
   ])("%s cannot be used", async (path, words) => {
     const root = makeProject({ "folder.yaml/x": "", "large.json": `{}${" ".repeat(1 << 20)}` });
     const problem = await failureOf(readFrom(root, path));
     expect(problem).toMatchObject({ code: "InvalidConfig", file: path });
-    expect(problem.message).toMatch(words);
+    expect(problem.args).toMatchObject({ reason: expect.stringMatching(words) });
   });
 
   test("is named by its path from the project, or absolutely where it is outside", async () => {
@@ -222,7 +222,10 @@ describe("a config by its path", () => {
   });
 
   test.each([[5], [null], [[]], [true], [() => ({})]])("%j is neither path nor object", async (config) => {
-    expect((await failureOf(readObject(config))).message).toMatch(/a path or an object/);
+    expect(await failureOf(readObject(config))).toMatchObject({
+      code: "InvalidConfig",
+      args: { reason: expect.stringMatching(/path.*object/) },
+    });
   });
 });
 
@@ -232,7 +235,10 @@ describe("two files", () => {
       "trailblaze.config.yaml": "crash: isolate",
       "trailblaze.config.json": { crash: "fail" },
     });
-    expect((await failureOf(readFrom(root))).message).toMatch(/both trailblaze.config.yaml and .*json/);
+    expect(await failureOf(readFrom(root))).toMatchObject({
+      code: "InvalidConfig",
+      args: { reason: expect.stringMatching(/trailblaze.config.yaml.*trailblaze.config.json/) },
+    });
     expect((await readFrom(root, "trailblaze.config.json")).crash).toBe("fail");
   });
 });
