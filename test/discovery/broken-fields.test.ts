@@ -217,13 +217,15 @@ describe("a field that is there twice", () => {
   ])("is reported, and the last one counts: %s", async (_what, again) => {
     const text = `{ "name": "twice", "version": "1.0.0",\n  "trailblaze": { "tools": ["a"] },\n  ${again} }`;
     const pack = await listed(text);
-    const [problem] = pack?.problems.filter(({ message }) => message.includes("there again")) ?? [];
+    const [problem] =
+      pack?.problems.filter(({ args }) => "found" in args && args.found.includes("again")) ?? [];
     expect(problem).toMatchObject({
       code: "MalformedExtension",
       path: [],
       line: 3,
       column: 3,
       severity: "error",
+      args: { what: expect.stringContaining('"trailblaze"'), found: expect.stringContaining("again") },
     });
     expect(pack?.tools.map(({ name }) => name)).toEqual(again.includes("null") ? [] : ["b"]);
   });

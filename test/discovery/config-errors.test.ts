@@ -25,35 +25,35 @@ const withConfig = (file: string, content: unknown) =>
 describe("a config that cannot be understood", () => {
   test.each([
     ["trailblaze.config.yaml", "packs:\n  alow: [a]\n", 2, 3, /alow/],
-    ["trailblaze.config.yaml", "packs:\n  allow: acme/*\n", 2, 3, /list/],
+    ["trailblaze.config.yaml", "packs:\n  allow: acme/*\n", 2, 3, /`packs.allow`.*string/],
     ["trailblaze.config.yaml", "packs:\n  deny:\n    - ok\n    - 5\n", 4, 7, /number/],
-    ["trailblaze.config.yaml", "packs:\n  transitive: ['']\n", 2, 16, /pattern/],
-    ["trailblaze.config.yaml", "device: {}\npacks: [a]\n", 2, 1, /map/],
-    ["trailblaze.config.yaml", "- packs\n", 1, 1, /map/],
-    ["trailblaze.config.yaml", "packs\n", 1, 1, /map/],
-    ["trailblaze.config.yaml", "packs: {}\npacks: {}\n", 2, 1, /twice/],
+    ["trailblaze.config.yaml", "packs:\n  transitive: ['']\n", 2, 16, /empty/],
+    ["trailblaze.config.yaml", "device: {}\npacks: [a]\n", 2, 1, /`packs`.*array/],
+    ["trailblaze.config.yaml", "- packs\n", 1, 1, /array/],
+    ["trailblaze.config.yaml", "packs\n", 1, 1, /string/],
+    ["trailblaze.config.yaml", "packs: {}\npacks: {}\n", 2, 1, /packs/],
     ["trailblaze.config.yaml", "packs: {}\n---\npacks: {}\n", 2, 1, /documents/],
     ["trailblaze.config.yaml", "packs:\n  allow: [a\n", 3, 1, /YAML/],
     ["trailblaze.config.yaml", "device: {}\npacks: *mine\n", 2, 8, /alias/i],
     ["trailblaze.config.json", '{\n  "packs": { "alow": [] }\n}', 2, 14, /alow/],
     ["trailblaze.config.json", '{\n  "packs": {\n    "deny": ["a", null]\n  }\n}', 3, 19, /null/],
     ["trailblaze.config.json", '{\n  "packs": }', 2, 12, /JSON/],
-    ["trailblaze.config.json", "[]", 1, 1, /map/],
+    ["trailblaze.config.json", "[]", 1, 1, /array/],
     ["trailblaze.config.json", "", 1, 1, /empty/],
-    ["trailblaze.config.json", '{"packs": {"deny": ["a"]},\n "packs": {}}', 2, 2, /twice/],
-    ["trailblaze.config.yaml", "packs:\n  onError: ignore\n", 2, 3, /skip or fail/],
-    ["trailblaze.config.yaml", "packs:\n  memory: some\n", 2, 3, /all, none, or a map/],
-    ["trailblaze.config.yaml", "packs:\n  memory: { 'acme/*': [] }\n", 2, 13, /no pack/],
-    ["trailblaze.config.yaml", "packs:\n  memory: { a: [], '@a': [] }\n", 2, 20, /twice/],
-    ["trailblaze.config.yaml", "packs:\n  memory: { a: token }\n", 2, 13, /list/],
+    ["trailblaze.config.json", '{"packs": {"deny": ["a"]},\n "packs": {}}', 2, 2, /"packs"/],
+    ["trailblaze.config.yaml", "packs:\n  onError: ignore\n", 2, 3, /skip.*fail/],
+    ["trailblaze.config.yaml", "packs:\n  memory: some\n", 2, 3, /all.*none/],
+    ["trailblaze.config.yaml", "packs:\n  memory: { 'acme/*': [] }\n", 2, 13, /"acme\/\*"/],
+    ["trailblaze.config.yaml", "packs:\n  memory: { a: [], '@a': [] }\n", 2, 20, /"@?a"/],
+    ["trailblaze.config.yaml", "packs:\n  memory: { a: token }\n", 2, 13, /string/],
     ["trailblaze.config.yaml", "packs:\n  memory: { a: [1] }\n", 2, 17, /number/],
-    ["trailblaze.config.yaml", "packs:\n  autoInstall: x\n", 2, 3, /list/],
+    ["trailblaze.config.yaml", "packs:\n  autoInstall: x\n", 2, 3, /`packs.autoInstall`.*string/],
     ["trailblaze.config.yaml", "pack:\n  deny: [a]\n", 1, 1, /"pack"/],
     ["trailblaze.config.yaml", "Packs: {}\n", 1, 1, /"Packs"/],
   ])("%s: %j ends discovery, and the place is %i:%i", async (file, content, line, column, words) => {
     const problem = await failureOf(withConfig(file, content));
     expect(problem).toMatchObject({ code: "InvalidConfig", severity: "error", file, line, column });
-    expect(problem.message).toMatch(words);
+    expect(problem.args).toMatchObject({ reason: expect.stringMatching(words) });
     expect(problem.message.length).toBeLessThan(300);
   });
 
@@ -61,13 +61,13 @@ describe("a config that cannot be understood", () => {
     expect(await failureOf(withConfig("trailblaze.config.yml", "packs: { deny: [notes] }"))).toMatchObject({
       code: "InvalidConfig",
       file: "trailblaze.config.yml",
-      hint: "Rename it to trailblaze.config.yaml.",
+      args: { hint: expect.stringContaining("trailblaze.config.yaml") },
     });
   });
 
   test("of a slip suggests the key that was meant", async () => {
     const problem = await failureOf(withConfig("trailblaze.config.yaml", "packs: { alow: [a] }"));
-    expect(problem.hint).toContain("allow");
+    expect(problem.args).toMatchObject({ hint: expect.stringContaining('"allow"') });
   });
 
   // Each of these fits no pack: taken for a rule, it would let in what somebody believes shut out.
@@ -91,7 +91,8 @@ describe("a config that cannot be understood", () => {
       withConfig("trailblaze.config.json", { packs: { deny: ["a", pattern] } }),
     );
     expect(problem).toMatchObject({ code: "InvalidConfig", path: ["packs", "deny", 1], line: 5, column: 7 });
-    expect(problem.message).toContain("is no pattern");
+    const reason = expect.stringContaining(`"${pattern}"`);
+    expect(problem.args).toMatchObject({ reason, hint: expect.any(String) });
   });
 
   test("of several faults says the first in the text, and how many others there are", async () => {
@@ -102,7 +103,11 @@ describe("a config that cannot be understood", () => {
 
   test("a file of more than 1 MiB ends discovery", async () => {
     const content = `packs: {}\n${"#".repeat(1 << 20)}`;
-    expect((await failureOf(withConfig("trailblaze.config.yaml", content))).message).toMatch(/1048576/);
+    expect(await failureOf(withConfig("trailblaze.config.yaml", content))).toMatchObject({
+      code: "InvalidConfig",
+      file: "trailblaze.config.yaml",
+      args: { reason: expect.stringContaining("1048576") },
+    });
   });
 
   test.each([
@@ -121,9 +126,10 @@ describe("a config that cannot be understood", () => {
       "trailblaze.config.json": "{}",
     });
     const problem = await failureOf(root);
-    expect(problem.code).toBe("InvalidConfig");
-    expect(problem.message).toContain("trailblaze.config.yaml");
-    expect(problem.message).toContain("trailblaze.config.json");
+    expect(problem).toMatchObject({
+      code: "InvalidConfig",
+      args: { reason: expect.stringMatching(/trailblaze.config.yaml.*trailblaze.config.json/) },
+    });
   });
 
   test("one that is a folder, and one that is a named pipe, end discovery and do not keep it waiting", async () => {

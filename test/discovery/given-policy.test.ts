@@ -22,7 +22,10 @@ describe("a policy that discovery is handed", () => {
       ["notes", false],
       ["text", true],
     ]);
-    await expect(findPacks(createNodeDiscoveryPort(), { cwd: root })).rejects.toThrow(/YAML/);
+    await expect(findPacks(createNodeDiscoveryPort(), { cwd: root })).rejects.toMatchObject({
+      code: "InvalidConfig",
+      problem: { file: "trailblaze.config.yaml", args: { reason: expect.stringContaining("YAML") } },
+    });
   });
 });
 

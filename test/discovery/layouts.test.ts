@@ -239,9 +239,9 @@ describe("Yarn", () => {
       for (const cwd of [root, join(root, "packages/notes")]) {
         const { packs, problems } = await discoverPacks({ cwd });
         expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
-        expect(problems).toEqual([expect.objectContaining({ code: "UnsupportedLayout", severity: "error" })]);
-        expect(problems[0]?.message).toContain(join(root, file));
-        expect(problems[0]?.hint).toContain("node-modules");
+        expect(problems).toMatchObject([
+          { code: "UnsupportedLayout", severity: "error", args: { file: join(root, file) } },
+        ]);
       }
     },
   );

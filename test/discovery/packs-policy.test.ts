@@ -139,7 +139,10 @@ describe("which packs a session would take", () => {
     expect(await enabledWith({ allow: [...names, ...patterns.slice(1), "acme/jira"] })).toEqual([
       "acme/jira",
     ]);
-    await expect(enabledWith({ deny: patterns })).rejects.toThrow(/`packs.deny` has 1001 .* limit is 1000/);
+    await expect(enabledWith({ deny: patterns })).rejects.toMatchObject({
+      code: "InvalidConfig",
+      problem: { args: { reason: expect.stringMatching(/`packs.deny`.*\b1001\b.*\b1000\b/) } },
+    });
   });
 
   test("a hostile pattern takes no time", async () => {

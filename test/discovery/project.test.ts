@@ -95,9 +95,13 @@ describe("without a project", () => {
   test("the failure says where was looked and what to do", async () => {
     const root = makeTree({ "a/b/readme.txt": "" });
     const problem = await failureOf(join(root, "a/b"));
-    expect(problem).toMatchObject({ code: "ProjectNotFound", severity: "error" });
-    expect(problem.message).toContain(join(root, "a/b"));
-    expect(problem.hint).toContain("--cwd");
+    const args = { directory: join(root, "a/b"), exists: true };
+    expect(problem).toMatchObject({
+      code: "ProjectNotFound",
+      severity: "error",
+      hint: expect.any(String),
+      args,
+    });
   });
 
   test("a package.json that holds only `type` is none", async () => {
@@ -107,9 +111,8 @@ describe("without a project", () => {
 
   test("a folder that does not exist is named", async () => {
     const missing = join(makeTree(project), "nowhere");
-    const problem = await failureOf(missing);
-    expect(problem.code).toBe("ProjectNotFound");
-    expect(problem.message).toContain(missing);
+    const args = { directory: missing, exists: false };
+    expect(await failureOf(missing)).toMatchObject({ code: "ProjectNotFound", args });
   });
 
   test("an error is thrown that is one of ours, with the problem's code and message", async () => {

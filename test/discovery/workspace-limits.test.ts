@@ -24,29 +24,33 @@ function makeProject(workspaces: unknown, files: Record<string, unknown> = {}): 
 
 const namesOf = ({ packs }: Awaited<ReturnType<typeof discoverPacks>>) => packs.map(({ name }) => name);
 
+const tooMany = { cause: "alternatives", limit: 5000 } as const;
+const tooLong = { cause: "length", limit: 1024 } as const;
+const tooMuchWork = { cause: "steps", limit: 10_000_000 } as const;
+
 const skipped = [
-  ["braces that multiply", "{a,b}".repeat(14), /5,000 alternatives/],
-  ["braces without end", "{a,b}".repeat(100), /5,000 alternatives/],
-  ["braces in braces", "{a,b{c,d{e,f{g,h}}}}".repeat(10), /5,000 alternatives/],
-  ["a range of numbers", "{1..10000000}", /5,000 alternatives/],
-  ["a range longer than fast-glob writes out", "{1..1001}", /5,000 alternatives/],
-  ["a range of letters", "{a..\uffff}", /5,000 alternatives/],
-  ["a quoted range", '{"1"..99999999}', /5,000 alternatives/],
-  ["very many segments", "*/".repeat(3000), /1,024 characters/],
-  ["a million slashes that do not end it", `a${"/".repeat(900_000)}x*`, /1,024 characters/],
-  ["stars in one segment", "*a".repeat(10), /10,000,000 matching steps/],
-  ["stars in several segments", "*a*a/".repeat(10), /10,000,000 matching steps/],
-  ["a repeated group", "+(a|aa)c", /10,000,000 matching steps/],
-  ["a repeated group of a regular expression", "(a|aa)+c", /10,000,000 matching steps/],
-  ["groups in groups", "+(+(a|b)+(b|a))c", /10,000,000 matching steps/],
-  ["repeated classes", "[a-z]+".repeat(12), /10,000,000 matching steps/],
-  ["a group that is not", `!(${"*a".repeat(8)})${"*a".repeat(8)}`, /10,000,000 matching steps/],
+  ["braces that multiply", "{a,b}".repeat(14), tooMany],
+  ["braces without end", "{a,b}".repeat(100), tooMany],
+  ["braces in braces", "{a,b{c,d{e,f{g,h}}}}".repeat(10), tooMany],
+  ["a range of numbers", "{1..10000000}", tooMany],
+  ["a range longer than fast-glob writes out", "{1..1001}", tooMany],
+  ["a range of letters", "{a..\uffff}", tooMany],
+  ["a quoted range", '{"1"..99999999}', tooMany],
+  ["very many segments", "*/".repeat(3000), tooLong],
+  ["a million slashes that do not end it", `a${"/".repeat(900_000)}x*`, tooLong],
+  ["stars in one segment", "*a".repeat(10), tooMuchWork],
+  ["stars in several segments", "*a*a/".repeat(10), tooMuchWork],
+  ["a repeated group", "+(a|aa)c", tooMuchWork],
+  ["a repeated group of a regular expression", "(a|aa)+c", tooMuchWork],
+  ["groups in groups", "+(+(a|b)+(b|a))c", tooMuchWork],
+  ["repeated classes", "[a-z]+".repeat(12), tooMuchWork],
+  ["a group that is not", `!(${"*a".repeat(8)})${"*a".repeat(8)}`, tooMuchWork],
 ] as const;
 
 describe("a pattern that asks for too much", () => {
   test.each(skipped)(
     "%s is skipped with a problem at its place, and the rest is listed",
-    async (_what, pattern, limit) => {
+    async (_what, pattern, args) => {
       const cwd = makeProject(["packages/*", pattern]);
       const found = await discoverPacks({ cwd });
       expect(namesOf(found)).toEqual(["lib", "notes"]);
@@ -54,13 +58,13 @@ describe("a pattern that asks for too much", () => {
         {
           code: "WorkspaceIncomplete",
           severity: "warning",
-          message: expect.stringMatching(limit),
+          message: expect.any(String),
           hint: expect.any(String),
           file: "package.json",
           path: ["workspaces", 1],
           line: expect.any(Number),
           column: expect.any(Number),
-          args: expect.objectContaining({ limit: expect.any(Number) }),
+          args: expect.objectContaining(args),
         },
       ]);
     },
@@ -91,7 +95,7 @@ describe("a pattern that asks for too much", () => {
     ]);
     const { problems } = await discoverPacks({ cwd });
     expect(problems).toMatchObject([
-      { path: ["workspaces", 1], message: expect.stringMatching(/^300 workspace patterns/) },
+      { path: ["workspaces", 1], args: { cause: "alternatives", others: 299 } },
     ]);
   });
 
@@ -99,9 +103,7 @@ describe("a pattern that asks for too much", () => {
     const cwd = makeProject(["packages/*", ...Array.from({ length: 60_000 }, (_, index) => `*a${index}`)]);
     const found = await discoverPacks({ cwd });
     expect(namesOf(found)).toEqual(["lib", "notes"]);
-    expect(found.problems).toMatchObject([
-      { path: ["workspaces", 5000], message: expect.stringMatching(/^55001 /) },
-    ]);
+    expect(found.problems).toMatchObject([{ path: ["workspaces", 5000], args: { others: 55_000 } }]);
   });
 });
 
