@@ -32,8 +32,8 @@ async function explain(subject: string, kind?: Kind) {
 describe("a name by which models know a tool", () => {
   test.each([undefined, "tool"] as const)("leads to its item, kind %s", async (kind) => {
     const problem = await explain("tea_getSteepTime", kind);
-    expect(problem).toMatchObject({ code: "ToolNotFound", hint: "Did you mean rosa/tea/getSteepTime?" });
-    expect(problem.message).toContain('the name by which models know "rosa/tea/getSteepTime"');
+    const args = { nearest: ["rosa/tea/getSteepTime"], advertises: "rosa/tea/getSteepTime" };
+    expect(problem).toMatchObject({ code: "ToolNotFound", args });
   });
 
   test("is not looked for among other kinds, nor where a package has the name", async () => {
@@ -44,20 +44,25 @@ describe("a name by which models know a tool", () => {
 });
 
 test("without a kind, there is no item; with one, none of that kind", async () => {
-  expect((await explain("rosa/tea/nothing")).message).toBe('There is no item "rosa/tea/nothing".');
-  expect((await explain("rosa/tea/nothing", "tool")).message).toBe('There is no tool "rosa/tea/nothing".');
+  const name = "rosa/tea/nothing";
+  expect(await explain(name)).toMatchObject({ code: "ToolNotFound", args: { name, isAnyKind: true } });
+  const { code, args } = await explain(name, "tool");
+  expect([code, args]).toEqual(["ToolNotFound", { name, nearest: [], isAnyKind: false }]);
 });
 
 test("of another kind, the option that asks for it is named", async () => {
-  expect((await explain("rosa/tea/brew", "tool")).hint).toContain("--kind prompt");
+  expect(await explain("rosa/tea/brew", "tool")).toMatchObject({
+    code: "ToolNotFound",
+    args: { name: "rosa/tea/brew", otherKind: "prompt" },
+  });
 });
 
 test.each(["torn", "torn/greet"])(
   "a package.json that cannot be read is told, not the lack of a field: %s",
   async (name) => {
     const problem = await explain(name);
-    expect(problem).toMatchObject({ code: "MalformedPackageJson", severity: "error" });
-    expect(problem.message).toContain("not valid JSON");
+    const args = { reason: expect.stringContaining("JSON") };
+    expect(problem).toMatchObject({ code: "MalformedPackageJson", severity: "error", args });
   },
 );
 
@@ -66,11 +71,11 @@ describe("a library call", () => {
     const cwd = makeTree(tree);
     await expect(inspectInstalledItem("rosa/tea", { cwd })).rejects.toMatchObject({
       code: "InvalidQualifiedName",
-      message: '"rosa/tea" is not a qualified name: it names a pack, but no item of it.',
+      problem: { args: { name: "rosa/tea", reason: expect.stringContaining("pack") } },
     });
     await expect(inspectInstalledPack("rosa/tea/brew", { cwd })).rejects.toMatchObject({
       code: "InvalidArguments",
-      message: '"rosa/tea/brew" is an item, not a pack.',
+      problem: { args: { reason: expect.stringMatching(/"rosa\/tea\/brew".*\bitem\b/) } },
     });
   });
 

@@ -77,6 +77,6 @@ test("TypeScript in an installed pack is to be built", async () => {
 
   const { problems } = await inspectPack("@acme/sample", { cwd: project });
   expect(problems).toMatchObject([
-    { code: "UnsupportedDefinitionFormat", hint: expect.stringContaining("Build it into") },
+    { code: "UnsupportedDefinitionFormat", args: { cause: "installedTypeScript" } },
   ]);
 });
