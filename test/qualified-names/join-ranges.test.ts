@@ -40,8 +40,12 @@ test.each([[["^1", "^2"]], [["<1", ">=1"]], [["1 || 2", "3 || 4"]], [["^1.1", "~
 );
 
 test("says which ranges have no version together", () => {
+  const args = { name: "@acme/jira", ranges: ["^1", "^2"] };
   expect(() => joinRanges("@acme/jira", ["^1", "*", "^2"])).toThrow(
-    'No version of @acme/jira satisfies "^1" and "^2" together.',
+    expect.objectContaining({
+      code: "PackVersionMismatch",
+      problem: expect.objectContaining({ args }),
+    }),
   );
 });
 
