@@ -30,6 +30,15 @@ async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   return stdout;
 }
 
+/** An error whose reason names this. */
+const refusal = (named: string) =>
+  expect.objectContaining({
+    code: "InvalidArguments",
+    problem: expect.objectContaining({
+      args: expect.objectContaining({ reason: expect.stringContaining(named) }),
+    }),
+  });
+
 const make = (directory: string, template: string, name?: string) =>
   createPlannedPack(planNewPack(directory, { template, ...(name === undefined ? {} : { name }) }));
 
@@ -155,19 +164,14 @@ describe("a name", () => {
     "\u001b[31m",
   ])("%j is refused, with nothing made", (name) => {
     const directory = join(makeFolder(), "new");
-    expect(() => make(directory, "data", name)).toThrow(
-      expect.objectContaining({
-        code: "InvalidArguments",
-        message: expect.stringContaining("npm takes no package"),
-      }),
-    );
+    expect(() => make(directory, "data", name)).toThrow(refusal("npm"));
     expect(existsSync(directory)).toBe(false);
   });
 
   test("comes from the folder, where npm takes it", () => {
     const parent = makeFolder();
     expect(planNewPack(join(parent, "My Tools")).name).toBe("my-tools");
-    expect(() => planNewPack(join(parent, "道具"))).toThrow(/makes no name that npm takes/);
+    expect(() => planNewPack(join(parent, "道具"))).toThrow(refusal("npm"));
     expect(planNewPack(join(parent, "道具"), { name: "@acme/tools" }).name).toBe("@acme/tools");
   });
 
@@ -182,17 +186,15 @@ describe("a folder", () => {
   test("that is not empty is refused and stays as it is", () => {
     const directory = makeFolder();
     writeFileSync(join(directory, ".keep"), "");
-    expect(() => make(directory, "data", "tools")).toThrow(
-      expect.objectContaining({ code: "InvalidArguments", message: expect.stringContaining("is not empty") }),
-    );
+    expect(() => make(directory, "data", "tools")).toThrow(refusal("empty"));
     expect(readdirSync(directory)).toEqual([".keep"]);
   });
 
   test("that is a file is refused", () => {
     const file = join(makeFolder(), "file");
     writeFileSync(file, "mine");
-    expect(() => make(file, "data", "tools")).toThrow(/is no folder/);
-    expect(() => make(join(file, "below"), "data", "tools")).toThrow(/a part of its path is no folder/);
+    expect(() => make(file, "data", "tools")).toThrow(refusal("folder"));
+    expect(() => make(join(file, "below"), "data", "tools")).toThrow(refusal("path"));
     expect(readFileSync(file, "utf8")).toBe("mine");
   });
 
@@ -218,12 +220,7 @@ describe("a folder", () => {
       { path: "a/b/first.txt", text: "1" },
       { path: `a/${"x".repeat(300)}`, text: "2" },
     ];
-    expect(() => createFiles(join(parent, "new/pack"), files)).toThrow(
-      expect.objectContaining({
-        code: "InvalidArguments",
-        message: expect.stringContaining("its path is too long"),
-      }),
-    );
+    expect(() => createFiles(join(parent, "new/pack"), files)).toThrow(refusal("long"));
     expect(readdirSync(parent)).toEqual([]);
   });
 
@@ -232,12 +229,14 @@ describe("a folder", () => {
     const plan = planNewPack(directory, { name: "tools" });
     mkdirSync(join(directory, "lib"));
     writeFileSync(join(directory, "lib/greet.js"), "mine");
-    expect(() => createPlannedPack(plan)).toThrow(/something of that name is there/);
+    expect(() => createPlannedPack(plan)).toThrow(refusal("lib/greet.js"));
     expect(readdirSync(directory, { recursive: true }).sort()).toEqual(["lib", join("lib", "greet.js")]);
     expect(readFileSync(join(directory, "lib/greet.js"), "utf8")).toBe("mine");
   });
 });
 
 test("no template has another name than those that exist", () => {
-  expect(() => planNewPack(join(makeFolder(), "x"), { template: "constructor" })).toThrow(/is no template/);
+  expect(() => planNewPack(join(makeFolder(), "x"), { template: "constructor" })).toThrow(
+    refusal("constructor"),
+  );
 });
