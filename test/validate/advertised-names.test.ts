@@ -60,7 +60,7 @@ describe("one name twice", () => {
         severity: "error",
         item: "two",
         path: ["name"],
-        message: '"hello_greet" is advertised by "one" as well.',
+        args: { name: "hello_greet", other: "one" },
       },
       { item: "three" },
     ]);
@@ -102,7 +102,7 @@ describe("one name twice", () => {
         kind: "toolset",
         item: "two",
         path: ["entries", 0, "name"],
-        message: expect.stringContaining('by "one"'),
+        args: { name: "b", other: "one" },
       },
     ]);
   });

@@ -2,6 +2,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
+import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";
@@ -25,7 +26,7 @@ async function judge(handler: unknown, files: Tree, fields?: Record<string, unkn
   for (const problem of problems) {
     expect(problem).toMatchObject({ kind: "tool", item: "greet", path: ["handler"], column: 3 });
   }
-  return problems.map(({ code, message, hint }) => `${code}: ${message} ${hint ?? ""}`.trim())[0] ?? "found";
+  return problems.map(({ code, args }) => `${code}: ${argumentTexts(args)}`)[0] ?? "found";
 }
 
 const commonJs = { type: "commonjs" };
@@ -131,27 +132,23 @@ describe("HandlerNotFound", () => {
   const module = { "lib/greet.js": "export const greet = 1, farewell = 2;" };
 
   test.each([
-    ["./lib/greet.js#great", 'has no export "great"', "greet"],
-    ["./lib/greet.js", "has no default export", "greet and farewell"],
-    ["./lib/greet", 'there is no file "lib/greet" in the package', "./lib/greet.js"],
-    ["./lib/gret.js", 'there is no file "lib/gret.js" in the package', "./lib/greet.js"],
-    [
-      "./lib/something-else.js",
-      'there is no file "lib/something-else.js" in the package',
-      "./module.js#export",
-    ],
-    ["./dist/greet.js", 'the package has no folder "dist"', "built first"],
-    ["./lib", "is a folder, not a regular file", ""],
-    ["./lib/", "it names a folder, not a module", ""],
-    ["./", "it names a folder, not a module", ""],
-    ["lib/greet.js#greet", 'it does not begin with "./"', 'Did you mean "./lib/greet.js#greet"?'],
-    ["/lib/greet.js#greet", 'it does not begin with "./"', ""],
-    ["file:///lib/greet.js#greet", 'it does not begin with "./"', ""],
-    ["node:fs#readFile", 'it does not begin with "./"', ""],
-    ["./lib/greet.js#", 'no export is named after the "#"', ""],
-    ["./lib/greet.js#greet#farewell", 'has no export "greet#farewell"', ""],
-    ["./trailblaze/tools/greet.json", "is no file that Node imports as a module", ""],
-    ["./lib/\u0000greet.js", "cannot be opened", ""],
+    ["./lib/greet.js#great", '"great"', "greet"],
+    ["./lib/greet.js", "default", "greet farewell"],
+    ["./lib/greet", '"lib/greet"', "./lib/greet.js"],
+    ["./lib/gret.js", '"lib/gret.js"', "./lib/greet.js"],
+    ["./lib/something-else.js", '"lib/something-else.js"', ""],
+    ["./dist/greet.js", '"dist"', "buil"],
+    ["./lib", "folder", ""],
+    ["./lib/", "folder", ""],
+    ["./", "folder", ""],
+    ["lib/greet.js#greet", '"./"', '"./lib/greet.js#greet"'],
+    ["/lib/greet.js#greet", '"./"', ""],
+    ["file:///lib/greet.js#greet", '"./"', ""],
+    ["node:fs#readFile", '"./"', ""],
+    ["./lib/greet.js#", '"#"', ""],
+    ["./lib/greet.js#greet#farewell", '"greet#farewell"', ""],
+    ["./trailblaze/tools/greet.json", "Node", ""],
+    ["./lib/\u0000greet.js", "open", ""],
   ])("%s", async (handler, reason, suggestion) => {
     const answer = await judge(handler, module);
     expect(answer).toMatch(/^HandlerNotFound: /);
@@ -160,20 +157,16 @@ describe("HandlerNotFound", () => {
   });
 
   test.each([
-    ["a module that cannot be parsed", "export const greet = {", "cannot be parsed"],
+    ["a module that cannot be parsed", "export const greet = {", "parsed"],
     [
       "one that exports what another does not have",
       'export { greet } from "./a.js"',
       '"lib/a.js" has no export "greet"',
     ],
-    [
-      "one that exports from what is not there",
-      'export { greet } from "./b.js"',
-      'there is no file "lib/b.js"',
-    ],
-    ["one that exports everything from what is not there", 'export * from "./b"', 'there is no file "lib/b"'],
-    ["modules that export from each other only", 'export * from "./greet.js"', 'has no export "greet"'],
-    ["one that exports a type of that name at most", "export {}", 'has no export "greet"'],
+    ["one that exports from what is not there", 'export { greet } from "./b.js"', '"lib/b.js"'],
+    ["one that exports everything from what is not there", 'export * from "./b"', '"lib/b"'],
+    ["modules that export from each other only", 'export * from "./greet.js"', '"greet"'],
+    ["one that exports a type of that name at most", "export {}", '"greet"'],
   ])("%s", async (_what, text, reason) => {
     const answer = await judge("./lib/greet.js#greet", {
       "lib/greet.js": text,
@@ -186,13 +179,13 @@ describe("HandlerNotFound", () => {
   test("an export that is missing where another module takes it from: what that one exports is no way out", async () => {
     const files = { "lib/greet.js": 'export { greet } from "./a.js"', "lib/a.js": "export const b = 1" };
     const answer = await judge("./lib/greet.js#greet", files);
-    expect(answer).toContain('"lib/greet.js" exports it from there.');
-    expect(answer).not.toContain("The module exports greet");
+    expect(answer).toMatch(/"lib\/a\.js".*"lib\/greet\.js"/);
+    expect(answer).toMatch(/^HandlerNotFound: /);
   });
 
   test("the default export is not among all that is exported again", async () => {
     const files = { "lib/greet.js": 'export * from "./a.js"', "lib/a.js": "export default 1" };
-    expect(await judge("./lib/greet.js", files)).toContain("has no default export");
+    expect(await judge("./lib/greet.js", files)).toMatch(/^HandlerNotFound: .*default/);
   });
 
   test("a CommonJS module whose text holds no such name, and exports nothing as a whole", async () => {
@@ -205,17 +198,16 @@ describe("HandlerNotFound", () => {
       "exports.farewell = () => {};",
     ].join("\n");
     const answer = await judge("./lib/greet.cjs#helo", { "lib/greet.cjs": text });
-    expect(answer).toContain('HandlerNotFound: The handler "./lib/greet.cjs#helo" cannot be found');
-    expect(answer).toContain("The module exports hello.");
+    expect(answer).toMatch(/^HandlerNotFound: \.\/lib\/greet\.cjs#helo .* hello$/);
   });
 
   test("ES syntax in a module that is CommonJS by its package.json", async () => {
     const files = { "lib/greet.js": "export const greet = 1", "lib/package.json": commonJs };
-    expect(await judge("./lib/greet.js#greet", files)).toContain("is read as CommonJS");
+    expect(await judge("./lib/greet.js#greet", files)).toMatch(/^HandlerNotFound: .*CommonJS/);
   });
 
   test("a function in a definition that is data", async () => {
-    expect(await judge({ $function: "greet" }, {})).toContain("only a definition that is code");
+    expect(await judge({ $function: "greet" }, {})).toMatch(/^HandlerNotFound: .*\bcode\b/);
   });
 
   test("TypeScript in an installed package", async () => {
@@ -230,7 +222,7 @@ describe("HandlerNotFound", () => {
     const { problems } = await validateExtension("@acme/sample", { cwd: folder });
     const found = problems.filter(({ code }) => codes.includes(code));
     expect(found.map(({ code }) => code)).toEqual(["HandlerNotFound"]);
-    expect(found[0]?.message).toContain("no TypeScript of installed packages");
+    expect(found[0]?.args).toMatchObject({ reason: expect.stringContaining("TypeScript") });
   });
 });
 
@@ -283,7 +275,7 @@ describe("HandlerUnchecked", () => {
       "lib/greet.ts": "export const greet = (name: string): string => name;\nexport type Hello = 1;",
     };
     expect(await judge("./lib/greet.ts#greet", files)).toMatch(/^HandlerUnchecked: .*TypeScript/);
-    expect(await judge("./lib/greet.ts#Hello", files)).toMatch(/^HandlerNotFound: .*has no export "Hello"/);
+    expect(await judge("./lib/greet.ts#Hello", files)).toMatch(/^HandlerNotFound: .*"Hello"/);
   });
 
   test("a module that is larger than anything worth parsing", async () => {
@@ -291,7 +283,7 @@ describe("HandlerUnchecked", () => {
       "lib/greet.js": new Uint8Array((16 << 20) + 1).fill(32),
     });
     expect(answer).toContain("HandlerUnchecked");
-    expect(answer).toContain("16777217 bytes");
+    expect(answer).toContain("16777217");
   });
 });
 
@@ -347,26 +339,25 @@ describe("everywhere that a handler stands", () => {
     makeFifo(join(folder, "lib/greet.js"));
     const { problems } = await validateExtension(folder);
     const [found] = problems.filter(({ code }) => codes.includes(code));
-    expect(found?.message).toContain("a named pipe, not a regular file");
+    expect(found).toMatchObject({ args: { reason: expect.stringMatching(/\bpipe\b/) } });
   });
 });
 
 describe("a path that is relative to the definition", () => {
   const files = { "lib/x.mjs": "export const greet = 1", "trailblaze/tools/y.mjs": "export const greet = 1" };
-  const rule = "Paths are relative to the package, not to this file. ";
   test.each([
-    ["../../lib/x.mjs#greet", "DefinitionOutsidePackage", `${rule}Did you mean "./lib/x.mjs"?`],
-    ["../lib/x.mjs#greet", "DefinitionOutsidePackage", `${rule}Did you mean "./lib/x.mjs"?`],
-    ["./y.mjs#greet", "HandlerNotFound", `${rule}Did you mean "./trailblaze/tools/y.mjs"?`],
-  ])("%s", async (handler, code, hint) => {
+    ["../../lib/x.mjs#greet", "DefinitionOutsidePackage", '"./lib/x.mjs"'],
+    ["../lib/x.mjs#greet", "DefinitionOutsidePackage", '"./lib/x.mjs"'],
+    ["./y.mjs#greet", "HandlerNotFound", '"./trailblaze/tools/y.mjs"'],
+  ])("%s", async (handler, code, meant) => {
     const answer = await judge(handler, files);
-    expect(answer).toMatch(new RegExp(`^${code}: `));
-    expect(answer).toContain(hint);
+    expect(answer).toMatch(new RegExp(`^${code}: .*relative`));
+    expect(answer).toContain(meant);
     expect(answer).not.toContain("?.");
   });
 
   test("of no module that is there gets no such hint", async () => {
-    expect(await judge("../../lib/z.mjs#greet", files)).not.toContain("Did you mean");
+    expect(await judge("../../lib/z.mjs#greet", files)).not.toContain('"./');
   });
 });
 
@@ -384,8 +375,7 @@ describe("a module that Node would not load", () => {
   ])("because it imports, %s, what is not there", async (_what, files, importer) => {
     const answer = await judge("./lib/greet.js#greet", files);
     expect(answer).toContain(`HandlerNotFound: `);
-    expect(answer).toContain(`"${importer}" imports "lib/lost.js", which is not in the package.`);
-    expect(answer).toContain("build it before you validate");
+    expect(answer).toMatch(new RegExp(`"${importer}".*"lib/lost.js".*\\bbuild\\b`));
   });
 
   test.each([
@@ -408,14 +398,14 @@ describe("a module that Node would not load", () => {
     const answer = await judge("./lib/x.mjs#greet", {
       "lib/x.mjs": "export const greet = () => {\n  return (1;\n};\n",
     });
-    expect(answer).toMatch(/"lib\/x\.mjs:\d+:\d+" cannot be parsed\./);
+    expect(answer).toMatch(/"lib\/x\.mjs:\d+:\d+"/);
     expect(answer).toContain("`node --check lib/x.mjs`");
     expect(answer).not.toContain("./module.js");
   });
 
   test("that is no file is not to be looked at with Node", async () => {
     const answer = await judge("./lib#greet", { "lib/greet.js": "export const greet = 1" });
-    expect(answer).toContain('"lib" is a folder, not a regular file');
+    expect(answer).toMatch(/^HandlerNotFound: .*"lib".*folder/);
     expect(answer).not.toContain("node --check");
   });
 

@@ -23,8 +23,8 @@ test.each(Object.entries(definitions))("%s", async (place, define) => {
   expect(await validate(define(item))).toEqual([]);
   const definition = define("other");
   const path = "metadata" in definition ? ["metadata", "name"] : ["name"];
-  const message = `The definition calls itself "other", but the item is "${item}".`;
-  expect(await validate(definition)).toMatchObject([{ severity: "warning", item, path, message }]);
+  const args = { name: "other", item };
+  expect(await validate(definition)).toMatchObject([{ severity: "warning", item, path, args }]);
 });
 
 test("a tool may advertise itself under any name", async () => {

@@ -13,7 +13,7 @@ test("a description has at most 4,096 characters, however many units those have"
   expect(await validateTool({ description: `${just}!` }, codes)).toMatchObject([
     {
       severity: "warning",
-      message: "The description has 4,097 characters, more than the recommended 4,096.",
+      args: { characters: 4097, limit: 4096 },
       kind: "tool",
       item: "greet",
       file: "trailblaze/tools/greet.json",

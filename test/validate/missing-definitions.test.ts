@@ -8,45 +8,42 @@ import { makePack, prompt, validateTree } from "./validate-tree.ts";
 const codes = ["MissingDefinitionFile"];
 const style = { color: false, width: undefined };
 const definition = prompt("steepTime");
+const missing = { name: "steepTime", own: "trailblaze/prompts/steepTime.{json,yaml,mjs}" };
 
-async function findHints(files: Record<string, unknown>, names: readonly string[] = ["steepTime"]) {
+async function findArguments(files: Record<string, unknown>, names: readonly string[] = ["steepTime"]) {
   const tree = {
     extension: { prompts: names },
     files: { "trailblaze/prompts/other.json": definition, ...files },
   };
-  return (await validateTree(tree, codes)).map(({ hint }) => hint);
+  return (await validateTree(tree, codes)).map(({ args }) => args);
 }
 
 describe("the hint", () => {
   test("names the files that may be made, all formats at once", async () => {
-    expect(await findHints({})).toEqual([
-      'Make "trailblaze/prompts/steepTime.{json,yaml,mjs}", or the key "steepTime" in "trailblaze/prompts.{json,yaml,mjs}"; or remove the declaration.',
-    ]);
+    expect(await findArguments({})).toEqual([{ ...missing, combined: "trailblaze/prompts.{json,yaml,mjs}" }]);
   });
 
   test("names the combined file that is there, and a file of the item's own all the same", async () => {
-    expect(await findHints({ "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" })).toEqual([
-      'Make "trailblaze/prompts/steepTime.{json,yaml,mjs}", or the key "steepTime" in "trailblaze/prompts.yaml"; or remove the declaration.',
-    ]);
+    const files = { "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" };
+    expect(await findArguments(files)).toEqual([{ ...missing, combined: "trailblaze/prompts.yaml" }]);
   });
 
   test.each([
-    ["trailblaze/prompts/steep-time.yaml", 'Rename it to "steepTime.yaml"'],
-    ["trailblaze/prompts/steep_time.json", 'Rename it to "steepTime.json"'],
-    ["trailblaze/prompts/SteepTime.mjs", 'Rename it to "steepTime.mjs"'],
-    ["trailblaze/prompts/steepTme.yml", 'Rename it to "steepTime.yml"'],
-    ["trailblaze/prompt/steepTime.json", 'Move it to "trailblaze/prompts"'],
-    ["trailblaze/Prompts/steepTime.json", 'Move it to "trailblaze/prompts"'],
-    ["trailblaze/steepTime.yaml", 'Move it to "trailblaze/prompts"'],
+    ["trailblaze/prompts/steep-time.yaml", { renameTo: "steepTime.yaml" }],
+    ["trailblaze/prompts/steep_time.json", { renameTo: "steepTime.json" }],
+    ["trailblaze/prompts/SteepTime.mjs", { renameTo: "steepTime.mjs" }],
+    ["trailblaze/prompts/steepTme.yml", { renameTo: "steepTime.yml" }],
+    ["trailblaze/prompt/steepTime.json", { moveTo: "trailblaze/prompts" }],
+    ["trailblaze/Prompts/steepTime.json", { moveTo: "trailblaze/prompts" }],
+    ["trailblaze/steepTime.yaml", { moveTo: "trailblaze/prompts" }],
   ])("finds %s", async (file, then) => {
-    expect(await findHints({ [file]: "{}" })).toEqual([`Did you mean "${file}"? ${then}.`]);
+    expect(await findArguments({ [file]: "{}" })).toMatchObject([{ meant: { file, ...then } }]);
   });
 
   test("finds a key of the combined file", async () => {
-    const [hint] = await findHints({ "trailblaze/prompts.yaml": "steep-time: { name: x, content: Hi }\n" });
-    expect(hint).toBe(
-      'Did you mean the key "steep-time" in "trailblaze/prompts.yaml"? Rename it to "steepTime".',
-    );
+    const files = { "trailblaze/prompts.yaml": "steep-time: { name: x, content: Hi }\n" };
+    const meant = { file: "trailblaze/prompts.yaml", key: "steep-time", renameTo: "steepTime" };
+    expect(await findArguments(files)).toMatchObject([{ meant }]);
   });
 
   test("does not offer a file that another item is declared for, or that is no definition", async () => {
@@ -54,12 +51,13 @@ describe("the hint", () => {
       "trailblaze/prompts/steepTimes.json": definition,
       "trailblaze/prompts/steepTime.md": "x",
     };
-    expect(await findHints(files, ["steepTime", "steepTimes"])).toEqual([]);
-    const [hint] = await findHints({ "trailblaze/prompts/steepTimes.json": definition }, [
+    expect(await findArguments(files, ["steepTime", "steepTimes"])).toEqual([]);
+    const [args] = await findArguments({ "trailblaze/prompts/steepTimes.json": definition }, [
       "steepTime",
       "steepTimes",
     ]);
-    expect(hint).toMatch(/^Make "/);
+    expect(args).toMatchObject({ name: "steepTime" });
+    expect(args).not.toHaveProperty("meant");
   });
 });
 

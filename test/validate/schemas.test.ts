@@ -9,10 +9,10 @@ const draft2020 = "https://json-schema.org/draft/2020-12/schema";
 /** What is wrong with an `inputSchema` of type object with these keywords: path and reason of each fault. */
 async function judge(keywords: Record<string, unknown>): Promise<string[]> {
   const problems = await validateTool({ inputSchema: { type: "object", ...keywords } }, codes);
-  return problems.map(({ path = [], message }) => {
-    const reason = message.replace('"inputSchema" is not a usable JSON Schema: ', "").replace(/\.$/, "");
+  return problems.map(({ path = [], args }) => {
     expect(path[0]).toBe("inputSchema");
-    return `${path.slice(1).join(".")}: ${reason}`;
+    expect(args).toMatchObject({ key: "inputSchema" });
+    return `${path.slice(1).join(".")}: ${"reason" in args ? args.reason : ""}`;
   });
 }
 
@@ -102,70 +102,54 @@ describe("a usable schema", () => {
 });
 
 describe("what the meta-schema forbids", () => {
-  const types = "array, boolean, integer, null, number, object, string";
-  test.each<[Record<string, unknown>, string]>([
+  test.each<[Record<string, unknown>, RegExp]>([
     [
       { properties: { a: { type: "text" } } },
-      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is "text"`,
+      /^properties\.a\.type: .*`properties\.a\.type`.*array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
     ],
     [
       { properties: { a: { type: [] } } },
-      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is a list`,
+      /^properties\.a\.type: .*`properties\.a\.type`.*array.*boolean.*integer.*null.*number.*object.*string/,
     ],
     [
       { properties: { a: { type: ["string", "string"] } } },
-      `properties.a.type: \`properties.a.type\` must be one of ${types}, or a list of these, but is a list`,
+      /^properties\.a\.type: .*`properties\.a\.type`.*array.*boolean.*integer.*null.*number.*object.*string/,
     ],
-    [{ properties: [] }, "properties: `properties` must be a map, but is a list"],
-    [
-      { properties: { a: "string" } },
-      'properties.a: `properties.a` must be a schema: a map, or true or false, but is "string"',
-    ],
-    [
-      { properties: { a: null } },
-      "properties.a: `properties.a` must be a schema: a map, or true or false, but is null",
-    ],
-    [{ required: "a" }, 'required: `required` must be a list, but is "a"'],
-    [{ required: ["a", 5] }, "required.1: `required.1` must be a text, but is 5"],
-    [{ required: ["a", "a"] }, "required: `required` holds the same twice"],
+    [{ properties: [] }, /^properties: .*`properties`/],
+    [{ properties: { a: "string" } }, /^properties\.a: .*`properties\.a`.*"string"/],
+    [{ properties: { a: null } }, /^properties\.a: .*`properties\.a`.*null/],
+    [{ required: "a" }, /^required: .*`required`.*"a"/],
+    [{ required: ["a", 5] }, /^required\.1: .*`required\.1`.*5/],
+    [{ required: ["a", "a"] }, /^required: .*`required`/],
     [
       { properties: { a: { minLength: -1 } } },
-      "properties.a.minLength: `properties.a.minLength` must be at least 0, but is -1",
+      /^properties\.a\.minLength: .*`properties\.a\.minLength`.*0.*-1/,
     ],
     [
       { properties: { a: { maxLength: 1.5 } } },
-      "properties.a.maxLength: `properties.a.maxLength` must be a whole number, but is 1.5",
+      /^properties\.a\.maxLength: .*`properties\.a\.maxLength`.*1\.5/,
     ],
     [
       { properties: { a: { multipleOf: 0 } } },
-      "properties.a.multipleOf: `properties.a.multipleOf` must be more than 0, but is 0",
+      /^properties\.a\.multipleOf: .*`properties\.a\.multipleOf`.*0.*0/,
     ],
-    [{ allOf: [] }, "allOf: `allOf` is empty"],
-    [{ description: 5 }, "description: `description` must be a text, but is 5"],
+    [{ allOf: [] }, /^allOf: .*`allOf`.*empty/],
+    [{ description: 5 }, /^description: .*`description`.*5/],
     [
       { properties: { a: { uniqueItems: "yes" } } },
-      'properties.a.uniqueItems: `properties.a.uniqueItems` must be true or false, but is "yes"',
+      /^properties\.a\.uniqueItems: .*`properties\.a\.uniqueItems`.*"yes"/,
     ],
-    [
-      { properties: { a: { enum: "x" } } },
-      'properties.a.enum: `properties.a.enum` must be a list, but is "x"',
-    ],
-    [
-      { properties: { a: { items: [{}] } } },
-      "properties.a.items: `properties.a.items` must be a schema: a map, or true or false, but is a list",
-    ],
+    [{ properties: { a: { enum: "x" } } }, /^properties\.a\.enum: .*`properties\.a\.enum`.*"x"/],
+    [{ properties: { a: { items: [{}] } } }, /^properties\.a\.items: .*`properties\.a\.items`/],
     [
       { $schema: draft07, properties: { a: { items: 5 } } },
-      "properties.a.items: `properties.a.items` must be a schema, or a list of schemas, but is 5",
+      /^properties\.a\.items: .*`properties\.a\.items`.*5/,
     ],
     [
       { $schema: draft07, properties: { a: { enum: [] } } },
-      "properties.a.enum: `properties.a.enum` is empty",
+      /^properties\.a\.enum: .*`properties\.a\.enum`.*empty/,
     ],
-    [
-      { $schema: draft07, dependencies: { a: 5 } },
-      "dependencies.a: `dependencies.a` must hold schemas or lists of names, but is 5",
-    ],
+    [{ $schema: draft07, dependencies: { a: 5 } }, /^dependencies\.a: .*`dependencies\.a`.*5/],
     [
       {
         $schema: draft07,
@@ -178,17 +162,17 @@ describe("what the meta-schema forbids", () => {
           },
         },
       },
-      "properties.a.enum: `properties.a.enum` holds the same twice",
+      /^properties\.a\.enum: .*`properties\.a\.enum`/,
     ],
-    [{ properties: { a: { enum: [] } } }, "properties.a.enum: `properties.a.enum` is empty"],
-    [{ $anchor: "a b" }, '$anchor: `$anchor` does not have the form that it must have, but is "a b"'],
+    [{ properties: { a: { enum: [] } } }, /^properties\.a\.enum: .*`properties\.a\.enum`.*empty/],
+    [{ $anchor: "a b" }, /^\$anchor: .*`\$anchor`.*"a b"/],
     [
       { $schema: "http://json-schema.org/draft-04/schema#" },
-      '$schema: `$schema` must name JSON Schema 2020-12 or draft-07, but is "http://json-schema.org/draft-04/schema#"',
+      /^\$schema: .*`\$schema`.*JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
     ],
-    [{ $schema: 7 }, "$schema: `$schema` must name JSON Schema 2020-12 or draft-07, but is 7"],
+    [{ $schema: 7 }, /^\$schema: .*`\$schema`.*JSON Schema 2020-12.*draft-07.*7/],
   ])("%j", async (keywords, fault) => {
-    expect(await judge(keywords)).toEqual([fault]);
+    expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
   });
 
   test("everything in one schema is told at once", async () => {
@@ -204,13 +188,14 @@ describe("what the meta-schema forbids", () => {
 
 describe("the top", () => {
   test.each([
-    [{}, 'it must say `type: "object"`', []],
-    [{ $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, 'it must say `type: "object"`', []],
-    [{ type: "string" }, '`type` must be "object" at the top, but is "string"', ["type"]],
-    [{ type: ["object"] }, '`type` must be "object" at the top, but is a list', ["type"]],
-    [{ type: "objekt" }, '`type` must be "object" at the top, but is "objekt"', ["type"]],
+    [{}, /`type: "object"`/, []],
+    [{ $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, /`type: "object"`/, []],
+    [{ type: "string" }, /`type`.*"object".*"string"/, ["type"]],
+    [{ type: ["object"] }, /`type`.*"object".*list/, ["type"]],
+    [{ type: "objekt" }, /`type`.*"object".*"objekt"/, ["type"]],
   ])("%j", async (schema, reason, path) => {
-    const expected = [{ path: ["inputSchema", ...path], message: expect.stringContaining(`: ${reason}.`) }];
+    const args = { key: "inputSchema", reason: expect.stringMatching(reason) };
+    const expected = [{ path: ["inputSchema", ...path], args }];
     expect(await validateTool({ inputSchema: schema }, codes)).toMatchObject(expected);
   });
 
@@ -225,7 +210,7 @@ describe("the top", () => {
     expect(problems).toMatchObject([
       {
         path: ["entries", 0, "argumentsSchema"],
-        message: expect.stringContaining('"argumentsSchema" is not'),
+        args: { key: "argumentsSchema" },
       },
       { path: ["entries", 0, "outputSchema", "type"] },
     ]);
@@ -233,79 +218,71 @@ describe("the top", () => {
 });
 
 describe("references", () => {
-  test.each<[string, Record<string, unknown>, string]>([
+  test.each<[string, Record<string, unknown>, RegExp]>([
     [
       "to another address",
       { properties: { a: { $ref: "https://acme.example/issue.json" } } },
-      'properties.a.$ref: `properties.a.$ref` leads out of the schema, and nothing is fetched ("https://acme.example/issue.json")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("https:\/\/acme\.example\/issue\.json"\)/,
     ],
     [
       "to a file",
       { properties: { a: { $ref: "./issue.json#/a" } } },
-      'properties.a.$ref: `properties.a.$ref` leads out of the schema, and nothing is fetched ("./issue.json#/a")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("\.\/issue\.json#\/a"\)/,
     ],
     [
       "to this machine",
       { properties: { a: { $ref: "file:///etc/passwd" } } },
-      'properties.a.$ref: `properties.a.$ref` leads out of the schema, and nothing is fetched ("file:///etc/passwd")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("file:\/\/\/etc\/passwd"\)/,
     ],
     [
       "to what is not there",
       { properties: { a: { $ref: "#/$defs/a" } } },
-      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#/$defs/a")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/\$defs\/a"\)/,
     ],
     [
       "to what every object has",
       { properties: { a: { $ref: "#/constructor" } } },
-      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#/constructor")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/constructor"\)/,
     ],
     [
       "to a text",
       { description: "a", properties: { a: { $ref: "#/description" } } },
-      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#/description")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/description"\)/,
     ],
     [
       "to no anchor",
       { properties: { a: { $ref: "#here" } } },
-      'properties.a.$ref: `properties.a.$ref` leads to no schema ("#here")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#here"\)/,
     ],
     [
       "with a broken escape",
       { properties: { a: { $ref: "#/%zz" } } },
-      'properties.a.$ref: `properties.a.$ref` is not a valid address ("#/%zz")',
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/%zz"\)/,
     ],
     [
       "to themselves",
       { properties: { a: { $ref: "#/properties/a" } } },
-      "properties.a.$ref: `properties.a.$ref` leads back to itself, so that checking a value would never end",
+      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*itself/,
     ],
-    [
-      "of the top to itself",
-      { $ref: "#" },
-      "$ref: `$ref` leads back to itself, so that checking a value would never end",
-    ],
+    ["of the top to itself", { $ref: "#" }, /^\$ref: .*`\$ref`.*itself/],
     [
       "in a circle",
       { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
-      "$defs.b.$ref: `$defs.b.$ref` leads back to itself, so that checking a value would never end",
+      /^\$defs\.b\.\$ref: .*`\$defs\.b\.\$ref`.*itself/,
     ],
     [
       "in a circle by way of a choice",
       { $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } } },
-      "$defs.a.anyOf.1.$ref: `$defs.a.anyOf.1.$ref` leads back to itself, so that checking a value would never end",
+      /^\$defs\.a\.anyOf\.1\.\$ref: .*`\$defs\.a\.anyOf\.1\.\$ref`.*itself/,
     ],
-    [
-      "in too long a chain",
-      chained(1001),
-      "$defs.d0.$ref: `$defs.d0.$ref` begins a chain of 1001 schemas for the same value; the limit is 1000",
-    ],
+    ["in too long a chain", chained(1001), /^\$defs\.d0\.\$ref: .*`\$defs\.d0\.\$ref`.*1001.*1000/],
     [
       "to a broken schema that no keyword holds",
       { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
-      'x-shared.type: `x-shared.type` must be one of array, boolean, integer, null, number, object, string, or a list of these, but is "text"',
+      /^x-shared\.type: .*`x-shared\.type`.*null.*"text"/,
     ],
   ])("%s", async (_what, keywords, fault) => {
-    expect(await judge(keywords)).toEqual([fault]);
+    expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
   });
 
   test("in a circle that begins inside another schema", async () => {
@@ -323,9 +300,7 @@ describe("references", () => {
       properties: Object.fromEntries(references),
     };
     const [fault, ...others] = await judge(schema);
-    expect(fault).toContain(
-      "has too many long addresses in $id and $ref; the limit is 100,000,000 characters",
-    );
+    expect(fault).toMatch(/\$id.*\$ref.*100,000,000/);
     expect(others).toEqual([]);
   });
 
@@ -343,25 +318,22 @@ describe("references", () => {
 });
 
 describe("patterns", () => {
-  test.each<[Record<string, unknown>, string]>([
+  test.each<[Record<string, unknown>, RegExp]>([
     [
       { properties: { a: { pattern: "[" } } },
-      "properties.a.pattern: `properties.a.pattern` is not a regular expression (unterminated character class)",
+      /^properties\.a\.pattern: .*`properties\.a\.pattern`.*regular expression/,
     ],
     [
       { properties: { a: { pattern: "a{1" } } },
-      "properties.a.pattern: `properties.a.pattern` is not a regular expression (incomplete quantifier)",
+      /^properties\.a\.pattern: .*`properties\.a\.pattern`.*regular expression/,
     ],
     [
       { patternProperties: { "(": {} } },
-      "patternProperties.(: `patternProperties.(` is not a regular expression (unterminated group)",
+      /^patternProperties\.\(: .*`patternProperties\.\(`.*regular expression/,
     ],
-    [
-      { properties: { a: { pattern: 5 } } },
-      "properties.a.pattern: `properties.a.pattern` must be a text, but is 5",
-    ],
+    [{ properties: { a: { pattern: 5 } } }, /^properties\.a\.pattern: .*`properties\.a\.pattern`.*5/],
   ])("%j", async (keywords, fault) => {
-    expect(await judge(keywords)).toEqual([fault]);
+    expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
   });
 
   test("are never run", async () => {
@@ -382,7 +354,7 @@ describe("where it is written", () => {
       {
         path: ["parameters", "person", "type"],
         line: 7,
-        message: expect.stringMatching(/^"parameters" is not .*: `person.type` must be one of/),
+        args: { key: "parameters", reason: expect.stringContaining("`person.type`") },
       },
       { path: ["parameters", "odd.name", "minLength"] },
     ]);
@@ -412,6 +384,8 @@ describe("where it is written", () => {
   test("names of parameters are shown without what would act on a terminal", async () => {
     const inputSchema = { type: "object", properties: { "\u001b[8m": { type: "text" } } };
     const [problem] = await validateTool({ inputSchema }, codes);
-    expect(problem?.message).toContain("`properties.\\u{001b}[8m.type`");
+    expect(problem?.args).toMatchObject({
+      reason: expect.stringContaining("`properties.\\u{001b}[8m.type`"),
+    });
   });
 });

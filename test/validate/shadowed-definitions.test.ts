@@ -25,7 +25,8 @@ test.each([
   expect(problems).toMatchObject([
     { severity: "warning", kind: "prompt", item: "bye", file: combined, path: ["bye"], line: 2 },
   ]);
-  expect(problems[0]?.message).toContain('"trailblaze/prompts/bye.yaml"');
+  const args = { name: "bye", file: "trailblaze/prompts/bye.yaml", combined };
+  expect(problems[0]?.args).toEqual(args);
 });
 
 test("a broken file of its own shadows as well: it never falls back", async () => {

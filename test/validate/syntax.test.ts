@@ -6,76 +6,95 @@ import { makeTree } from "../support/packs.ts";
 import { greetTool, makePack, type PackTree } from "./validate-tree.ts";
 
 const style = { color: false, width: undefined };
+const empty = expect.stringContaining("empty");
 
-async function show(tree: PackTree): Promise<string> {
+async function judge(tree: PackTree) {
   const detailed = await validateTarget(makePack(tree), {});
-  return formatPretty(detailed, style);
+  return { shown: formatPretty(detailed, style), problems: detailed.report.problems };
 }
+const show = async (tree: PackTree) => (await judge(tree)).shown;
 
 const withPrompt = (ending: string, text: string) =>
-  show({ extension: { prompts: ["hello"] }, files: { [`trailblaze/prompts/hello.${ending}`]: text } });
+  judge({ extension: { prompts: ["hello"] }, files: { [`trailblaze/prompts/hello.${ending}`]: text } });
 
 describe("a data file that cannot be parsed is shown where it breaks, with what to do", () => {
   test.each([
-    ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", "replace the tabs", "> 3 | "],
-    ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", "Write out the keys", "> 2 | <<"],
+    ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", { cause: "tab" }, "> 3 | "],
+    ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", { cause: "mergeKey" }, "> 2 | <<"],
     [
       "yaml",
       "name: hello\ncontent: use it: now\n",
       "hello.yaml:2:10",
-      'that contains ": " in quotes',
+      { cause: "nestedMapping" },
       "> 2 | content: use",
     ],
-    ["yaml", "name: @hello\n", "hello.yaml:1:7", "in quotes", "> 1 | name: @hello"],
-    ["yaml", "name: [a, b\n", "hello.yaml:2:1", "Close the bracket", "> 2 |"],
-    ["json", '{\n  "name": "hello",\n}', "hello.json:2:18", "Remove the comma", '> 2 |   "name": "hello",'],
+    ["yaml", "name: @hello\n", "hello.yaml:1:7", { cause: "reservedCharacter" }, "> 1 | name: @hello"],
+    ["yaml", "name: [a, b\n", "hello.yaml:2:1", { cause: "unclosedBracket" }, "> 2 |"],
+    [
+      "json",
+      '{\n  "name": "hello",\n}',
+      "hello.json:2:18",
+      { cause: "trailingComma" },
+      '> 2 |   "name": "hello",',
+    ],
     [
       "json",
       '{\n  // greeting\n  "name": "hello"\n}',
       "hello.json:2:3",
-      "Remove the comment",
+      { cause: "comment" },
       "> 2 |   // greeting",
     ],
-    ["json", '{ "name": "a", "name": "b" }', "hello.json:1:16", "is there twice", "> 1 | { "],
-  ])("%s: %j", async (ending, text, place, words, frame) => {
-    const shown = await withPrompt(ending, text);
+    [
+      "json",
+      '{ "name": "a", "name": "b" }',
+      "hello.json:1:16",
+      { reason: expect.stringContaining('"name"') },
+      "> 1 | { ",
+    ],
+  ])("%s: %j", async (ending, text, place, args, frame) => {
+    const { shown, problems } = await withPrompt(ending, text);
     expect(shown).toContain(`error InvalidDefinitionContents  prompt hello › trailblaze/prompts/${place}\n`);
-    expect(shown).toContain(words);
+    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args }]);
     expect(shown).toContain(frame);
   });
 
   test.each(["", "# nothing yet\n"])("empty YAML is called empty: %j", async (text) => {
-    expect(await withPrompt("yaml", text)).toContain("The prompt's definition is not valid: it is empty.");
+    const { problems } = await withPrompt("yaml", text);
+    expect(problems).toMatchObject([{ code: "InvalidPromptDefinition", args: { reason: empty } }]);
   });
 
   test("empty JSON is called empty", async () => {
-    expect(await withPrompt("json", "")).toContain("The definition cannot be used: it is empty.");
+    const { problems } = await withPrompt("json", "");
+    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args: { reason: empty } }]);
   });
 
   test("an empty combined file is called empty", async () => {
     const tree = { extension: { prompts: ["hello"] }, files: { "trailblaze/prompts.yaml": "" } };
-    expect(await show(tree)).toContain("The definition cannot be used: it is empty.");
+    const { problems } = await judge(tree);
+    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args: { reason: empty } }]);
   });
 });
 
 describe("a fault in a definition that is code", () => {
   test.each([
-    [
-      "mjs",
-      "import { a } from '@acme/absent/result'; export default a;",
-      `Declare "@acme/absent" among the "dependencies"`,
-    ],
-    ["cjs", "module.exports = require('absent');", `Declare "absent" among the "dependencies"`],
-  ])("%s: a package that is missing is named, and where it must be declared", async (ending, code, hint) => {
-    const shown = await withPrompt(ending, code);
-    expect(shown).toContain("hint: " + hint);
-    expect(shown).toMatch(/it threw: Cannot find (?:package|module) '\S+'\.\n/);
-  });
+    ["mjs", "import { a } from '@acme/absent/result'; export default a;", "@acme/absent"],
+    ["cjs", "module.exports = require('absent');", "absent"],
+  ])(
+    "%s: a package that is missing is named, and where it must be declared",
+    async (ending, code, missingPackage) => {
+      const { problems } = await withPrompt(ending, code);
+      const reason = expect.stringMatching(/Cannot find (?:package|module) '\S+'$/);
+      expect(problems).toMatchObject([
+        { code: "InvalidDefinitionContents", args: { reason, missingPackage } },
+      ]);
+    },
+  );
 
   test("a file of its own that is missing is no package", async () => {
-    const shown = await withPrompt("mjs", "import a from './absent.mjs'; export default a;");
-    expect(shown).toContain("Cannot find module");
-    expect(shown).not.toContain("npm install");
+    const { problems } = await withPrompt("mjs", "import a from './absent.mjs'; export default a;");
+    const reason = expect.stringContaining("Cannot find module");
+    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args: { reason } }]);
+    expect(problems[0]?.args).not.toHaveProperty("missingPackage");
   });
 
   const content = JSON.stringify({ ...greetTool("./lib/a.js"), name: undefined });
@@ -117,7 +136,7 @@ describe("a package.json that cannot be parsed", () => {
   test("is shown where it breaks, with the name of the pack where that is legible", async () => {
     const { shown, report } = await validateText('{\n  "name": "@acme/tea",\n  "trailblaze": {},\n}\n');
     expect(shown).toContain("package.json:3:19\n");
-    expect(shown).toContain("Remove the comma");
+    expect(report.problems[0]?.args).toMatchObject({ cause: "trailingComma" });
     expect(shown).toContain('> 3 |   "trailblaze": {},');
     expect(shown).toContain("@acme/tea is not valid: 1 error");
     expect(report.pack).toBe("@acme/tea");

@@ -21,7 +21,7 @@ describe("a folder without package.json", () => {
     const folder = target.replace("ABSOLUTE", join(cwd, "empty"));
     await expect(validateExtension(folder, { cwd })).rejects.toMatchObject({
       code: "ProjectNotFound",
-      message: expect.stringContaining(join(cwd, "empty")),
+      problem: { args: { directory: join(cwd, "empty"), exists: true } },
     });
   });
 
@@ -42,7 +42,7 @@ describe("a folder without package.json", () => {
     const cwd = makeProject();
     await expect(validateExtension("./nothing", { cwd })).rejects.toMatchObject({
       code: "ProjectNotFound",
-      message: `There is no folder "${join(cwd, "nothing")}".`,
+      problem: { args: { directory: join(cwd, "nothing"), exists: false } },
     });
   });
 
@@ -95,15 +95,19 @@ describe("what is part of a package is refused, with what to name instead", () =
   test.each(["rosa/tea/steep", "@rosa/tea/steep"])("an item: %s", async (target) => {
     await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
       code: "InvalidArguments",
-      message: expect.stringContaining("is an item"),
-      problem: { hint: "trailblaze validate rosa/tea" },
+      problem: {
+        args: {
+          reason: expect.stringMatching(/\bitem\b/),
+          hint: expect.stringMatching(/\btrailblaze validate rosa\/tea$/),
+        },
+      },
     });
   });
 
   test.each(["trailblaze/tools/steep.yaml", "./package.json"])("a file: %s", async (target) => {
     await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
       code: "InvalidArguments",
-      message: expect.stringContaining("is a file"),
+      problem: { args: { reason: expect.stringMatching(/\bfile\b/) } },
     });
   });
 

@@ -6,7 +6,7 @@ const codes = ["ControlCharacters", "HiddenText"] as const;
 
 async function judge(text: string): Promise<string[]> {
   const problems = await validateTool({ description: text }, codes);
-  return problems.map(({ code, message }) => `${code} ${message.match(/U\+[0-9A-F]+/g)?.join(" ")}`);
+  return problems.map(({ code, args }) => `${code} ${"codePoints" in args ? args.codePoints.join(" ") : ""}`);
 }
 
 test.each([

@@ -29,44 +29,42 @@ test("empty lists mean everything", async () => {
 
 describe("an unknown key", () => {
   test.each([
-    ["trailblaze/isForLLM", 'Did you mean "trailblaze/isForLlm"?'],
-    ["trailblaze/supportedPlatform", 'Did you mean "trailblaze/supportedPlatforms"?'],
-    ["Trailblaze/toolset", 'Did you mean "trailblaze/toolset"?'],
-    ["trailblaze/colour", expect.stringMatching(/^Known keys: trailblaze\/isForLlm, /)],
-    ["trailblaze/constructor", expect.stringMatching(/^Known keys: /)],
-  ])("%s", async (key, hint) => {
-    expect(await validateMeta({ [key]: true })).toMatchObject([
-      { code: "UnknownMetaKey", severity: "warning", path: ["_meta", key], hint },
-    ]);
+    ["trailblaze/isForLLM", "trailblaze/isForLlm"],
+    ["trailblaze/supportedPlatform", "trailblaze/supportedPlatforms"],
+    ["Trailblaze/toolset", "trailblaze/toolset"],
+    ["trailblaze/colour", undefined],
+    ["trailblaze/constructor", undefined],
+  ])("%s", async (key, suggestion) => {
+    const [problem, ...others] = await validateMeta({ [key]: true });
+    expect(problem).toMatchObject({ code: "UnknownMetaKey", severity: "warning", path: ["_meta", key] });
+    const known = expect.arrayContaining(["trailblaze/isForLlm"]);
+    expect(problem?.args).toEqual({ key, suggestion, known });
+    expect(others).toEqual([]);
   });
 });
 
 describe("a wrong value", () => {
   test.each([
-    ["isForLlm", "no", 'must be true or false, but is the text "no"'],
-    ["isForLlm", null, "must be true or false, but is null"],
-    ["surfaceToLlm", 0, "must be true or false, but is a number"],
-    ["isRecordable", [], "must be true or false, but is a list"],
-    ["requiresHost", "true", 'must be true or false, but is the text "true"'],
-    ["requiresContext", 1, "must be true or false, but is a number"],
-    ["supportedDrivers", "ios-host", 'must be a list of texts, but is the text "ios-host"'],
-    ["supportedDrivers", ["ios-host", 5], "must be a list of texts, but is a list with a number"],
-    ["supportedPlatforms", "IOS", 'must be a list of ANDROID, IOS or WEB, but is the text "IOS"'],
-    [
-      "supportedPlatforms",
-      ["IOS", "PHONE"],
-      'must be a list of ANDROID, IOS or WEB, but is a list with the text "PHONE"',
-    ],
-    ["toolset", ["auth"], "must be a text, but is a list"],
-    ["toolset", "", "must be a text, but is an empty text"],
-  ])("%s: %j", async (name, value, reason) => {
+    ["isForLlm", "no", /"no"/],
+    ["isForLlm", null, /null/],
+    ["surfaceToLlm", 0, /number/],
+    ["isRecordable", [], /list/],
+    ["requiresHost", "true", /"true"/],
+    ["requiresContext", 1, /number/],
+    ["supportedDrivers", "ios-host", /"ios-host"/],
+    ["supportedDrivers", ["ios-host", 5], /list.*number/],
+    ["supportedPlatforms", "IOS", /"IOS"/],
+    ["supportedPlatforms", ["IOS", "PHONE"], /list.*"PHONE"/],
+    ["toolset", ["auth"], /list/],
+    ["toolset", "", /empty/],
+  ])("%s: %j", async (name, value, found) => {
     const key = `trailblaze/${name}`;
     expect(await validateMeta({ [key]: value })).toMatchObject([
       {
         code: "InvalidMetaValue",
         severity: "error",
         path: ["_meta", key],
-        message: expect.stringContaining(reason),
+        args: { key, found: expect.stringMatching(found) },
       },
     ]);
   });

@@ -15,9 +15,9 @@ async function findCycles(contained: Readonly<Record<string, readonly string[]>>
     },
     ["ReferenceCycle"],
   );
-  return problems.map(({ severity, item, path, message }) => {
+  return problems.map(({ severity, item, path, args }) => {
     expect(severity).toBe("error");
-    return `${item}.${path?.join(".")}: ${message.replace("The toolsets contain each other: ", "")}`;
+    return `${item}.${path?.join(".")}: ${"cycle" in args ? args.cycle.join(" → ") : ""}`;
   });
 }
 
@@ -30,26 +30,26 @@ test.each([
 });
 
 test("a toolset that contains itself", async () => {
-  expect(await findCycles({ a: ["a"] })).toEqual(["a.toolsets.0: a → a."]);
+  expect(await findCycles({ a: ["a"] })).toEqual(["a.toolsets.0: a → a"]);
 });
 
 test("two that contain each other, by short or by qualified name", async () => {
-  expect(await findCycles({ a: ["b"], b: ["a"] })).toEqual(["b.toolsets.0: a → b → a."]);
+  expect(await findCycles({ a: ["b"], b: ["a"] })).toEqual(["b.toolsets.0: a → b → a"]);
   const qualified = { a: ["@acme/sample/b"], b: ["acme/sample@^1.0.0/a"] };
-  expect(await findCycles(qualified)).toEqual(["b.toolsets.0: a → b → a."]);
+  expect(await findCycles(qualified)).toEqual(["b.toolsets.0: a → b → a"]);
 });
 
 test("a circle that others lead to is told without them", async () => {
   const contained = { start: ["a"], a: ["b"], b: ["c"], c: ["a"] };
-  expect(await findCycles(contained)).toEqual(["c.toolsets.0: a → b → c → a."]);
+  expect(await findCycles(contained)).toEqual(["c.toolsets.0: a → b → c → a"]);
 });
 
 test("several circles are told in one run, each once", async () => {
   const contained = { a: ["b", "a"], b: ["a"], c: ["d"], d: ["c"] };
   expect(await findCycles(contained)).toEqual([
-    "b.toolsets.0: a → b → a.",
-    "a.toolsets.1: a → a.",
-    "d.toolsets.0: c → d → c.",
+    "b.toolsets.0: a → b → a",
+    "a.toolsets.1: a → a",
+    "d.toolsets.0: c → d → c",
   ]);
 });
 
