@@ -253,7 +253,7 @@ test("whose child process ends says so, with the end of what it wrote and withou
   expect(result.message).toMatch(/exit code 7\.\nlast words, \[redacted\]$/);
   expect(result.details).toMatchObject({ exitCode: 7, stderr: "last words, [redacted]\n" });
   expect(session.problems).toMatchObject([
-    { code: "ServerDied", message: expect.stringContaining("last words") },
+    { code: "ServerDied", args: { why: expect.stringContaining("last words") } },
   ]);
   expect(JSON.stringify(session.problems)).not.toContain("hidden-value");
 });
@@ -281,7 +281,8 @@ describe("an unknown tool", () => {
     const session = await openForTest(project());
     await expect(session.callTool("shop_ad")).rejects.toMatchObject({ code: "ToolNotFound" });
     await expect(session.callTool("add")).rejects.toMatchObject({
-      problem: { hint: expect.stringContaining("acme/shop/add") },
+      code: "ToolNotFound",
+      problem: { args: { name: "add", nearest: expect.arrayContaining(["acme/shop/add"]) } },
     });
     const inner = await session.callTool("outer", { tool: "nowhere" });
     expect(inner).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("nowhere") });

@@ -28,8 +28,8 @@ describe("a server that sends a message of more than 32 MiB", () => {
     const result = await session.callTool("probe_result", args);
     expect(result).toMatchObject({ variant: "FatalError", message: words });
     expect(result.details).toMatchObject({ reason: "it sent a message of more than 32 MiB" });
-    expect(session.problems).toEqual([
-      expect.objectContaining({ code: "ServerDied", message: expect.stringContaining('"probe"') }),
+    expect(session.problems).toMatchObject([
+      { code: "ServerDied", args: { label: "probe", exit: { reason: expect.stringContaining("32 MiB") } } },
     ]);
     expect(await session.callTool("probe_params")).toMatchObject({ variant: "FatalError", message: words });
   });
@@ -37,7 +37,10 @@ describe("a server that sends a message of more than 32 MiB", () => {
   test("ends the session by default, which says why", async () => {
     const session = await openForTest(makeProject({}), { config });
     await session.callTool("probe_result", args);
-    await expect(session.callTool("probe_params")).rejects.toThrow("sent a message of more than 32 MiB");
+    await expect(session.callTool("probe_params")).rejects.toMatchObject({
+      code: "SessionClosed",
+      problem: { args: { reason: expect.stringContaining("32 MiB") } },
+    });
   });
 });
 
@@ -375,7 +378,7 @@ describe("logs", () => {
     const opening = openForTest(makeProject({}, { file: "" }), { config: { logDir: "file/logs" } });
     await expect(opening).rejects.toMatchObject({
       code: "InvalidConfig",
-      problem: { path: ["logDir"], message: expect.stringContaining("ENOTDIR") },
+      problem: { path: ["logDir"], args: { reason: expect.stringContaining("ENOTDIR") } },
     });
   });
 });

@@ -39,7 +39,13 @@ describe("the device of a session", () => {
       platform: "WEB",
       driverType: "d",
     });
-    expect(() => deviceOf(phone, { deviceChanges: { platform: "toaster" } })).toThrow("platform");
+    expect(() => deviceOf(phone, { deviceChanges: { platform: "toaster" } })).toThrow(
+      expect.objectContaining({
+        problem: expect.objectContaining({
+          args: expect.objectContaining({ reason: expect.stringContaining("platform") }),
+        }),
+      }),
+    );
   });
 });
 
@@ -63,7 +69,8 @@ describe("an option of a wrong type is refused, by name", () => {
     ["toolsets", "auth"],
     ["builtIns", {}],
   ])("%s: %j", (name, value, option = name) => {
-    const refusal = { code: "InvalidArguments", message: expect.stringContaining(name) };
+    const args = expect.objectContaining({ reason: expect.stringContaining(name) });
+    const refusal = { code: "InvalidArguments", problem: expect.objectContaining({ args }) };
     expect(wrong({ [option]: value })).toThrow(expect.objectContaining(refusal));
   });
 
