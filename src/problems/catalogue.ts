@@ -4,11 +4,13 @@ import { extensionProblems } from "./extension-problems.ts";
 import { installProblems } from "./install-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { remoteProblems } from "./remote-problems.ts";
+import { sessionProblems } from "./session-problems.ts";
 
 const entries = {
   ...extensionProblems,
   ...definitionProblems,
   ...operationProblems,
+  ...sessionProblems,
   ...remoteProblems,
   ...installProblems,
 };

@@ -3,7 +3,6 @@ export type { MissingDefinition } from "./definition-problems.ts";
 export type { ProblemContext, Severity } from "./entry.ts";
 export { formatProblem } from "./format-problem.ts";
 export type { PackageManager } from "./install-command.ts";
-export type { ProcessEnded } from "./operation-problems.ts";
 export {
   createProblem,
   fileOfPosition,
@@ -13,6 +12,7 @@ export {
   type ProblemPlace,
 } from "./problem.ts";
 export { describeExit, type ProcessDeath, type ProcessExit } from "./process-exit.ts";
+export type { ProcessEnded } from "./session-problems.ts";
 export type { SyntaxCause } from "./syntax-hint.ts";
 export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

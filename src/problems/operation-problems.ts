@@ -1,7 +1,6 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
 import { formatInstall, formatWhy, type PackageManager } from "./install-command.ts";
-import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
 import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
 import { endSentence, formatCount, listOf, printable, quote } from "./text.ts";
 
@@ -93,23 +92,6 @@ function hintForMissingPack(args: PackNotInstalled): string {
     ? command
     : `${command} (or, if it is a pack: ${formatInstall(manager, alternative)})`;
 }
-
-/** A server, or the process with a pack's code, that ended by itself. */
-export interface ProcessEnded {
-  /** The server's name, or the pack's. */
-  label: string;
-  of?: "code";
-  exit: ProcessExit & { stderrTail?: string };
-}
-
-/** The end of a program's output, without stack traces, which would push out the error message. */
-const lastWords = (text: string): string =>
-  text
-    .split("\n")
-    .filter((line) => line.trim() !== "" && !/^\s+at /.test(line))
-    .join("\n")
-    .trim()
-    .slice(-300);
 
 export interface WorkspaceIncomplete {
   cause: "length" | "alternatives" | "steps" | "folders" | "bytes" | "failed";
@@ -208,86 +190,6 @@ export const operationProblems = {
     },
     hint: ({ kinds }) => `Pass ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
   }),
-  NameCollision: entry<{ collisions: readonly { name: string; sources: readonly string[] }[] }>({
-    title: "Several tools have the same name",
-    severity: "error",
-    message: ({ collisions }) => {
-      const claims = collisions.map(
-        ({ name, sources }) => `${quote(name)} (from ${listOf(sources.map(printable), "and")})`,
-      );
-      return `Tool names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
-    },
-    hint: () =>
-      "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions: suffix` to number the names.",
-  }),
-  InitializeFailed: entry<{ name: string; reason: string }>({
-    title: "Initialize function failed",
-    severity: "error",
-    message: ({ name, reason }) => `Cannot initialize ${quote(name, 200)}: ${printable(reason)}`,
-    hint: () => "A server starts only when all of its tools are initialized.",
-  }),
-  DuplicateBundleEntry: entry<{ name: string | undefined; bundles: readonly string[] }>({
-    title: "Bundle entries of a server have the same name",
-    severity: "error",
-    message: ({ name, bundles }) =>
-      name === undefined
-        ? `The server lists the bundle ${listOf(bundles.map((bundle) => quote(bundle, 200)))} twice.`
-        : bundles[0] === bundles[1]
-          ? `Entry ${quote(name)} appears twice in ${listOf(bundles.slice(1).map((bundle) => quote(bundle, 200)))}.`
-          : `Entry ${quote(name)} appears in both ${listOf(
-              bundles.map((bundle) => quote(bundle, 200)),
-              "and",
-            )}, which this server combines.`,
-    hint: ({ name }) =>
-      name === undefined
-        ? "List it once."
-        : "Rename one of the entries, or put the bundles into separate servers.",
-  }),
-  ServerDied: entry<ProcessEnded & { isRelaunched?: boolean; restartFault?: string; isServed?: boolean }>({
-    title: "Server exited unexpectedly",
-    severity: (_context, { isRelaunched }) => (isRelaunched ? "warning" : "error"),
-    message: ({ isRelaunched, restartFault, ...ended }) => {
-      const { label, of, exit } = ended;
-      const subject = of === "code" ? "The process with code of" : "Server";
-      const restart = isRelaunched ? " and is being restarted" : "";
-      const fault =
-        restartFault === undefined ? "" : ` It could not be restarted: ${printable(restartFault)}.`;
-      const tail = exit.stderrTail?.trim() ? ` Last stderr output: ${printable(exit.stderrTail.trim())}` : "";
-      return `${subject} ${quote(label, 200)} exited unexpectedly${restart}: ${nameExit(exit)}.${fault}${tail}`;
-    },
-    hint: ({ isServed }) =>
-      isServed
-        ? "Check the server's stderr output."
-        : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
-  }),
-  SessionClosed: entry<{ reason?: string | undefined } | ProcessEnded>({
-    title: "Session is closed",
-    severity: "error",
-    message: (args) => {
-      if ("exit" in args) {
-        const subject = args.of === "code" ? "the process with code of" : "server";
-        return `The session was closed: ${subject} ${quote(args.label, 200)} ${describeExit(args.exit)}.`;
-      }
-      return args.reason === undefined
-        ? "The session was closed."
-        : `The session was closed: ${printable(args.reason)}`;
-    },
-    hint: () => "Open a new session.",
-  }),
-  StdoutNoise: entry<{ label: string; line: string }>({
-    title: "Server wrote a non-MCP line to stdout",
-    severity: "warning",
-    message: ({ label, line }) =>
-      `Server ${quote(label, 200)} wrote a non-MCP line to stdout: ${quote(line)}.`,
-    hint: () => "stdout is reserved for the protocol. The server's author should log to stderr.",
-  }),
-  ToolListChanged: entry<{ label: string }>({
-    title: "Server's tools changed during the session",
-    severity: "warning",
-    message: ({ label }) =>
-      `Server ${quote(label, 200)} announced that its tools changed. This session keeps the tools that it started with.`,
-    hint: () => "Open a new session to use the new tools.",
-  }),
   InvalidConfig: entry<{
     reason: string;
     cause?: SyntaxCause | undefined;
@@ -369,27 +271,6 @@ export const operationProblems = {
     severity: (_context, { required }) => (required ? "error" : "warning"),
     message: () => "This system cannot confine a pack's code while its definitions are read.",
     hint: () => "Pass --data-only to read definitions that are data and reject those that are code.",
-  }),
-  ServerStartFailed: entry<
-    {
-      label: string;
-      stderrTail?: string;
-      /** Replaces the default hint. */
-      hint?: string;
-    } & (
-      | { exit: ProcessExit }
-      /** Continues after a colon, without a period. */
-      | { reason: string }
-    )
-  >({
-    title: "MCP server failed to start",
-    severity: "error",
-    message: (args) =>
-      `Server ${quote(args.label)} failed to start: ${"exit" in args ? `it ${describeExit(args.exit)}` : printable(args.reason)}.`,
-    hint: ({ stderrTail, hint }) =>
-      stderrTail === undefined
-        ? (hint ?? "Run its command by hand to see its output.")
-        : `Last stderr output: ${quote(lastWords(stderrTail), 300)}`,
   }),
   NodeUnsupported: entry<{ version: string; range: string }>({
     title: "Unsupported Node version",

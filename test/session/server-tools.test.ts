@@ -39,7 +39,7 @@ describe("a server that sends a message of more than 32 MiB", () => {
     await session.callTool("probe_result", args);
     await expect(session.callTool("probe_params")).rejects.toMatchObject({
       code: "SessionClosed",
-      problem: { args: { reason: expect.stringContaining("32 MiB") } },
+      problem: { args: { exit: { reason: expect.stringContaining("32 MiB") } } },
     });
   });
 });
