@@ -1,45 +1,45 @@
 import type { ParseArgsConfig } from "node:util";
 import type { Problem } from "../problems/index.ts";
 
-/** An option of a command, as `node:util`'s `parseArgs` reads it, with words for people. */
+/** An option of a command: what `parseArgs` of `node:util` reads, and its help. */
 export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] & {
   description: string;
-  /** What stands for the value in the help, for options that take one. */
+  /** The name of its value in the help, for options with one. */
   placeholder?: string;
 };
 
-/** What a command is given. */
+/** The parsed command line. */
 export interface CommandInput {
   positionals: readonly string[];
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
-  /** Folder to work in: `--cwd`, else the process's. */
+  /** Folder to run in: `--cwd`, else the process's. */
   cwd: string;
 }
 
-/** How text for people may look. */
+/** How text is formatted. */
 export interface TextStyle {
   color: boolean;
-  /** Columns of the terminal; `undefined` where the answer goes elsewhere. */
+  /** Columns of the terminal; `undefined` if the text goes elsewhere. */
   width: number | undefined;
 }
 
-/** What a command answers: data first, and text made from it only if people read it. */
+/** The answer of a command: data, and text that is formatted only when printed. */
 export interface CommandAnswer {
-  /** The one document that `--json` prints. */
+  /** The document that `--json` prints. */
   json: unknown;
-  /** The answer as text for people, without a line end at its end. */
+  /** The answer as text, without a trailing line end. */
   formatText(style: TextStyle): string;
-  /** Reported on stderr; errors among them make the exit code 1. */
+  /** Printed on stderr; an error among them makes the exit code 1. */
   problems: readonly Problem[];
-  /** The text already says the problems, so they are not repeated on stderr. */
+  /** The text contains the problems, so they are not printed on stderr. */
   problemsAreInText?: boolean;
-  /** The text is a document that machines read, as generated source or annotations. */
+  /** The text is for programs, such as generated source or annotations. */
   isDocument?: boolean;
-  /** It was given already, while the command ran. */
+  /** The command has printed the answer itself. */
   isSilent?: boolean;
-  /** They are shown, but do not decide how the command went. */
+  /** The problems do not affect the exit code. */
   problemsAreAside?: boolean;
-  /** Makes the exit code 1 although no problem says so. */
+  /** Makes the exit code 1 regardless of the problems. */
   failed?: boolean;
 }
 
@@ -47,18 +47,18 @@ export interface CommandModule {
   run(input: CommandInput): Promise<CommandAnswer>;
 }
 
-/** A command as the table of commands describes it; its code is loaded only when it runs. */
+/** A command in the table of commands. Its module is imported only when it runs. */
 export interface CommandDescription {
   summary: string;
-  /** What follows the command's name, as `[kind]`. */
+  /** The arguments after the command's name, such as `[kind]`. */
   usage: string;
-  /** How many arguments without dashes it takes, at least and at most. */
+  /** How many arguments it takes besides options. */
   positionals: readonly [minimum: number, maximum: number];
   options: Readonly<Record<string, OptionDescription>>;
   load(): Promise<CommandModule>;
 }
 
-/** The names in an option's value, which are separated by commas. */
+/** The comma-separated names in the value of an option. */
 export function readNames(value: unknown): string[] {
   const names = typeof value === "string" ? value.split(",") : [];
   return names.map((name) => name.trim()).filter((name) => name !== "");

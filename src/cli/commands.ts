@@ -4,62 +4,65 @@ import { installCommands } from "./install/commands-table.ts";
 import { remoteCommands, remoteOptions } from "./remote/commands-table.ts";
 import { installOption, sessionOptions } from "./session/session-options-table.ts";
 
-/** The options that every command has. */
+/** The options of every command. */
 export const commonOptions: Readonly<Record<string, OptionDescription>> = {
-  cwd: { type: "string", placeholder: "DIR", description: "Work in this folder instead of the current one" },
+  cwd: { type: "string", placeholder: "DIR", description: "Run in this folder instead of the current one" },
   json: { type: "boolean", description: "Print one JSON document on stdout" },
-  strict: { type: "boolean", description: "Let warnings fail as well" },
+  strict: { type: "boolean", description: "Treat warnings as errors" },
   help: { type: "boolean", short: "h", description: "Show this help" },
 };
 
 const kind: OptionDescription = {
   type: "string",
   placeholder: "KIND",
-  description: "server, tool, toolset or prompt, where a name belongs to several",
+  description: "Kind of the item, if several share the name: server, tool, toolset or prompt",
 };
 
 const builtIns: OptionDescription = {
   type: "string",
   placeholder: "NAMES",
-  description: "Names of the host's own tools, separated by commas",
+  description: "Names of the host's built-ins, separated by commas",
 };
 
-/** How definitions that are code are treated. */
+/** Limits on definitions that are code. */
 const confinement: Readonly<Record<string, OptionDescription>> = {
-  "data-only": { type: "boolean", description: "Refuse definitions that are code" },
-  "require-confinement": { type: "boolean", description: "Evaluate code confined or not at all" },
+  "data-only": { type: "boolean", description: "Reject definitions that are code" },
+  "require-confinement": {
+    type: "boolean",
+    description: "Reject definitions that are code if they cannot be confined",
+  },
 };
 
-/** Every command. The help, the parser and the docs read this table. */
+/** Every command. The parser and the help read this table. */
 export const commands: Readonly<Record<string, CommandDescription>> = {
   list: {
-    summary: "List the installed packs, or what they bring of one kind",
+    summary: "List installed packs, or their items of one kind",
     usage: "[servers|tools|toolsets|prompts]",
     positionals: [0, 1],
     options: {
-      global: { type: "boolean", short: "g", description: "Also list packs that are installed globally" },
-      remote: { type: "boolean", description: "List the packs of the npm registry instead" },
+      global: { type: "boolean", short: "g", description: "Also list globally installed packs" },
+      remote: { type: "boolean", description: "List packs in the npm registry instead" },
       ...remoteOptions,
-      "built-in": { type: "boolean", description: "Also list the tools and servers of the project's config" },
+      "built-in": { type: "boolean", description: "Also list tools and servers from the project's config" },
     },
     load: () => import("./commands/list.ts"),
   },
   inspect: {
-    summary: "Show a pack, or one item with its definition, without running it",
+    summary: "Show a pack or an item and its definition, without running it",
     usage: "<pack|publisher/pack/item>",
     positionals: [1, 1],
     options: { kind, "built-ins": builtIns, ...confinement },
     load: () => import("./commands/inspect.ts"),
   },
   validate: {
-    summary: "Find everything that is wrong with a pack",
+    summary: "Check a pack for problems",
     usage: "[folder|pack]",
     positionals: [0, 1],
     options: {
       format: {
         type: "string",
         placeholder: "FORMAT",
-        description: "pretty (default), json, github or sarif",
+        description: "Output format: pretty (default), json, github or sarif",
       },
       "built-ins": builtIns,
       ...confinement,
@@ -67,27 +70,27 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/validate.ts"),
   },
   tools: {
-    summary: "Show the tools of a session: what a model would see, and why not the rest",
+    summary: "List the tools of a session, and why others are excluded",
     usage: "",
     positionals: [0, 0],
     options: { ...installOption, ...sessionOptions },
     load: () => import("./commands/tools.ts"),
   },
   call: {
-    summary: "Call a tool by its advertised or its qualified name",
+    summary: "Call a tool by its advertised or qualified name",
     usage: "<tool> [key=value...]",
     positionals: [1, Number.POSITIVE_INFINITY],
     options: {
       args: {
         type: "string",
         placeholder: "JSON",
-        description: "Arguments as a JSON object; - reads it from stdin",
+        description: "Arguments as a JSON object, or - to read them from stdin",
       },
-      timeout: { type: "string", placeholder: "MS", description: "Milliseconds the call may take" },
+      timeout: { type: "string", placeholder: "MS", description: "Timeout of the call in milliseconds" },
       record: {
         type: "string",
         placeholder: "FILE",
-        description: "Append the call to a trail, if it succeeds",
+        description: "Append the call to this trail if it succeeds",
       },
       ...installOption,
       ...sessionOptions,
@@ -95,44 +98,48 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/call.ts"),
   },
   run: {
-    summary: "Replay a trail of recorded calls, and stop at the first that fails",
+    summary: "Replay a trail of recorded tool calls, stopping at the first failure",
     usage: "<trail>",
     positionals: [1, 1],
     options: {
-      "keep-going": { type: "boolean", description: "Go on after a step that failed" },
+      "keep-going": { type: "boolean", description: "Continue after a failed step" },
       ...installOption,
       ...sessionOptions,
     },
     load: () => import("./commands/run.ts"),
   },
   start: {
-    summary: "Serve a server over stdio, or over HTTP",
+    summary: "Start a server over stdio or HTTP",
     usage: "<server>",
     positionals: [1, 1],
     options: {
       http: {
         type: "string",
         placeholder: "[HOST:]PORT",
-        description: "Serve streamable HTTP there, at /mcp; 127.0.0.1 unless a host is named",
+        description: "Serve streamable HTTP at /mcp on this address (default host: 127.0.0.1)",
       },
-      stdio: { type: "boolean", description: "Serve over stdio, whatever its definition says" },
+      stdio: { type: "boolean", description: "Serve over stdio, regardless of the server's definition" },
       token: {
         type: "string",
         placeholder: "TEXT",
-        description: "Ask for this bearer token (or TRAILBLAZE_HTTP_TOKEN)",
+        description: "Require this bearer token (default: TRAILBLAZE_HTTP_TOKEN)",
       },
-      "no-auth": { type: "boolean", description: "Need no token on another host than this one" },
+      "no-auth": { type: "boolean", description: "Allow unauthenticated access on non-loopback hosts" },
       "session-ttl": {
         type: "string",
         placeholder: "SECONDS",
-        description: "End sessions without requests after this time (1800)",
+        description: "End sessions that are idle for this long (default: 1800)",
       },
-      "max-sessions": { type: "string", placeholder: "NUMBER", description: "Sessions at once (1000)" },
-      stateless: { type: "boolean", description: "Have no sessions: each request stands for itself" },
+      "max-sessions": {
+        type: "string",
+        placeholder: "NUMBER",
+        description: "Maximum number of concurrent sessions (default: 1000)",
+      },
+      stateless: { type: "boolean", description: "Handle each request on its own, without sessions" },
       ...installOption,
       "all-tools": {
         type: "boolean",
-        description: "Also offer tools that need a session or are not for models",
+        description: "Also offer tools that need a session or are hidden from models",
       },
       config: {
         type: "string",
@@ -143,7 +150,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/start.ts"),
   },
   doctor: {
-    summary: "Check Node, config, packs and servers, and say what stands in the way of a session",
+    summary: "Diagnose why a session would fail to start",
     usage: "",
     positionals: [0, 0],
     options: sessionOptions,

@@ -2,7 +2,7 @@ import type { Problem, ProblemCode, TrailblazeError } from "../problems/index.ts
 
 export type ExitCode = 0 | 1 | 2;
 
-/** Failures that say that the question, not the answer, is at fault. */
+/** Codes of errors in the arguments or the config. */
 const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "InvalidArguments",
   "InvalidConfig",
@@ -11,7 +11,7 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "AmbiguousName",
 ] satisfies ProblemCode[]);
 
-/** The exit code of a failure that ended a command. */
+/** The exit code of an error that ended a command. */
 export function exitCodeOfFailure({
   code,
   isMissingTarget,
@@ -19,7 +19,7 @@ export function exitCodeOfFailure({
   return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }
 
-/** The exit code of a command that answered; its answer may be that what it was asked about cannot be used. */
+/** The exit code of a command with an answer. */
 export function exitCodeOfAnswer(
   problems: readonly Problem[],
   { strict = false, failed = false } = {},

@@ -6,9 +6,10 @@ import type { ServerContents } from "../inspection/server-contents.ts";
 import { formatCount, printable } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 import { formatTable } from "./format-table.ts";
+import { formatColumns, wrap } from "./layout.ts";
 import { shortenForPeople } from "./shorten-for-people.ts";
 
-/** Keys of a definition that the page shows in a place of their own. */
+/** Keys of a definition that have their own part of the page. */
 const shownElsewhere = new Set([
   "name",
   "title",
@@ -26,14 +27,14 @@ const shownElsewhere = new Set([
   "options",
 ]);
 
-/** A value in a cell: texts as they are, other values as JSON, functions of code by their name. */
+/** A value in a cell: strings unchanged, functions by name, other values as JSON. */
 function formatValue(value: unknown): string {
   if (typeof value === "string") return value;
   if (isRecord(value) && typeof value.$function === "string") return `function ${value.$function}`;
   return JSON.stringify(value) ?? "";
 }
 
-/** A JSON Schema's type in a word or two, as `string`, `string[]`, `"a" | "b"`. */
+/** A JSON Schema's type in a few words, such as `string`, `string[]`, `"a" | "b"`. */
 function formatSchemaType(schema: unknown): string {
   if (!isRecord(schema)) return schema === false ? "nothing" : "anything";
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
@@ -110,13 +111,13 @@ function formatServer({ tools, promptNames, definition }: ItemInspection, style:
   return [...lines, ...formatText(definition?.instructions)];
 }
 
-/** Longer texts are for the file itself. */
+/** Limits of the texts on a page. */
 const maximumLines = 60;
 const maximumWidth = 400;
 
 const shortenLine = (line: string) => shortenForPeople(line, maximumWidth);
 
-/** A text of several lines, each made safe for a terminal; what is too long is cut. */
+/** A multiline text with unprintable characters escaped, cut to the limits. */
 function formatText(text: unknown): string[] {
   if (typeof text !== "string") return [];
   const lines = text.trimEnd().split("\n");
@@ -128,7 +129,7 @@ function formatText(text: unknown): string[] {
   ];
 }
 
-/** The content of a prompt: its text, or what each of its messages says. */
+/** The content of a prompt: its text, or the text of each message. */
 function formatContent(content: unknown): string[] {
   if (!Array.isArray(content)) return formatText(content);
   const messages = content.filter(isRecord).map(({ role, content: said }) => {
@@ -138,7 +139,7 @@ function formatContent(content: unknown): string[] {
   return formatText(messages.join("\n"));
 }
 
-/** The tools that a toolset comes to, then the names that lead to none of a pack, as its definition writes them. */
+/** The tools of a toolset, then the references that resolve to no tool of a pack, as written in the definition. */
 function formatMembers(
   definition: Record<string, unknown>,
   members: ServerContents | undefined,
@@ -152,17 +153,17 @@ function formatMembers(
   return [...formatTools(members?.tools ?? [], style), ...table];
 }
 
-/** What an item page shows of other items. */
-export interface Surroundings {
+/** What an item page shows about other items. */
+export interface RelatedItems {
   referrers: readonly Referrer[];
-  /** What a toolset holds. */
+  /** The members of a toolset. */
   members: ServerContents | undefined;
 }
 
-/** An item as a page for people: what it is, where it comes from, who refers to it, and its schema as a table. */
+/** An item as a page: its description, pack, file, referrers, and its schema as a table. */
 export function formatItemPage(
   item: ItemInspection,
-  { referrers, members }: Surroundings,
+  { referrers, members }: RelatedItems,
   style: TextStyle,
 ): string {
   const { kind, qualifiedName, pack, version, file, definition, confinement } = item;
@@ -183,17 +184,19 @@ export function formatItemPage(
   }
   facts.push([
     "used by",
-    referrers.map((one) => `${one.kind} ${one.qualifiedName}`).join(", ") || "nothing installed",
+    referrers.map((one) => `${one.kind} ${one.qualifiedName}`).join(", ") || "no installed item",
   ]);
 
-  const width = Math.max(...facts.map(([key]) => printable(key).length));
   const lines = [
     `${kind} ${qualifiedName}`,
     ...[definition?.title, definition?.description]
       .filter((text) => typeof text === "string")
-      .map((text) => printable(shortenForPeople(text))),
+      .map((text) => wrap(printable(shortenForPeople(text)), style.width)),
     "",
-    ...facts.map(([key, value]) => `${printable(key).padEnd(width)}  ${printable(shortenForPeople(value))}`),
+    formatColumns(
+      facts.map(([key, value]) => [printable(key), printable(shortenForPeople(value))]),
+      style.width,
+    ),
   ];
   if (definition === null) return lines.join("\n");
   if (kind === "tool") {

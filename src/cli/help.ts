@@ -1,11 +1,6 @@
 import type { OptionDescription } from "./command.ts";
 import { commands, commonOptions } from "./commands.ts";
-
-/** Two columns, the first as wide as its longest entry. */
-function formatColumns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
-}
+import { formatColumns, wrap } from "./layout.ts";
 
 function formatOption(
   name: string,
@@ -15,34 +10,40 @@ function formatOption(
   return [placeholder === undefined ? dashes : `${dashes} ${placeholder}`, description];
 }
 
-const formatOptions = (options: Readonly<Record<string, OptionDescription>>) =>
-  formatColumns(Object.entries(options).map(([name, option]) => formatOption(name, option)));
-
-/** The help of the whole command. */
-export function formatHelp(version: string): string {
+/** The help of the whole command, wrapped to `width` columns. */
+export function formatHelp(version: string, width?: number): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
   return [
-    `trailblaze ${version}: tools for AI agents from the npm packages you have installed`,
+    wrap(`trailblaze ${version}: tools for AI agents from installed npm packages`, width),
     "",
     "Usage: trailblaze <command> [options]",
     "",
-    formatColumns(rows),
+    formatColumns(rows, width, 2),
     "",
-    "trailblaze <command> --help shows a command's options.",
+    wrap("Run `trailblaze <command> --help` for the options of a command.", width),
     "",
-    "Exit codes: 0 done; 1 done, with errors, or the target is missing; 2 arguments or config unusable.",
+    wrap(
+      "Exit codes: 0 success; 1 errors found, or the target is missing or failed; 2 invalid arguments or config.",
+      width,
+    ),
   ].join("\n");
 }
 
-/** The help of one command. */
-export function formatCommandHelp(name: string): string {
+/** The help of one command, wrapped to `width` columns. */
+export function formatCommandHelp(name: string, width?: number): string {
   const command = commands[name];
   if (command === undefined) return "";
+  const usage = ["trailblaze", name, command.usage, "[options]"].filter((word) => word !== "").join(" ");
+  const options = Object.entries({ ...command.options, ...commonOptions });
   return [
-    command.summary,
+    wrap(command.summary, width),
     "",
-    `Usage: ${["trailblaze", name, command.usage, "[options]"].filter((word) => word !== "").join(" ")}`,
+    wrap(`Usage: ${usage}`, width, "Usage: ".length),
     "",
-    formatOptions({ ...command.options, ...commonOptions }),
+    formatColumns(
+      options.map(([option, description]) => formatOption(option, description)),
+      width,
+      2,
+    ),
   ].join("\n");
 }

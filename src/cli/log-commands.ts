@@ -1,27 +1,27 @@
-/** Set by the runners of CI jobs that take lines of a job's output as commands: GitHub, Gitea and Forgejo, Azure, TeamCity. */
+/** Set by CI runners that read commands from a job's output: GitHub, Gitea and Forgejo, Azure, TeamCity. */
 const runnerVariables = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"];
 
-/** Whether a program that takes commands out of text may read what this process prints. */
+/** Whether a CI runner may read commands from this process's output. */
 export function isRunByRunner(env: NodeJS.ProcessEnv): boolean {
   return runnerVariables.some((name) => env[name] !== undefined && env[name] !== "" && env[name] !== "false");
 }
 
-/** `##[group]`, `##vso[task.setvariable …]`, `##teamcity[…]`: a command wherever in a line it is. */
+/** `##[group]`, `##vso[task.setvariable …]`, `##teamcity[…]`: a command anywhere in a line. */
 const bracketed = /(##\w*)\[/g;
 
 /** `::add-mask::…` at the start of a line, white space apart. */
 const leading = /^([^\S\n]*:):/gm;
 
 /**
- * The text without anything that a runner takes as a command: the character that completes it is written as `\u{…}`,
- * as characters that do not print are. `before` is what `beginningOfCommand` gave for the text before.
+ * The text with the character that completes each command written as `\u{…}`, as unprintable characters are.
+ * `before`: what `beginningOfCommand` returned for the preceding text.
  */
 export function disarmCommands(text: string, before = ""): string {
   const disarmed = `${before}${text}`.replace(leading, "$1\\u{003a}").replace(bracketed, "$1\\u{005b}");
   return disarmed.slice(before.length);
 }
 
-/** What may go on to be a command at the end of a text; `.` stands for a line that is past its start. */
+/** The end of a text that more text may complete to a command; `.` replaces what precedes it on the line. */
 export function beginningOfCommand(text: string): string {
   const line = text.slice(text.lastIndexOf("\n") + 1);
   if (/^\s*:?$/.test(line)) return line.trimStart();

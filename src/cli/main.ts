@@ -2,26 +2,26 @@ import { hostVersion } from "../version.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { output } from "./output.ts";
 
-// Everything but `--version` is loaded when it is needed: a command pays for what it does.
+// Everything except `--version` is imported on demand, so that a command loads only what it uses.
 
-/** The command line with its command first, where options that every command has came before it. */
+/** Moves the command to the front, past `--json` and `--cwd`. */
 function putCommandFirst(argv: readonly string[]): readonly string[] {
   let index = 0;
   while (argv[index] === "--json" || argv[index]?.startsWith("--cwd")) {
-    // What takes the place of a folder is another option: to be refused as it stands.
+    // An option in place of the folder is left for the parser to reject.
     if (argv[index] === "--cwd" && (argv[index + 1] ?? "-").startsWith("-")) return argv;
     index += argv[index] === "--cwd" ? 2 : 1;
   }
   const command = argv[index];
-  // Without a command they change nothing; a --cwd that lacks its folder is refused as it stands.
+  // A --cwd without its folder is left for the parser to reject.
   if (command === undefined) return index === argv.length ? [] : argv;
   return [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
 }
 
-/** Commands that run code of packs, which may hold the process open long after it was needed. */
+/** Commands that run code of packs, which may keep the process alive after the command has ended. */
 const runCode = new Set(["tools", "call", "run", "start", "types", "dev", "doctor"]);
 
-/** Runs one command line and gives its exit code. Never throws. */
+/** Runs one command line. Returns its exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const exitCode = await dispatch(argv);
   const [name] = putCommandFirst(argv);
@@ -44,7 +44,7 @@ async function dispatch(argv: readonly string[]): Promise<ExitCode> {
       if (topic !== undefined) return await runCommand(topic, ["--help", ...(asJson ? ["--json"] : [])]);
       const { formatHelp } = await import("./help.ts");
       if (asJson) output.json({ help: formatHelp(hostVersion) });
-      else output.answer(formatHelp(hostVersion));
+      else output.answer(formatHelp(hostVersion, output.stdoutStyle().width));
       return 0;
     }
     return await runCommand(name, args);
@@ -59,22 +59,22 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   if (input.options.help === true) {
     const { formatCommandHelp } = await import("./help.ts");
     if (input.options.json) output.json({ help: formatCommandHelp(name) });
-    else output.answer(formatCommandHelp(name));
+    else output.answer(formatCommandHelp(name, output.stdoutStyle().width));
     return 0;
   }
   const { run } = await command.load();
   const answer = await run(input);
   if (answer.isSilent) {
-    // What there was to say was said while it ran.
+    // The command has printed its answer itself.
   } else if (input.options.json) {
     output.json(answer.json);
   } else {
     const print = answer.isDocument ? output.document : output.answer;
     print(answer.formatText(output.stdoutStyle()));
     if (answer.problems.length > 0 && !answer.problemsAreInText) {
-      const { formatProblem } = await import("../problems/format-problem.ts");
+      const { formatProblemText } = await import("./problem-text.ts");
       const style = output.stderrStyle();
-      for (const problem of answer.problems) output.note(`\n${formatProblem(problem, style)}`);
+      for (const problem of answer.problems) output.note(`\n${formatProblemText(problem, style)}`);
     }
   }
   const { exitCodeOfAnswer } = await import("./exit-code.ts");
@@ -84,9 +84,9 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   });
 }
 
-/** Ends a command that has no answer. What is not one of our own errors is a fault of ours, and says so. */
+/** Reports the error that ended a command. An error that is not a `TrailblazeError` is reported as `InternalError`. */
 async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode> {
-  const { failure, formatProblem, printableLines, TrailblazeError } = await import("../problems/index.ts");
+  const { failure, printableLines, TrailblazeError } = await import("../problems/index.ts");
   const { exitCodeOfFailure } = await import("./exit-code.ts");
   const known =
     error instanceof TrailblazeError
@@ -97,7 +97,8 @@ async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode>
     const { severity: _, ...rest } = problem;
     output.json({ error: rest });
   } else {
-    output.note(formatProblem(problem, output.stderrStyle()));
+    const { formatProblemText } = await import("./problem-text.ts");
+    output.note(formatProblemText(problem, output.stderrStyle()));
     if (known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
       output.note(printableLines(error.stack ?? ""));
   }

@@ -1,5 +1,4 @@
-// The one module that writes to stdout and stderr. stdout belongs to machines and to the answer, stderr to everything
-// else that people read.
+// The only module that writes to stdout and stderr. The answer goes to stdout, everything else to stderr.
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { replaceUnprintable } from "../problems/hidden-characters.ts";
@@ -8,13 +7,13 @@ import { beginningOfCommand, disarmCommands, isRunByRunner } from "./log-command
 
 type Descriptor = 1 | 2;
 
-/** Node's own, also where a server keeps others from descriptor 1. */
+/** Captured before a server replaces it to protect stdout. */
 const writeBytes = writeSync;
 
-/** The ways to the real streams, once packs' code may be running. */
+/** The real streams, once code of packs may print to `process.stdout`. */
 const reserved = new Map<Descriptor, Writable>();
 
-// Making `process.stdout` takes an eighth of the time that Node needs to start, so that is left to terminals.
+// Creating `process.stdout` takes an eighth of Node's start-up time, so only terminals pay for it.
 const terminalOf = (descriptor: Descriptor) => (descriptor === 1 ? process.stdout : process.stderr);
 const streamOf = (descriptor: Descriptor): Writable => reserved.get(descriptor) ?? terminalOf(descriptor);
 
@@ -28,7 +27,7 @@ function isOfType(descriptor: Descriptor, type: "isCharacterDevice" | "isFile"):
 
 const mayBeTerminal = (descriptor: Descriptor) => isOfType(descriptor, "isCharacterDevice");
 
-/** Colour and width: both only for a terminal, colour only without `NO_COLOR`. */
+/** Color and width apply only to a terminal, color only without `NO_COLOR`. */
 function styleOf(descriptor: Descriptor): TextStyle {
   if (!mayBeTerminal(descriptor)) return { color: false, width: undefined };
   const { isTTY, columns } = terminalOf(descriptor);
@@ -36,7 +35,7 @@ function styleOf(descriptor: Descriptor): TextStyle {
   return { color, width: isTTY ? columns || undefined : undefined };
 }
 
-/** Writes until all is written or a pipe that does not block is full; gives what is left. */
+/** Writes until everything is written or a non-blocking pipe is full. Returns the rest. */
 function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
   let rest = bytes;
   try {
@@ -47,27 +46,27 @@ function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
   return rest;
 }
 
-/** A reader that goes away early, as `head` does, is no failure. */
+/** Exits quietly when the reader closes the pipe early, as `head` does. */
 function tolerateClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit();
   if (error.code !== "EAGAIN") throw error;
 }
 
-/** Streams that wait for a slow reader: what comes later must wait behind it. */
+/** Streams with a slow reader: later output must queue behind the earlier. */
 const waiting = new Set<Descriptor>();
 
 const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
-const isRead = isRunByRunner(process.env);
-/** What each stream's line may begin a command with, which can come in parts. */
-const begun = new Map<Descriptor, string>();
+const isInRunner = isRunByRunner(process.env);
+/** The end of each stream's output, which the next part may complete to a command for the runner. */
+const pending = new Map<Descriptor, string>();
 
-/** Text for people, which may be that of others. What goes to a file is not read by a runner. */
-function forPeople(descriptor: Descriptor, text: string): string {
-  if (!isRead || isOfType(descriptor, "isFile")) return text;
-  const before = begun.get(descriptor) ?? "";
+/** Disarms commands to a CI runner in text that may come from packs. A runner does not read files. */
+function disarm(descriptor: Descriptor, text: string): string {
+  if (!isInRunner || isOfType(descriptor, "isFile")) return text;
+  const before = pending.get(descriptor) ?? "";
   const disarmed = disarmCommands(text, before);
-  begun.set(descriptor, beginningOfCommand(`${before}${disarmed}`));
+  pending.set(descriptor, beginningOfCommand(`${before}${disarmed}`));
   return disarmed;
 }
 
@@ -86,9 +85,9 @@ export const output = {
   stderrStyle: (): TextStyle => styleOf(2),
   stderrIsTerminal: (): boolean => mayBeTerminal(2) && process.stderr.isTTY === true,
   /**
-   * To be called before code of packs is run in this process: what that prints goes to stderr, with everything escaped
-   * that acts on terminals, and only the methods here reach stdout. It holds until the process ends, as such code may
-   * print when nobody waits for it any more. Code that writes to the descriptor itself is not held up. Idempotent.
+   * Call this before code of packs runs in this process. Until the process ends, what that code prints goes to stderr
+   * with control characters escaped, and only the methods here reach stdout. Code that writes to the descriptor itself
+   * is not stopped. Idempotent.
    */
   reserve: async (): Promise<void> => {
     if (reserved.size > 0) return;
@@ -96,34 +95,34 @@ export const output = {
     const { createEscapingStream } = await import("./session/format-result.ts");
     for (const descriptor of [1, 2] as const) {
       const terminal = terminalOf(descriptor);
-      const escaping = createEscapingStream((text) => write(2, forPeople(2, text)));
+      const escaping = createEscapingStream((text) => write(2, disarm(2, text)));
       reserved.set(descriptor, reserveStdout(terminal, escaping));
-      // What `console` colours would show its colours as text.
+      // Escaped, the colors of `console` would show as text.
       if (terminal.isTTY) Object.assign(terminal, { getColorDepth: () => 1, hasColors: () => false });
     }
   },
-  /** The answer itself. In the log of a CI job, no line of it is a command. */
-  answer: (text: string): void => write(1, forPeople(1, endLine(text))),
-  /** An answer in the words of a machine, which those of others cannot get out of. */
+  /** Prints the answer. In the log of a CI job, no line of it is a command. */
+  answer: (text: string): void => write(1, disarm(1, endLine(text))),
+  /** Prints an answer for programs unchanged: its format already escapes text from packs. */
   document: (text: string): void => write(1, endLine(text)),
   json: (document: unknown): void => write(1, endLine(formatJson(document))),
-  /** Resolves when everything that was written is with whoever reads it. */
+  /** Resolves when the readers have received everything. */
   drained: async (): Promise<void> => {
     const streams = [...waiting].map(streamOf);
-    // No `drain` is emitted where less waits than a stream would hold.
+    // `drain` is not emitted for less than a stream buffers.
     await Promise.all(
       streams.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
     );
   },
-  /** What people should know besides the answer. */
-  note: (text: string): void => write(2, forPeople(2, endLine(text))),
+  /** Prints anything other than the answer, on stderr. */
+  note: (text: string): void => write(2, disarm(2, endLine(text))),
 };
 
 function escapeUnits(text: string): string {
   return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** One JSON document in which every character shows, and nothing is a command in the log of a CI job. */
+/** JSON in which every unprintable character and every command to a CI runner is escaped. */
 export function formatJson(document: unknown): string {
   const text = JSON.stringify(document, null, 2).replace(/(##\w*)\[/g, "$1\\u005b");
   return replaceUnprintable(text, escapeUnits);

@@ -1,6 +1,6 @@
 import { shorten } from "../problems/text.ts";
 
-/** A text of others as people are shown it: cut where it is long, with a note that names the way to all of it. */
+/** A text from a pack, cut if it is long, with a note that `--json` shows all of it. */
 export function shortenForPeople(text: string, limit?: number): string {
   return shorten(text, limit, "; --json shows all");
 }

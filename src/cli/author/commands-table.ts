@@ -1,40 +1,47 @@
 import type { CommandDescription } from "../command.ts";
 import { sessionOptions } from "../session/session-options-table.ts";
 
-/** The commands for those who write packs. */
+/** The commands for authors of packs. */
 export const authorCommands: Readonly<Record<string, CommandDescription>> = {
   init: {
-    summary: "Make a new pack in an empty folder",
+    summary: "Create a pack in an empty folder",
     usage: "[folder]",
     positionals: [0, 1],
     options: {
-      name: { type: "string", placeholder: "NAME", description: "The npm name; by default the folder's" },
+      name: {
+        type: "string",
+        placeholder: "NAME",
+        description: "npm name of the pack (default: derived from the folder)",
+      },
       template: {
         type: "string",
         placeholder: "TEMPLATE",
-        description: "data (default), typescript, server, composed or bundle",
+        description: "Template: data (default), typescript, server, composed or bundle",
       },
-      yes: { type: "boolean", short: "y", description: "Do not ask: take the defaults" },
+      yes: { type: "boolean", short: "y", description: "Use the defaults instead of asking" },
     },
     load: () => import("../commands/init.ts"),
   },
   types: {
-    summary: "Write TypeScript declarations of a session's tools",
+    summary: "Generate TypeScript declarations for a session's tools",
     usage: "",
     positionals: [0, 0],
     options: {
-      out: { type: "string", placeholder: "FILE", description: "Write them to this file, if it differs" },
-      check: { type: "boolean", description: "Write nothing; fail where the file of --out differs" },
+      out: { type: "string", placeholder: "FILE", description: "Write to this file instead of stdout" },
+      check: {
+        type: "boolean",
+        description: "Fail if the file given with --out is out of date; write nothing",
+      },
       ...sessionOptions,
     },
     load: () => import("../commands/types.ts"),
   },
   dev: {
-    summary: "Watch a pack: validate it on every change, and keep a session open over it",
+    summary: "Watch a pack: validate it and reopen a session on every change",
     usage: "[folder]",
     positionals: [0, 1],
     options: {
-      once: { type: "boolean", description: "Validate and open the session once, then end" },
+      once: { type: "boolean", description: "Validate and open a session once, then exit" },
       ...sessionOptions,
     },
     load: () => import("../commands/dev.ts"),

@@ -14,14 +14,13 @@ function formatAdded({ added, declined }: AddedPacks): string {
 }
 
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
-  const isAgreed = options.yes === true;
-  // Without a question, a name that may be mistaken needs a yes of its own.
-  const allowSimilar = !isAgreed || options["allow-similar"] === true;
-  // Before the question of consent: what cannot be added needs none.
+  const isConfirmed = options.yes === true;
+  // Without a prompt, names that resemble another pack's need a flag of their own.
+  const allowSimilar = !isConfirmed || options["allow-similar"] === true;
   parseSpecs(positionals);
-  if (!isAgreed && !canAsk()) {
-    const hint = "--yes installs without asking.";
-    throw failure("InvalidArguments", { reason: "There is no terminal to ask on before installing", hint });
+  if (!isConfirmed && !canAsk()) {
+    const hint = "Pass --yes to install without confirmation.";
+    throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
   }
   const change = await withInterruption((signal) =>
     addPacks(positionals, {
@@ -31,8 +30,11 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
       onCommand: (command) => output.note(`Running ${printable(command)}`),
       onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
       consent(previews) {
-        output.note(formatPreviews(previews));
-        return isAgreed || askForYes(previews.length === 1 ? "Install it?" : "Install them?", signal);
+        output.note(formatPreviews(previews, output.stderrStyle().width));
+        return (
+          isConfirmed ||
+          askForYes(previews.length === 1 ? "Install this pack?" : "Install these packs?", signal)
+        );
       },
     }),
   );

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { failure, printable, shorten } from "../../problems/index.ts";
+import { failure, printable, quote, shorten } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/tool-calls.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
@@ -8,7 +8,7 @@ import { completeArguments, readGivenArguments } from "../session/read-arguments
 import { openRecordingFile } from "../session/recording-file.ts";
 import { withSession } from "../session/session-command.ts";
 
-/** How far a tool is, on a terminal only. */
+/** Shows the progress of a tool on a terminal. */
 function showProgress({ progress, total, message }: ToolProgress): void {
   if (!output.stderrIsTerminal()) return;
   const share = total === undefined ? `${progress}` : `${progress}/${total}`;
@@ -19,7 +19,9 @@ function readTimeout(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const milliseconds = Number(value);
   if (Number.isInteger(milliseconds) && milliseconds > 0) return milliseconds;
-  throw failure("InvalidArguments", { reason: `--timeout "${String(value)}" is no number of milliseconds` });
+  throw failure("InvalidArguments", {
+    reason: `--timeout requires a positive integer, not ${quote(String(value))}`,
+  });
 }
 
 /** Calls one tool of a session. */
@@ -35,9 +37,9 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     async (session, signal) => {
       const tool = session.findTool(name);
       const args = completeArguments(given, tool.inputSchema);
-      const begun = performance.now();
+      const startTime = performance.now();
       const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
-      const elapsedMs = Math.round(performance.now() - begun);
+      const elapsedMs = Math.round(performance.now() - startTime);
       await recordingFile?.append(session.recording);
       const { variant, message, content, structuredContent, details } = result;
       return {

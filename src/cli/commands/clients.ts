@@ -1,19 +1,20 @@
 import { listClients } from "../../install.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { formatTable } from "../format-table.ts";
+import { abbreviateHome } from "../layout.ts";
 
 export async function run({ cwd }: CommandInput): Promise<CommandAnswer> {
   const listing = await listClients({ cwd });
   const rows = listing.clients.map(({ id, name, present, projectFile, userFile }) => [
     id,
-    present ? "yes" : "-",
+    present ? "yes" : "no",
     name,
     projectFile === null ? "user" : userFile === null ? "project" : "user, project",
-    userFile ?? projectFile ?? "",
+    abbreviateHome(userFile ?? projectFile ?? ""),
   ]);
   return {
     json: listing,
-    formatText: (style) => formatTable(["CLIENT", "HERE", "NAME", "SCOPES", "FILE"], rows, style),
+    formatText: (style) => formatTable(["CLIENT", "DETECTED", "NAME", "SCOPES", "FILE"], rows, style),
     problems: [],
   };
 }

@@ -1,7 +1,9 @@
 import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../../author/watch-pack.ts";
-import { formatProblem, type Problem, printable } from "../../problems/index.ts";
+import { type Problem, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { abbreviateHome, wrap } from "../layout.ts";
 import { output } from "../output.ts";
+import { formatProblemText } from "../problem-text.ts";
 import { withInterruption } from "../remote/ask.ts";
 import { formatPretty } from "../report/report-formats.ts";
 import { readSessionOptions } from "../session/session-command.ts";
@@ -9,25 +11,30 @@ import { readSessionOptions } from "../session/session-command.ts";
 const countTools = (tools: readonly string[]): string =>
   `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
 
-/** What is said of an event. `told`: the problems that were said since the last validation. */
-export function formatEvent(event: WatchEvent, told: readonly Problem[], style: TextStyle): string {
+/** An event as text. `reported`: the problems already reported since the last validation. */
+export function formatEvent(event: WatchEvent, reported: readonly Problem[], style: TextStyle): string {
   switch (event.type) {
     case "validated":
       return `${event.run === 1 ? "" : "\n"}${formatPretty(event.report, style)}`;
     case "failed":
     case "reported":
-      return `\n${formatProblem(event.problem, style)}`;
+      return `\n${formatProblemText(event.problem, style)}`;
     case "notOpened":
-      return `${formatProblem(event.problem, style)}\nThere is no session.`;
+      return `${formatProblemText(event.problem, style)}\nNo session is open.`;
     case "ignored":
-      return printable(`${event.path} changes whenever the session starts, so its changes count no more.`);
+      return wrap(
+        printable(
+          `Ignoring changes of ${abbreviateHome(event.path)}: it changes whenever the session starts.`,
+        ),
+        style.width,
+      );
     case "opened": {
       const { tools, added, removed, problems } = event;
       const changes = [...added.map((name) => `+ ${name}`), ...removed.map((name) => `- ${name}`)];
       const lines = changes.length > 0 ? changes : tools;
       return [
-        ...newProblems(told, problems).map((problem) => `${formatProblem(problem, style)}\n`),
-        `A session is open, with ${countTools(tools)}${lines.length > 0 ? ":" : "."}`,
+        ...newProblems(reported, problems).map((problem) => `${formatProblemText(problem, style)}\n`),
+        `A session is open with ${countTools(tools)}${lines.length > 0 ? ":" : "."}`,
         ...lines.map((line) => `  ${printable(line)}`),
       ].join("\n");
     }
@@ -35,7 +42,7 @@ export function formatEvent(event: WatchEvent, told: readonly Problem[], style: 
 }
 
 function formatResult({ runs, ok }: WatchResult): string {
-  return `Ended after ${runs} validation${runs === 1 ? "" : "s"}; the last found the pack ${ok ? "valid" : "not valid"}.`;
+  return `Stopped after ${runs} validation${runs === 1 ? "" : "s"}. The pack is ${ok ? "valid" : "invalid"}.`;
 }
 
 /** Watches a pack until Ctrl-C. */
@@ -46,7 +53,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const asJson = options.json === true;
   const style = asJson ? output.stderrStyle() : output.stdoutStyle();
   const say = asJson ? output.note : output.answer;
-  let told: readonly Problem[] = [];
+  let reported: readonly Problem[] = [];
   let isFirst = true;
   const result = await withInterruption((signal) =>
     watchPack(directory, {
@@ -55,11 +62,11 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       once: isOnce,
       signal,
       onEvent(event) {
-        if (event.type === "validated") told = event.report.report.problems;
-        say(formatEvent(event, told, style));
+        if (event.type === "validated") reported = event.report.report.problems;
+        say(formatEvent(event, reported, style));
         if (isOnce || !isFirst) return;
         isFirst = false;
-        output.note("Watching for changes; Ctrl-C ends.");
+        output.note("Watching for changes. Press Ctrl-C to stop.");
       },
     }),
   );
@@ -69,7 +76,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     problems: result.problems,
     problemsAreInText: true,
     isSilent: isOnce && !asJson,
-    // Whoever watched saw them, and ended it when they had seen enough.
+    // Problems have been reported while watching, and Ctrl-C is not a failure.
     problemsAreAside: !isOnce,
     failed: isOnce && !result.ok,
   };

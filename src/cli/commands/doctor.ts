@@ -1,21 +1,22 @@
 import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { abbreviateHome, formatColumns } from "../layout.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 import { shortenForPeople } from "../shorten-for-people.ts";
 
-function formatHealth({ checks }: Health, { color }: TextStyle): string {
+function formatHealth({ checks }: Health, { color, width }: TextStyle): string {
   const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);
-  return checks
-    .map(({ name, ok, summary }) => {
-      const sign = ok ? paint(32, "ok  ") : paint(31, "FAIL");
-      return `${sign}  ${name.padEnd(8)} ${printable(shortenForPeople(summary))}`;
-    })
-    .join("\n");
+  const rows = checks.map(({ name, ok, summary }) => [
+    ok ? paint(32, "ok") : paint(31, "FAIL"),
+    name,
+    printable(shortenForPeople(abbreviateHome(summary))),
+  ]);
+  return formatColumns(rows, width);
 }
 
-/** Whether sessions can be had here, and what stands in their way. */
+/** Checks whether a session can start here. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   await output.reserve();
   const health = await checkHealth(readSessionOptions(input));
@@ -23,7 +24,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     json: health,
     formatText: (style) => formatHealth(health, style),
     problems: health.problems,
-    // Entries of clients may belong to other projects; sessions here do not depend on them.
+    // An entry in a client's config may belong to another project, so it does not affect a session here.
     failed: health.checks.some(({ name, ok }) => !ok && name !== "clients"),
   };
 }

@@ -16,15 +16,15 @@ import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { canAsk } from "../remote/ask.ts";
 
-interface Wishes {
+interface PackChoices {
   name?: string;
   template?: string;
 }
 
-/** What asks; `undefined` when the input ended. */
+/** Asks a question. Returns `undefined` if the input has ended. */
 export type Ask = (question: string) => Promise<string | undefined>;
 
-/** Asks until the answer can be read; an empty answer is the default. */
+/** Asks until the answer is valid; an empty answer selects the default. */
 async function askFor(
   ask: Ask,
   question: string,
@@ -34,7 +34,7 @@ async function askFor(
   for (;;) {
     const given = await ask(fallback === undefined ? `${question}:` : `${question} (${fallback}):`);
     if (given === undefined)
-      throw failure("InvalidArguments", { reason: "The input ended before every answer" });
+      throw failure("InvalidArguments", { reason: "The input ended before every question was answered" });
     const text = given.trim() === "" ? (fallback ?? "") : given.trim();
     try {
       return read(text);
@@ -44,10 +44,9 @@ async function askFor(
   }
 }
 
-/** Asks for what no flag says. */
-export async function askForWishes(folder: string, given: Wishes, ask: Ask): Promise<Wishes> {
-  const name =
-    given.name ?? (await askFor(ask, "Name of the npm package", suggestPackName(folder), readNewName));
+/** Asks for whatever the options do not specify. */
+export async function askForChoices(folder: string, given: PackChoices, ask: Ask): Promise<PackChoices> {
+  const name = given.name ?? (await askFor(ask, "Package name", suggestPackName(folder), readNewName));
   if (given.template !== undefined) return { name, template: given.template };
   for (const [index, one] of templateNames.entries())
     output.note(`  ${index + 1}  ${one.padEnd(10)}  ${templates[one].summary}`);
@@ -55,12 +54,12 @@ export async function askForWishes(folder: string, given: Wishes, ask: Ask): Pro
   return { name, template: await askFor(ask, "Template", "data", read) };
 }
 
-async function askOnTerminal(folder: string, given: Wishes): Promise<Wishes> {
+async function askOnTerminal(folder: string, given: PackChoices): Promise<PackChoices> {
   const terminal = createInterface({ input: process.stdin });
-  // Lines that are typed ahead wait in here.
+  // The iterator keeps lines that are typed ahead.
   const lines = terminal[Symbol.asyncIterator]();
   try {
-    return await askForWishes(folder, given, async (question) => {
+    return await askForChoices(folder, given, async (question) => {
       output.note(question);
       const line = await lines.next();
       return line.done ? undefined : line.value;
@@ -70,36 +69,36 @@ async function askOnTerminal(folder: string, given: Wishes): Promise<Wishes> {
   }
 }
 
-/** Makes a new pack, all of it or nothing. */
+/** Creates a pack, completely or not at all. */
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [target = "."] = positionals;
   const folder = findNewFolder(target, cwd);
-  const given: Wishes = {
+  const given: PackChoices = {
     ...(options.name === undefined ? {} : { name: readNewName(String(options.name)) }),
     ...(options.template === undefined ? {} : { template: readTemplateName(String(options.template)) }),
   };
   const isComplete = given.name !== undefined && given.template !== undefined;
   const mayAsk = options.yes !== true && options.json !== true && !isComplete && canAsk();
   if (given.template === undefined && options.yes !== true && !mayAsk) {
-    const hint = `--template takes ${templateNames.join(", ")}; --yes takes data.`;
+    const hint = `Pass --template with ${templateNames.join(", ")}, or --yes for data.`;
     throw failure("InvalidArguments", {
-      reason: "There is no terminal to ask on which template to take",
+      reason: "Cannot ask for a template without a terminal",
       hint,
     });
   }
-  const wishes = mayAsk ? await askOnTerminal(folder, given) : given;
-  const plan = planNewPack(target, { cwd, ...wishes });
+  const choices = mayAsk ? await askOnTerminal(folder, given) : given;
+  const plan = planNewPack(target, { cwd, ...choices });
   const made = createPlannedPack(plan);
-  const way = relative(cwd, made.directory);
-  const steps = [...(way === "" ? [] : [`cd ${quoteForShell(printable(way))}`]), ...plan.nextSteps];
+  const path = relative(cwd, made.directory);
+  const steps = [...(path === "" ? [] : [`cd ${quoteForShell(printable(path))}`]), ...plan.nextSteps];
   return {
     json: made,
     formatText: () =>
       [
-        `Made ${made.name} in ${printable(way === "" ? basename(made.directory) : way)}, from the template ${made.template}:`,
+        `Created ${made.name} in ${printable(path === "" ? basename(made.directory) : path)} from the template ${made.template}:`,
         ...made.files.map((file) => `  ${file}`),
         "",
-        "Next:",
+        "Next steps:",
         ...steps.map((step) => `  ${step}`),
       ].join("\n"),
     problems: [],

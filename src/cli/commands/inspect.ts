@@ -9,14 +9,15 @@ import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { readNames } from "../command.ts";
 import { formatItemPage } from "../format-item-page.ts";
 import { formatTable } from "../format-table.ts";
+import { abbreviateHome, wrap } from "../layout.ts";
 import { shortenForPeople } from "../shorten-for-people.ts";
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [
     `${pack.name} ${pack.version ?? ""}`.trimEnd(),
     ...(pack.description === null ? [] : [pack.description]),
-    `${pack.origin} in ${pack.location}`,
-  ].map((line) => printable(shortenForPeople(line)));
+    `${pack.origin} in ${abbreviateHome(pack.location)}`,
+  ].map((line) => wrap(printable(shortenForPeople(line)), style.width));
   const rows = kinds.flatMap((kind) =>
     pack[keyOfKind[kind]].map((item) => [
       kind,
@@ -45,7 +46,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };
   }
   const { item, found, readMembers } = inspected;
-  // Only people are told who refers to the item: it takes reading the definitions of every pack.
+  // Finding referrers reads the definitions of every pack, and JSON does not include them.
   const referrers = options.json ? [] : await findReferrers(createInspectionPorts(), found, item);
   const members = options.json ? undefined : await readMembers();
   return {

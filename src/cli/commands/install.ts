@@ -8,14 +8,14 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const plan = async (client: string, server: string, planOptions: InstallOptions) => {
     const tryToPlan = () => planInstall(client, server, planOptions);
-    // A look at what would change changes nothing.
+    // A dry run installs no packs.
     if (options["dry-run"] === true) return tryToPlan();
     const { withMissingPacks } = await import("../../session/install-missing.ts");
     const onInstall = (command: string) => output.note(`Running ${printable(command)}`);
     return withMissingPacks({ cwd, install: options.install === true, onInstall }, tryToPlan);
   };
   return runInstallCommand(
-    { done: "Installed", planned: "Would install", unchanged: "Nothing to do for", plan },
+    { done: "Installed", planned: "Would install", unchanged: "Nothing to do for", preposition: "in", plan },
     input,
   );
 }

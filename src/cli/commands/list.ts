@@ -1,16 +1,18 @@
 import { discoverPacks } from "../../discovery/discover-packs.ts";
 import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
-import { failure, type Problem, printable } from "../../problems/index.ts";
+import { failure, type Problem, printable, quote } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable } from "../format-table.ts";
+import { abbreviateHome, wrap } from "../layout.ts";
+import { countItems } from "../remote/format-remote-packs.ts";
 
 interface ListedItem {
   kind: Kind;
   qualifiedName: string;
   name: string;
   description: string | null;
-  /** The npm name; `null` for what the project's config brings. */
+  /** The npm name; `null` for items of the project's config. */
   pack: string | null;
   version: string | null;
 }
@@ -19,54 +21,47 @@ function readKind(word: string | undefined): Kind | undefined {
   if (word === undefined) return undefined;
   const kind = parseKind(word);
   if (kind === undefined) {
-    const hint = `Kinds are ${kinds.map((one) => keyOfKind[one]).join(", ")}.`;
-    throw failure("InvalidArguments", { reason: `"${word}" is no kind of item`, hint });
+    const hint = `Pass one of ${kinds.map((one) => keyOfKind[one]).join(", ")}.`;
+    throw failure("InvalidArguments", { reason: `Unknown kind ${quote(word)}`, hint });
   }
   return kind;
 }
 
-function countItems(pack: DiscoveredPack): string {
-  const counts = kinds
-    .map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }))
-    .filter(({ count }) => count > 0)
-    .map(({ kind, count }) => `${count} ${count === 1 ? kind : keyOfKind[kind]}`);
-  return counts.join(", ") || "nothing";
-}
-
-function describeState(pack: DiscoveredPack): string {
+function describeUse(pack: DiscoveredPack): string {
   if (pack.shadowed) return "shadowed";
-  return pack.enabled ? "on" : "off";
+  return pack.enabled ? "yes" : "no";
 }
 
 function formatPacks({ project, packs, problems }: Discovery, style: TextStyle): string {
-  if (packs.length === 0 && problems.length > 0) return `No packs were found in ${printable(project)}.`;
   if (packs.length === 0) {
-    return `No packs are installed in ${printable(project)}.\n\`trailblaze search\` finds packs, \`trailblaze add <pack>\` installs one.`;
+    const empty = `No packs are installed in ${printable(abbreviateHome(project))}.`;
+    const next = "Run `trailblaze search` to find packs and `trailblaze add <pack>` to install one.";
+    return [empty, ...(problems.length > 0 ? [] : [next])].map((line) => wrap(line, style.width)).join("\n");
   }
   const rows = packs.map((pack) => [
     pack.name,
     pack.version ?? "-",
     pack.origin,
-    describeState(pack),
+    describeUse(pack),
     countItems(pack),
   ]);
-  return formatTable(["PACK", "VERSION", "ORIGIN", "SESSION", "BRINGS"], rows, style);
+  return formatTable(["PACK", "VERSION", "ORIGIN", "ENABLED", "PROVIDES"], rows, style);
 }
 
 function formatItems(items: readonly ListedItem[], kind: Kind, style: TextStyle): string {
-  if (items.length === 0) return `No installed pack brings a ${kind}.`;
+  if (items.length === 0) return `No ${keyOfKind[kind]} are installed.`;
   const rows = items.map((item) => [item.qualifiedName, item.version ?? "-", item.description ?? ""]);
   return formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style);
 }
 
 function formatBuiltIns(items: readonly ListedItem[] | undefined, style: TextStyle): string[] {
   if (items === undefined) return [];
-  if (items.length === 0) return ["The project's config has no tools or servers of its own."];
+  if (items.length === 0) return ["The project's config defines no tools or servers."];
   const rows = items.map(({ kind, name, description }) => [name, kind, description ?? ""]);
   return [formatTable(["BUILT-IN", "KIND", "DESCRIPTION"], rows, style)];
 }
 
-/** The items of one kind; a shadowed copy has none of its own, since its names mean another copy's. */
+/** The items of one kind, without those of shadowed copies: their names refer to another copy. */
 function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
   return packs
     .filter(({ shadowed }) => !shadowed)
@@ -82,7 +77,7 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
     );
 }
 
-/** The tools and servers of the project's own config. */
+/** The tools and servers of the project's config. */
 async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
   const { listBuiltIns } = await import("../../session/list-built-ins.ts");
   const found = await listBuiltIns({ cwd });
@@ -95,8 +90,8 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   if (options.remote === true) {
     if (kind !== undefined) {
       throw failure("InvalidArguments", {
-        reason: "--remote lists packs, not items",
-        hint: "Leave the kind out.",
+        reason: "--remote lists only packs",
+        hint: "Omit the kind.",
       });
     }
     const { searchFor } = await import("./search.ts");

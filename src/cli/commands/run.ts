@@ -20,7 +20,7 @@ const formatStep = ({ tool, variant, message, elapsedMs }: StepAnswer) => {
   return `${sign} ${printable(tool)} (${elapsedMs} ms)${rest}`;
 };
 
-/** Replays a recording, a step after the other. */
+/** Replays a trail. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const trail = readTrail(resolve(cwd, positionals[0] ?? ""));
@@ -28,19 +28,19 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   return withSession(
     input,
     async (session, signal) => {
-      // A trail that names what is not there has not begun: nothing is run of it.
+      // Resolve every tool first: a trail with an unknown tool runs no step.
       for (const { tool } of trail) session.findTool(tool);
       const steps: StepAnswer[] = [];
       let stopped = false;
       for (const step of trail) {
-        const begun = performance.now();
+        const startTime = performance.now();
         const result: ToolResult = await session.callTool(step.tool, step.arguments, { signal });
         const { variant, message } = result;
-        const elapsedMs = Math.round(performance.now() - begun);
+        const elapsedMs = Math.round(performance.now() - startTime);
         const answer = { tool: step.tool, variant, message, elapsedMs };
         steps.push(answer);
         if (output.stderrIsTerminal()) output.note(formatStep(answer));
-        // Nothing after a FatalError can succeed, whatever was asked for.
+        // No step can succeed after a FatalError, even with --keep-going.
         stopped = variant === "FatalError" || (variant !== "Success" && !keepsGoing);
         if (stopped) break;
       }

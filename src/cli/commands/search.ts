@@ -4,25 +4,24 @@ import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { formatRemotePacks } from "../remote/format-remote-packs.ts";
 
-/** Answers every search of registries, be it `search` or `list --remote`. */
+/** Searches registries for `search` and `list --remote`. */
 export async function searchFor(text: string, { options, cwd }: CommandInput): Promise<CommandAnswer> {
   const { refresh = false, offline = false } = options;
   if (refresh && offline)
-    throw failure("InvalidArguments", { reason: "--refresh asks anew and --offline asks nobody" });
+    throw failure("InvalidArguments", { reason: "--refresh and --offline cannot be combined" });
   const isTerminal = output.stderrStyle().width !== undefined;
   let noted = 0;
   const found = await searchPacks(text, {
     cwd,
     refresh: refresh === true,
     offline: offline === true,
-    // A line for each fifty: what goes back in its line would not be undone where the answer is long in coming.
+    // One line for every 50 packages: rewriting one line would leave its last state before the answer.
     onProgress({ read, of }) {
       if (!isTerminal || read < noted + 50) return;
       noted = read;
-      output.note(`${read} of ${of} packages looked at`);
+      output.note(`Checked ${read} of ${of} packages`);
     },
   });
-  // What is wrong with packs that others published is in the document, but nobody's here to mend.
   const { problems } = found;
   return { json: found, formatText: (style) => formatRemotePacks(found, style), problems };
 }

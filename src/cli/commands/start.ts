@@ -1,17 +1,17 @@
 import { fstatSync } from "node:fs";
-import { failure, printable } from "../../problems/index.ts";
+import { failure, printable, quote } from "../../problems/index.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "../../serve/serve-options.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 
-/** A number of an option, at least `minimum`; throws `InvalidArguments` for anything else. */
+/** An integer option of at least `minimum`. Throws `TrailblazeError` `InvalidArguments`. */
 function readNumber(options: CommandInput["options"], name: string, minimum: number): number | undefined {
   const value = options[name];
   if (value === undefined) return undefined;
   const number = Number(value);
   if (value !== "" && Number.isInteger(number) && number >= minimum) return number;
   throw failure("InvalidArguments", {
-    reason: `--${name} "${printable(String(value))}" is no number from ${minimum} upwards`,
+    reason: `--${name} requires an integer of at least ${minimum}, not ${quote(String(value))}`,
   });
 }
 
@@ -20,8 +20,8 @@ function readAddress(value: string): { host?: string; port: number } {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]+)\]|([^:[\]]+)):)?(\d{1,5})$/.exec(value) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535) {
-    const hint = "Write --http 8080, --http 0.0.0.0:8080 or --http [::1]:8080; port 0 takes a free one.";
-    throw failure("InvalidArguments", { reason: `--http "${printable(value)}" is no [HOST:]PORT`, hint });
+    const hint = "Pass --http 8080, --http 0.0.0.0:8080 or --http [::1]:8080. Port 0 selects a free port.";
+    throw failure("InvalidArguments", { reason: `--http requires [HOST:]PORT, not ${quote(value)}`, hint });
   }
   const host = bracketed ?? plain;
   return host === undefined ? { port } : { host, port };
@@ -30,7 +30,7 @@ function readAddress(value: string): { host?: string; port: number } {
 const httpOptions = ["token", "no-auth", "session-ttl", "max-sessions", "stateless"];
 
 function readHttp(options: CommandInput["options"]): HttpTransport {
-  // An empty variable is one that is not set; an empty --token is a mistake that would leave the door open.
+  // An empty variable counts as unset; an empty --token is passed on and rejected.
   const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
   const sessionTtl = readNumber(options, "session-ttl", 1);
   const maxSessions = readNumber(options, "max-sessions", 1);
@@ -45,8 +45,8 @@ function readHttp(options: CommandInput["options"]): HttpTransport {
 }
 
 /**
- * Whoever holds the other end of a pipe to stdin ends the server by closing it. A daemon's stdin is no pipe, has ended
- * from the beginning, and means nothing.
+ * Stops the server when a parent process closes the pipe to stdin. The stdin of a daemon is not a pipe and has ended
+ * from the start, so it is ignored.
  */
 function whenInputEnds(stop: () => void): void {
   const input = fstatSync(0);
@@ -54,20 +54,20 @@ function whenInputEnds(stop: () => void): void {
   process.stdin.once("end", stop).resume();
 }
 
-/** Whatever there was to say was said to the client. */
+/** The answer of a server that has stopped: nothing is left to print. */
 const served: CommandAnswer = { json: null, formatText: () => "", problems: [], isSilent: true };
 
-/** Serves until the client is done, or a signal says so. */
+/** Serves until the client disconnects or a signal arrives. */
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [reference = ""] = positionals;
   if (options.stdio === true && options.http !== undefined) {
-    throw failure("InvalidArguments", { reason: "--stdio and --http exclude each other" });
+    throw failure("InvalidArguments", { reason: "--stdio and --http cannot be combined" });
   }
   const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
   const http = readHttp(options);
   const { startServer } = await import("../../serve.ts");
-  const beginning = new AbortController();
-  let stop = () => beginning.abort();
+  const startup = new AbortController();
+  let stop = () => startup.abort();
   const onSignal = () => stop();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   const serving: CommandServeOptions = {
@@ -81,18 +81,18 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     ...(options.install === true ? { install: true } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"] === true,
-    signal: beginning.signal,
+    signal: startup.signal,
   };
   let running: RunningServer;
   try {
     running = await startServer(reference, serving);
   } catch (error) {
-    const { aborted, reason } = beginning.signal;
+    const { aborted, reason } = startup.signal;
     if (aborted && error === reason) return served;
     throw error;
   }
   stop = () => void running.close();
-  if (beginning.signal.aborted) stop();
+  if (startup.signal.aborted) stop();
   const { url } = running;
   if (url !== undefined) output.note(`Serving ${printable(reference)} on ${url}`);
   if (url !== undefined && options.json) output.json({ server: reference, url });

@@ -3,6 +3,7 @@ import type { Session } from "../../session/session.ts";
 import type { SessionTool, SkippedTool } from "../../session/session-tool.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable } from "../format-table.ts";
+import { wrap } from "../layout.ts";
 import { withSession } from "../session/session-command.ts";
 
 function formatSource({ source }: SessionTool | SkippedTool): string {
@@ -14,7 +15,7 @@ function formatSource({ source }: SessionTool | SkippedTool): string {
 function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session, style: TextStyle): string {
   const parts: string[] = [];
   if (tools.length === 0) parts.push("The session has no tools.");
-  else if (shown.length === 0) parts.push("A model would see no tools.");
+  else if (shown.length === 0) parts.push("No tools are offered to models.");
   else {
     const rows = shown.map((tool) => [tool.name, formatSource(tool), tool.description ?? ""]);
     parts.push(formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, style));
@@ -22,11 +23,11 @@ function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session,
   const hidden = tools.filter((tool) => !shown.includes(tool));
   if (hidden.length > 0) {
     const names = hidden.map(({ name }) => printable(name)).join(", ");
-    parts.push(`Callable, but not shown to models: ${names}`);
+    parts.push(wrap(`Callable but hidden from models: ${names}`, style.width, 2));
   }
   if (skipped.length > 0) {
     const rows = skipped.map((tool) => [tool.name, formatSource(tool), tool.reason, tool.message]);
-    parts.push(`Left out:\n${formatTable(["TOOL", "FROM", "REASON", "WHY"], rows, style)}`);
+    parts.push(`Excluded:\n${formatTable(["TOOL", "FROM", "REASON", "WHY"], rows, style)}`);
   }
   return parts.join("\n\n");
 }
@@ -44,7 +45,7 @@ function describeTool({
   return { name, qualifiedName, source, description, inputSchema, isForLlm, isRecordable, toolsets };
 }
 
-/** What a model would see, and why not the rest. */
+/** Lists the tools that models see, hidden tools, and excluded tools with the reason. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   return withSession(input, async (session) => {
     const shown = session.toolsForLlm();

@@ -1,23 +1,23 @@
 import { compareTypes, declareTools, writeTypes } from "../../author/generate-types.ts";
 import { failure, printable } from "../../problems/index.ts";
+import { quoteForShell } from "../../problems/text.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { withSession } from "../session/session-command.ts";
 
-/** Declarations of a session's tools: printed, written to a file, or compared with it. */
+/** Prints declarations of a session's tools, writes them to a file or compares them with it. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const isCheck = options.check === true;
   const out = options.out === undefined ? undefined : String(options.out);
   if (out === "" || (isCheck && out === undefined)) {
-    const reason = out === "" ? "--out names no file" : "--check compares a file, but none is named";
+    const reason = out === "" ? "--out requires a file" : "--check requires --out";
     throw failure("InvalidArguments", {
       reason,
-      hint: "trailblaze types --check --out trailblaze-tools.d.ts",
+      hint: "Run `trailblaze types --check --out trailblaze-tools.d.ts`.",
     });
   }
   return withSession(input, async (session) => {
     const { declarations, tools } = declareTools(session);
-    // Problems of packs are those of the session, and `trailblaze tools` shows them; a file is right or it is not.
     const { problems } = session;
     if (out === undefined)
       return {
@@ -32,7 +32,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     const count = `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
     const words = isCheck
       ? differs
-        ? `differs from the tools of the session: trailblaze types --out ${out}`
+        ? `is out of date; run \`trailblaze types --out ${quoteForShell(out)}\``
         : "is up to date"
       : differs
         ? `now declares ${count}`

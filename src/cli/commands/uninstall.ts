@@ -4,7 +4,13 @@ import { runInstallCommand } from "../install/install-command.ts";
 
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   return runInstallCommand(
-    { done: "Uninstalled", planned: "Would uninstall", unchanged: "Nothing to do for", plan: planUninstall },
+    {
+      done: "Uninstalled",
+      planned: "Would uninstall",
+      unchanged: "Nothing to do for",
+      preposition: "from",
+      plan: planUninstall,
+    },
     input,
   );
 }

@@ -6,53 +6,55 @@ const place: Readonly<Record<string, OptionDescription>> = {
     type: "string",
     placeholder: "SCOPE",
     description:
-      "user (default): the client's own config; project: a file in the project, for all who work on it",
+      "user (default) for the client's own config, project for a config file shared through the project",
   },
-  file: { type: "string", placeholder: "PATH", description: "Edit this file instead of the client's own" },
-  name: { type: "string", placeholder: "KEY", description: "The entry's name in the client's config" },
-  "dry-run": { type: "boolean", description: "Show what would change, and change nothing" },
-  all: { type: "boolean", description: "In every client that is here" },
+  file: { type: "string", placeholder: "PATH", description: "Edit this file instead of the client's config" },
+  name: { type: "string", placeholder: "KEY", description: "Name of the entry in the client's config" },
+  "dry-run": { type: "boolean", description: "Show the changes without making them" },
 };
 
-/** The commands that write servers into MCP clients' configs. */
+/** The commands that edit MCP clients' configs. */
 export const installCommands: Readonly<Record<string, CommandDescription>> = {
   install: {
-    summary: "Write a server into an MCP client's config, so that the client starts it",
+    summary: "Add a server to an MCP client's config",
     usage: "<client> <server> | <server> --all",
     positionals: [1, 2],
     options: {
       ...place,
+      all: { type: "boolean", description: "Install into every detected client" },
       env: {
         type: "string",
         multiple: true,
         placeholder: "NAME[=VALUE]",
-        description: "Give the server a variable; without a value it stays out of the file; may be repeated",
+        description:
+          "Set an environment variable; without =VALUE, its value stays out of the file (repeatable)",
       },
       url: {
         type: "string",
         placeholder: "URL",
-        description: "Point to a server that is served there already, and start nothing",
+        description: "Connect to a server that already runs at this URL",
       },
       force: {
         type: "boolean",
-        description: "Replace an entry that is not ours; uninstalling brings it back",
+        description: "Replace an entry that Trailblaze did not write; uninstall restores it",
       },
       ...installOption,
     },
     load: () => import("../commands/install.ts"),
   },
   uninstall: {
-    summary: "Take a server out of an MCP client's config again",
+    summary: "Remove a server from an MCP client's config",
     usage: "<client> <server> | <server> --all",
     positionals: [1, 2],
     options: {
       ...place,
-      force: { type: "boolean", description: "Also take out an entry that was edited since" },
+      all: { type: "boolean", description: "Uninstall from every detected client" },
+      force: { type: "boolean", description: "Remove the entry even if it has been edited" },
     },
     load: () => import("../commands/uninstall.ts"),
   },
   clients: {
-    summary: "List the MCP clients that servers can be installed into",
+    summary: "List supported MCP clients",
     usage: "",
     positionals: [0, 0],
     options: {},

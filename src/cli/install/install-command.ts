@@ -1,10 +1,12 @@
 import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../install.ts";
-import { failure, formatProblem, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
+import { failure, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { abbreviateHome, wrap } from "../layout.ts";
 import { output } from "../output.ts";
+import { formatProblemText } from "../problem-text.ts";
 import { shortenForPeople } from "../shorten-for-people.ts";
 
-/** Lines of a diff longer than this are cut where people read them: some clients keep all on one line. */
+/** Longer lines of a diff are cut: some clients keep their whole config on one line. */
 const maximumLine = 400;
 
 interface Outcome {
@@ -13,19 +15,21 @@ interface Outcome {
 }
 type Attempt = Outcome | { client: string; server: string; problem: Problem };
 
-/** One action of both commands. */
+/** What differs between `install` and `uninstall`. */
 export interface InstallAction {
-  /** As `Installed`, `Would install`. */
+  /** Verbs such as `Installed` and `Would install`. */
   done: string;
   planned: string;
+  /** Such as `Already installed`. */
   unchanged: string;
+  preposition: "in" | "from";
   plan(client: string, server: string, options: InstallOptions): Promise<InstallPlan>;
 }
 
 function readScope(value: unknown): InstallOptions["scope"] {
   if (value === undefined || value === "user" || value === "project") return value;
-  const reason = `Unknown scope "${printable(String(value))}"`;
-  throw failure("InvalidArguments", { reason, hint: "Use --scope user or --scope project." });
+  const reason = `Unknown scope ${quote(String(value))}`;
+  throw failure("InvalidArguments", { reason, hint: "Pass --scope user or --scope project." });
 }
 
 function readOptions({ options, cwd }: CommandInput): InstallOptions {
@@ -41,8 +45,8 @@ function readOptions({ options, cwd }: CommandInput): InstallOptions {
   };
 }
 
-/** Does what a plan says, or tells it only. */
-async function carryOut(plan: InstallPlan, input: CommandInput): Promise<Outcome> {
+/** Applies a plan, unless the command is a dry run. */
+async function applyOrPreview(plan: InstallPlan, input: CommandInput): Promise<Outcome> {
   const { notes } = plan;
   if (input.options["dry-run"] === true) {
     const { client, server, file, key, changed, diff } = plan;
@@ -64,20 +68,23 @@ function formatOutcome(
   action: InstallAction,
   { result, notes }: Outcome,
   isDryRun: boolean,
-  { color }: TextStyle,
+  { color, width }: TextStyle,
 ): string {
+  const show = (text: string) => wrap(printable(text), width, 2);
   const { client, server, file, key, changed, backup, diff } = result;
   const verb = !changed ? action.unchanged : isDryRun ? action.planned : action.done;
-  const lines = [printable(`${verb} ${server} in ${client} as "${key}": ${file}`)];
+  const lines = [
+    show(`${verb} ${server} ${action.preposition} ${client} as "${key}": ${abbreviateHome(file)}`),
+  ];
   if (changed) {
     const diffLines = diff.replace(/\r?\n$/, "").split(/\r?\n/);
     lines.push("", ...diffLines.map((line) => formatDiffLine(line, color)), "");
-    if (backup !== null) lines.push(printable(`The file as it was: ${backup}`));
+    if (backup !== null) lines.push(show(`Backup: ${abbreviateHome(backup)}`));
   }
-  return [...lines, ...notes.map(printable)].join("\n").trimEnd();
+  return [...lines, ...notes.map(show)].join("\n").trimEnd();
 }
 
-/** A problem of one client's config is reported; the other clients' configs are still edited. */
+/** Returns a problem with one client's config, so that the other clients are still handled. */
 async function orProblem<Result>(
   client: string,
   server: string,
@@ -101,7 +108,7 @@ async function performForAll(
   const isProject = readScope(input.options.scope) === "project";
   const isUsable = ({ present, userFile, projectFile }: ListedClient) =>
     present && (isProject ? projectFile : userFile) !== null;
-  // Everything is planned before anything is written: what is wrong with the request itself changes nothing.
+  // Plan for every client before writing, so that an invalid request changes nothing.
   const plans: (InstallPlan | Attempt)[] = [];
   for (const { id } of clients.filter(isUsable)) {
     plans.push(await orProblem(id, server, () => action.plan(id, server, readOptions(input))));
@@ -109,7 +116,7 @@ async function performForAll(
   const attempts: Attempt[] = [];
   for (const plan of plans) {
     const isPlan = "edit" in plan;
-    attempts.push(isPlan ? await orProblem(plan.client, server, () => carryOut(plan, input)) : plan);
+    attempts.push(isPlan ? await orProblem(plan.client, server, () => applyOrPreview(plan, input)) : plan);
   }
   const results = attempts.map((attempt) => {
     if ("result" in attempt) return attempt.result;
@@ -121,12 +128,12 @@ async function performForAll(
     json: { results },
     formatText: (style) =>
       attempts.length === 0
-        ? "No client that Trailblaze knows was found here."
+        ? "No supported MCP client was detected."
         : attempts
             .map((attempt) =>
               "result" in attempt
                 ? formatOutcome(action, attempt, isDryRun, style)
-                : formatProblem(attempt.problem, style),
+                : formatProblemText(attempt.problem, style),
             )
             .join("\n\n"),
     problems: [],
@@ -134,21 +141,21 @@ async function performForAll(
   };
 }
 
-/** Runs `install` or `uninstall`: in one client, or with `--all` in every one that is here. */
+/** Runs `install` or `uninstall` for one client, or with `--all` for every detected client. */
 export async function runInstallCommand(action: InstallAction, input: CommandInput): Promise<CommandAnswer> {
   const [first = "", second] = input.positionals;
   if (input.options.all === true) {
     if (second === undefined && input.options.file === undefined) {
       return performForAll(action, first, input);
     }
-    const reason = "--all names every client, so no client and no --file can be named besides";
+    const reason = "--all cannot be combined with a client or --file";
     throw failure("InvalidArguments", { reason });
   }
   if (second === undefined) {
-    const hint = "`trailblaze clients` lists the clients; --all takes every one that is here.";
-    throw failure("InvalidArguments", { reason: "A client and a server are needed", hint });
+    const hint = "Run `trailblaze clients` for the list of clients, or pass --all.";
+    throw failure("InvalidArguments", { reason: "A client and a server are required", hint });
   }
-  const outcome = await carryOut(await action.plan(first, second, readOptions(input)), input);
+  const outcome = await applyOrPreview(await action.plan(first, second, readOptions(input)), input);
   const isDryRun = input.options["dry-run"] === true;
   return {
     json: outcome.result,

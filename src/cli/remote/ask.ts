@@ -2,12 +2,12 @@ import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
 import { output } from "../output.ts";
 
-/** Whether there is somebody to ask: what they read and where they type are a terminal. */
+/** Whether the command can prompt: stdin and stderr are terminals. */
 export function canAsk(): boolean {
   return isatty(0) && isatty(2);
 }
 
-/** Asks for a yes; anything else, and the end of input, is a no. */
+/** Asks for a yes; any other answer, and the end of the input, means no. */
 export async function askForYes(question: string, signal?: AbortSignal): Promise<boolean> {
   output.note(`${question} [y/N]`);
   const lines = createInterface({ input: process.stdin, ...(signal === undefined ? {} : { signal }) });
@@ -19,7 +19,7 @@ export async function askForYes(question: string, signal?: AbortSignal): Promise
   }
 }
 
-/** Runs something that Ctrl-C and SIGTERM may end in order, instead of ending the process at once. */
+/** Runs `use` with a signal that Ctrl-C and SIGTERM abort, instead of ending the process. */
 export async function withInterruption<Answer>(
   use: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {

@@ -1,23 +1,23 @@
 import type { CommandDescription, OptionDescription } from "../command.ts";
 
-/** The options of everything that looks into registries: `search` and `list --remote`. */
+/** The options of commands that search registries: `search` and `list --remote`. */
 export const remoteOptions: Readonly<Record<string, OptionDescription>> = {
-  refresh: { type: "boolean", description: "Ask the registry for everything anew" },
-  offline: { type: "boolean", description: "Ask nobody: answer from the cache" },
+  refresh: { type: "boolean", description: "Ignore the cache; request everything again" },
+  offline: { type: "boolean", description: "Use only the cache; make no requests" },
 };
 
 const yes: OptionDescription = {
   type: "boolean",
   short: "y",
-  description: "Do not ask",
+  description: "Skip the confirmation prompt",
 };
 
 const allowSimilar: OptionDescription = {
   type: "boolean",
-  description: "Add packs even if their names are almost those of other packs",
+  description: "Allow names that closely resemble those of other packs",
 };
 
-/** The commands about packs in the npm registry. */
+/** The commands that search, add and remove packs. */
 export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
   search: {
     summary: "Search the npm registry for packs",
@@ -27,7 +27,7 @@ export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("../commands/search.ts"),
   },
   add: {
-    summary: "Install packs with the project's package manager, after showing what they bring",
+    summary: "Install packs with the project's package manager, after showing what they provide",
     usage: "<pack...>",
     positionals: [1, Number.POSITIVE_INFINITY],
     options: { yes, "allow-similar": allowSimilar },

@@ -2,8 +2,9 @@ import { keyOfKind, kinds } from "../../kinds.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { formatAge } from "../../npm/registry/publish-times.ts";
 import { printable, shorten } from "../../problems/index.ts";
+import { wrap } from "../layout.ts";
 
-/** More names than anybody reads before a question. */
+/** More than a user reads before answering a prompt. */
 const maximumNames = 40;
 
 function formatNames(names: readonly string[]): string {
@@ -24,7 +25,7 @@ function formatPreview(preview: PackPreview): string[] {
   }
   for (const { server, command } of commands.slice(0, maximumNames)) {
     if (command === null) continue;
-    const what = command === undefined ? "defined in code, which was not run to look at it" : command;
+    const what = command === undefined ? "defined in code (not run)" : command;
     lines.push(`  command   ${server}: ${what}`);
   }
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
@@ -34,7 +35,10 @@ function formatPreview(preview: PackPreview): string[] {
   return lines.map((line) => printable(shorten(line)));
 }
 
-/** What packs would bring, for people who are about to decide. */
-export function formatPreviews(previews: readonly PackPreview[]): string {
-  return previews.flatMap(formatPreview).join("\n");
+/** What packs provide, for the prompt of `add`. */
+export function formatPreviews(previews: readonly PackPreview[], width?: number): string {
+  return previews
+    .flatMap(formatPreview)
+    .map((line) => wrap(line, width, 4))
+    .join("\n");
 }

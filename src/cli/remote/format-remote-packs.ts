@@ -1,10 +1,10 @@
-import { keyOfKind, kinds } from "../../kinds.ts";
-import type { RemotePack, RemoteSearch } from "../../remote.ts";
+import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
+import type { RemoteSearch } from "../../remote.ts";
 import type { TextStyle } from "../command.ts";
 import { formatTable } from "../format-table.ts";
 
-/** How many items a pack brings, by kind, as `1 server, 3 tools`. */
-export function countItems(pack: Pick<RemotePack, "servers" | "tools" | "toolsets" | "prompts">): string {
+/** How many items a pack provides, by kind, such as `1 server, 3 tools`. */
+export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], readonly unknown[]>>): string {
   const counts = kinds
     .map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }))
     .filter(({ count }) => count > 0)
@@ -12,9 +12,9 @@ export function countItems(pack: Pick<RemotePack, "servers" | "tools" | "toolset
   return counts.join(", ") || "nothing";
 }
 
-/** Packs of registries as a table. */
+/** The results of a search as a table. */
 export function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): string {
-  if (packs.length === 0) return "No packs were found in the registry.";
+  if (packs.length === 0) return "No packs found.";
   const rows = packs.map((pack) => [
     pack.name,
     pack.version ?? "-",
@@ -22,5 +22,5 @@ export function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): st
     countItems(pack),
     pack.description ?? "",
   ]);
-  return formatTable(["PACK", "VERSION", "INSTALLED", "BRINGS", "DESCRIPTION"], rows, style);
+  return formatTable(["PACK", "VERSION", "INSTALLED", "PROVIDES", "DESCRIPTION"], rows, style);
 }

@@ -1,6 +1,6 @@
 import { printable } from "../../problems/text.ts";
 
-/** Longer lines, as those of minified JSON, are cut around the column. */
+/** Longer lines, such as minified JSON, are cut around the column. */
 const maximumWidth = 100;
 const linesBefore = 1;
 
@@ -9,8 +9,8 @@ function expandTabs(text: string): string {
 }
 
 /**
- * The line of a text with the one before it and a caret below the column, both from 1. What does not print is escaped,
- * and the caret moves with it. Empty where the text has no such line.
+ * A line of a text, the line before it, and a caret below the column. `line` and `column` count from 1. Unprintable
+ * characters are escaped. Returns "" if the text has no such line.
  */
 export function formatCodeFrame(text: string, line: number, column: number): string {
   const lines = text.split(/\r\n|\r|\n/);

@@ -1,12 +1,13 @@
 import { join, relative, sep } from "node:path";
 import type { Problem } from "../../problems/index.ts";
-import { fileOfPosition, formatProblem } from "../../problems/index.ts";
+import { fileOfPosition } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
 import type { DetailedReport } from "../../validate/validate-target.ts";
 import type { TextStyle } from "../command.ts";
+import { formatProblemText } from "../problem-text.ts";
 import { formatCodeFrame } from "./code-frame.ts";
 
-/** How a report can be written. */
+/** The formats of a report. */
 export const reportFormats = ["pretty", "json", "github", "sarif"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
@@ -15,8 +16,8 @@ function count(problems: readonly Problem[], severity: Problem["severity"], word
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-/** For people: each problem with the line it is about, then the verdict. */
-export function formatPretty({ report, texts }: DetailedReport, { color }: TextStyle): string {
+/** Each problem with its line, then a summary. */
+export function formatPretty({ report, texts }: DetailedReport, style: TextStyle): string {
   const { ok, pack, version, problems } = report;
   const blocks = problems.map((problem) => {
     const { pack: _, ...place } = problem;
@@ -26,19 +27,19 @@ export function formatPretty({ report, texts }: DetailedReport, { color }: TextS
       text === undefined || problem.line === undefined
         ? ""
         : formatCodeFrame(text, problem.line, problem.column ?? 1);
-    return `${formatProblem(place, { color })}${frame === "" ? "" : `\n${frame}`}\n`;
+    return `${formatProblemText(place, style)}${frame === "" ? "" : `\n${frame}`}\n`;
   });
   const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
   const counts = `${count(problems, "error", "error")}, ${count(problems, "warning", "warning")}`;
-  return [...blocks, `${name} is ${ok ? "valid" : "not valid"}: ${counts}`].join("\n");
+  return [...blocks, `${name} is ${ok ? "valid" : "invalid"}: ${counts}`].join("\n");
 }
 
-/** The path of a problem's file from the folder that the command works in, with `/`. */
+/** The path of a problem's file relative to `cwd`, with `/`. */
 function pathFrom(cwd: string, location: string, file: string): string {
   return relative(cwd, join(location, file)).split(sep).join("/");
 }
 
-/** Workflow commands of GitHub Actions, which annotate the lines of a pull request. */
+/** Workflow commands of GitHub Actions, which annotate lines of a pull request. */
 export function formatGithub({ report, location }: DetailedReport, cwd: string): string {
   const levels = { error: "error", warning: "warning", info: "notice" } as const;
   const escapeData = (text: string) => printable(text).replaceAll("%", "%25");
@@ -62,7 +63,7 @@ export function formatGithub({ report, location }: DetailedReport, cwd: string):
     .join("\n");
 }
 
-/** SARIF 2.1.0, which code scanning services read. */
+/** SARIF 2.1.0, for code scanning services. */
 export async function formatSarif(
   { report, location }: DetailedReport,
   cwd: string,

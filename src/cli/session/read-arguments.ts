@@ -3,7 +3,7 @@ import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { splitPair } from "./session-command.ts";
 
-const hint = `Write --args '{"key": "value"}', or key=value, or --args - to read JSON from stdin.`;
+const hint = `Pass key=value, --args '{"key": "value"}', or --args - to read JSON from stdin.`;
 
 function parseText(text: Uint8Array, from: string): Record<string, unknown> {
   let value: unknown;
@@ -11,17 +11,17 @@ function parseText(text: Uint8Array, from: string): Record<string, unknown> {
     ({ value } = parseJson(text));
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
-    throw failure("InvalidArguments", { reason: `${from} is not JSON: ${error.message}`, hint });
+    throw failure("InvalidArguments", { reason: `${from} is not valid JSON: ${error.message}`, hint });
   }
   if (isRecord(value)) return value;
   throw failure("InvalidArguments", { reason: `${from} must be a JSON object`, hint });
 }
 
-/** Schemas that nest deeper, or hold themselves, are not looked into. */
+/** Schemas nested deeper than this, such as cyclic ones, are not searched. */
 const deepestBranch = 20;
 
-/** Whether a property takes a word as text, whatever else it takes. */
-function takesText(schema: unknown, word: string, depth = 0): boolean {
+/** Whether a property accepts a word as a string. */
+function acceptsString(schema: unknown, word: string, depth = 0): boolean {
   if (!isRecord(schema) || depth > deepestBranch) return false;
   const { type, enum: values, const: only, anyOf, oneOf } = schema;
   if (type === "string" || (Array.isArray(type) && type.includes("string"))) return true;
@@ -30,13 +30,13 @@ function takesText(schema: unknown, word: string, depth = 0): boolean {
     if (values.includes(word) || values.every((value) => typeof value === "string")) return true;
   }
   return [anyOf, oneOf].some(
-    (branches) => Array.isArray(branches) && branches.some((one) => takesText(one, word, depth + 1)),
+    (branches) => Array.isArray(branches) && branches.some((one) => acceptsString(one, word, depth + 1)),
   );
 }
 
-/** What a word stands for: text where the tool wants text, else JSON if it is some. */
+/** The value of a word: a string if the tool accepts one, else JSON if the word is valid JSON. */
 function readValue(word: string, schema: unknown): unknown {
-  if (takesText(schema, word)) return word;
+  if (acceptsString(schema, word)) return word;
   try {
     return parseJson(Buffer.from(word)).value;
   } catch {
@@ -44,13 +44,13 @@ function readValue(word: string, schema: unknown): unknown {
   }
 }
 
-/** The arguments of a call as they were given; what a word stands for depends on the tool. */
+/** The arguments of a call before the tool is known; the value of a word depends on its schema. */
 export interface GivenArguments {
   base: Readonly<Record<string, unknown>>;
   words: readonly (readonly [key: string, word: string])[];
 }
 
-/** Everything up to the end of stdin. Not in one synchronous read, which nothing but that end could interrupt. */
+/** Reads stdin to its end. Asynchronously, so that Ctrl-C can interrupt it. */
 async function readStdin(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
@@ -58,20 +58,20 @@ async function readStdin(): Promise<Uint8Array> {
 }
 
 /**
- * Reads JSON from `--args` (`-` for stdin) and `key=value` words. Throws `TrailblazeError` `InvalidArguments`: before
- * anything is started for a call that cannot be made.
+ * Reads JSON from `--args` (`-` for stdin) and `key=value` words, before a session starts. Throws `TrailblazeError`
+ * `InvalidArguments`.
  */
 export async function readGivenArguments(args: unknown, words: readonly string[]): Promise<GivenArguments> {
-  const pairs = words.map((word) => splitPair(word, "An argument"));
+  const pairs = words.map((word) => splitPair(word, "an argument"));
   if (args === undefined) return { base: {}, words: pairs };
   const base =
     args === "-"
-      ? parseText(await readStdin(), "What stdin holds")
+      ? parseText(await readStdin(), "The input on stdin")
       : parseText(Buffer.from(String(args)), `--args ${quote(String(args))}`);
   return { base, words: pairs };
 }
 
-/** The arguments for a tool: JSON with the words over it, each read as the tool's schema says. */
+/** The arguments for a tool: the JSON, overridden by the words, whose values follow the tool's schema. */
 export function completeArguments(
   { base, words }: GivenArguments,
   { properties }: Readonly<Record<string, unknown>>,

@@ -10,20 +10,20 @@ export interface TrailStep {
   arguments: Record<string, unknown>;
 }
 
-const hint = "A trail is a YAML list of calls: `- tool_name: { argument: value }`.";
+const hint = "Write the trail as a YAML array of calls: `- tool_name: { argument: value }`.";
 
-/** Reads a recording. Throws `TrailblazeError` `InvalidArguments` with line and column. */
+/** Reads a trail. Throws `TrailblazeError` `InvalidArguments` with line and column. */
 export function readTrail(file: string): TrailStep[] {
   try {
     return parseTrail(readFileSync(file), file);
   } catch (error) {
     if (error instanceof TrailblazeError) throw error;
-    const reason = `The trail ${quote(file, 400)} cannot be read: ${(error as NodeJS.ErrnoException).code}`;
+    const reason = `Cannot read the trail ${quote(file, 400)}: ${(error as NodeJS.ErrnoException).code}`;
     throw failure("InvalidArguments", { reason });
   }
 }
 
-/** The calls of a recording. Throws `TrailblazeError` `InvalidArguments` with line and column. */
+/** Parses a trail. Throws `TrailblazeError` `InvalidArguments` with line and column. */
 export function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
   let data: ReturnType<typeof parseYaml>;
   try {
@@ -32,7 +32,7 @@ export function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { text, offset, message } = error;
     const position = text === undefined || offset === undefined ? {} : positionAt(text, offset);
-    const reason = `The trail is not YAML: ${message}`;
+    const reason = `The trail is not valid YAML: ${message}`;
     throw failure("InvalidArguments", { reason, hint }, { file, ...position });
   }
   const fail = (reason: string, path: Path): never => {
@@ -40,16 +40,16 @@ export function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
   };
   const { value } = data;
   if (value === null || value === undefined) return [];
-  if (!Array.isArray(value)) return fail(`A trail is a list, but this is ${describeType(value)}`, []);
+  if (!Array.isArray(value)) return fail(`The trail must be an array, not ${describeType(value)}`, []);
   return value.map((step: unknown, index): TrailStep => {
     const entries = isRecord(step) ? Object.entries(step) : [];
     const [first] = entries;
     if (first === undefined || entries.length > 1) {
-      return fail(`Step ${index + 1} is not one tool with its arguments`, [index]);
+      return fail(`Step ${index + 1} must be one tool with its arguments`, [index]);
     }
     const [tool, args] = first;
     if (args !== null && !isRecord(args)) {
-      return fail(`The arguments of ${quote(tool)} must be a map, but are ${describeType(args)}`, [
+      return fail(`The arguments of ${quote(tool)} must be an object, not ${describeType(args)}`, [
         index,
         tool,
       ]);

@@ -12,10 +12,10 @@ import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { formatRecording, type RecordedCall } from "../../session/session-tool.ts";
 import { parseTrail } from "./read-trail.ts";
 
-/** A file that calls are appended to; what it holds stays as it is. */
+/** A file that calls are appended to. */
 export interface RecordingFile {
   append(calls: readonly RecordedCall[]): Promise<void>;
-  /** A file that was made for this and got nothing goes again. Idempotent. */
+  /** Removes the file if it is new and still empty. Idempotent. */
   close(): void;
 }
 
@@ -35,7 +35,7 @@ function open(file: string): { descriptor: number; isNew: boolean } {
   }
 }
 
-/** Throws where what the file holds is no trail that can go on: another file may be meant. */
+/** Throws if the file is not a trail that a call can be appended to. */
 function checkTrail(descriptor: number, file: string): void {
   if (!fstatSync(descriptor).isFile()) return;
   const next = Buffer.from("\n- next: {}\n");
@@ -43,13 +43,13 @@ function checkTrail(descriptor: number, file: string): void {
     parseTrail(Buffer.concat([readFileSync(descriptor), next]), file);
   } catch (error) {
     if (!(error instanceof TrailblazeError)) throw error;
-    const hint = "Name a new file, or one that holds a list of calls: `- tool_name: { argument: value }`.";
-    const reason = `--record cannot add a call to ${quote(file, 400)}, which is no trail`;
+    const hint = "Pass a new file, or a YAML array of calls: `- tool_name: { argument: value }`.";
+    const reason = `Cannot append to ${quote(file, 400)}: not a trail`;
     throw failure("InvalidArguments", { reason, hint });
   }
 }
 
-/** Opens the file before anything is called. All that fails is `TrailblazeError` `InvalidArguments`. */
+/** Opens the file for `--record`. Throws `TrailblazeError` `InvalidArguments`, as do its methods. */
 export function openRecordingFile(file: string): RecordingFile {
   const attempt = <Value>(run: () => Value): Value => {
     try {
@@ -58,7 +58,7 @@ export function openRecordingFile(file: string): RecordingFile {
       if (error instanceof TrailblazeError) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
       throw failure("InvalidArguments", {
-        reason: `--record cannot write ${quote(file, 400)}: ${code ?? message}`,
+        reason: `Cannot write ${quote(file, 400)}: ${code ?? message}`,
       });
     }
   };

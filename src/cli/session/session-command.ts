@@ -1,36 +1,37 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
-import { failure, formatProblem, printable } from "../../problems/index.ts";
+import { failure, printable, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { output } from "../output.ts";
+import { formatProblemText } from "../problem-text.ts";
 
-const textsOf = (value: CommandInput["options"][string]): string[] =>
+const stringsOf = (value: CommandInput["options"][string]): string[] =>
   Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
 
-/** Splits `key=value`; throws `InvalidArguments` for a text without `=`. */
+/** Splits `key=value`. Throws `TrailblazeError` `InvalidArguments` if there is no key or no `=`. */
 export function splitPair(text: string, what: string): [key: string, value: string] {
   const index = text.indexOf("=");
   if (index > 0) return [text.slice(0, index), text.slice(index + 1)];
   throw failure("InvalidArguments", {
-    reason: `${what} is written key=value, but this is "${printable(text)}"`,
+    reason: `Expected ${what} as key=value, but got ${quote(text)}`,
   });
 }
 
 function readPlatform(value: string | undefined): string | undefined {
   const platform = value?.toUpperCase();
   if (platform === undefined || platforms.some((one) => one === platform)) return platform;
-  const hint = `Platforms are ${platforms.join(", ")}.`;
-  throw failure("InvalidArguments", { reason: `--platform "${value}" is no platform`, hint });
+  const hint = `Pass one of ${platforms.join(", ")}.`;
+  throw failure("InvalidArguments", { reason: `Unknown platform ${quote(String(value))}`, hint });
 }
 
-/** How a command line is shown before it is started: one line, quoted where a shell would need it. */
+/** A command line on one line, quoted for a shell. */
 export function formatCommand({ command, args }: Pick<StartedCommand, "command" | "args">): string {
   return printable([command, ...args].map(quoteForShell).join(" "));
 }
 
-/** What the options that `tools`, `call` and `run` share ask of a session. */
+/** The options of a session from the command line. */
 export function readSessionOptions({ options, cwd }: CommandInput): SessionOptions {
   const platform = readPlatform(options.platform as string | undefined);
   const driver = options.driver as string | undefined;
@@ -38,8 +39,8 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
     ...(platform === undefined ? {} : { platform }),
     ...(driver === undefined ? {} : { driverType: driver }),
   };
-  const memory = textsOf(options.memory).map((text) => splitPair(text, "--memory"));
-  const toolsets = textsOf(options.toolset);
+  const memory = stringsOf(options.memory).map((text) => splitPair(text, "--memory"));
+  const toolsets = stringsOf(options.toolset);
   return {
     cwd,
     ...(options.config === undefined ? {} : { config: String(options.config) }),
@@ -53,18 +54,18 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
   };
 }
 
-/** Says of a process that ends before its command has an answer that this was no success, whatever code it ends with. */
+/** Reports a failure when code of a tool ends the process before the command has an answer. */
 function reportEarlyExit(asJson: boolean): void {
   process.exitCode = 1;
   const { problem } = failure("SessionClosed", { reason: "code of a tool ended the process" });
   const { severity: _, ...error } = problem;
   if (asJson) output.json({ error });
-  else output.note(formatProblem(problem, output.stderrStyle()));
+  else output.note(formatProblemText(problem, output.stderrStyle()));
 }
 
 /**
- * Opens a session for a command, and closes it whatever happens; Ctrl-C ends it as well. What packs' code prints
- * reaches stderr only. `calls` are the names of tools that it is opened for.
+ * Opens a session for a command and always closes it, also on Ctrl-C. What code of packs prints goes to stderr.
+ * `calls`: the names of the tools that the command calls.
  */
 export async function withSession<Answer>(
   input: CommandInput,

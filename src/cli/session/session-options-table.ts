@@ -1,26 +1,26 @@
 import type { OptionDescription } from "../command.ts";
 
-/** The options that `tools`, `call` and `run` share. */
+/** The options of every command that opens a session. */
 export const sessionOptions: Readonly<Record<string, OptionDescription>> = {
   platform: {
     type: "string",
     placeholder: "NAME",
-    description: "The device's platform: IOS, ANDROID or WEB",
+    description: "Platform of the device: IOS, ANDROID or WEB",
   },
-  driver: { type: "string", placeholder: "NAME", description: "The device's driver" },
+  driver: { type: "string", placeholder: "NAME", description: "Driver of the device" },
   memory: {
     type: "string",
     multiple: true,
     placeholder: "KEY=VALUE",
-    description: "Put a text into the session's memory; may be repeated",
+    description: "Set a value in the session's memory (repeatable)",
   },
   toolset: {
     type: "string",
     multiple: true,
     placeholder: "NAME",
-    description: "Show only the tools of this toolset; may be repeated",
+    description: "Offer only the tools of this toolset (repeatable)",
   },
-  "on-device": { type: "boolean", description: "The agent runs on the device, not on this host" },
+  "on-device": { type: "boolean", description: "Run the agent on the device instead of this host" },
   config: {
     type: "string",
     placeholder: "FILE",
@@ -28,7 +28,7 @@ export const sessionOptions: Readonly<Record<string, OptionDescription>> = {
   },
 };
 
-/** What may install packs before it runs them. */
+/** The option of every command that can install the packs it needs. */
 export const installOption: Readonly<Record<string, OptionDescription>> = {
-  install: { type: "boolean", description: "Install packs that it refers to and that are missing" },
+  install: { type: "boolean", description: "Install missing packs first" },
 };
