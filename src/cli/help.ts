@@ -10,6 +10,12 @@ function formatOption(
   return [placeholder === undefined ? dashes : `${dashes} ${placeholder}`, description];
 }
 
+const exitCodes = [
+  ["0", "Success"],
+  ["1", "Errors found, or the target is missing or failed"],
+  ["2", "Invalid arguments or config"],
+];
+
 /** The help of the whole command, wrapped to `width` columns. */
 export function formatHelp(version: string, width?: number): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
@@ -22,10 +28,8 @@ export function formatHelp(version: string, width?: number): string {
     "",
     wrap("Run `trailblaze <command> --help` for the options of a command.", width),
     "",
-    wrap(
-      "Exit codes: 0 success; 1 errors found, or the target is missing or failed; 2 invalid arguments or config.",
-      width,
-    ),
+    "Exit codes:",
+    formatColumns(exitCodes, width, 2),
   ].join("\n");
 }
 

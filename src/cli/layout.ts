@@ -9,9 +9,8 @@ const hangingIndent = 4;
 /** Characters that take two columns of a terminal. */
 const wide =
   "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Emoji_Presentation}\\u3001-\\u303f\\uff01-\\uff60\\uffe0-\\uffe6]";
-// Made on the first use: text that is plain ASCII needs neither.
+// Compiled on the first use: plain ASCII does not need it.
 let isWide: RegExp | undefined;
-let pieces: RegExp | undefined;
 
 /** How many columns of a terminal a text takes. Escape sequences take none. */
 export function measureWidth(text: string): number {
@@ -24,57 +23,73 @@ export function measureWidth(text: string): number {
 }
 
 /**
- * One line of text as several of at most `width` columns, broken at spaces and beside wide characters; all but the
- * first are indented. Longer words, and commands in backticks, stay whole, so that they can be copied.
+ * One line of text as lines of at most `width` columns, broken at spaces and beside wide characters; all but the first
+ * are indented. Longer words, such as paths, stay whole unless `breaksWords`; so do commands in backticks.
  */
-export function wrap(text: string, width: number | undefined, indent = 0): string {
+export function wrap(text: string, width: number | undefined, indent = 0, breaksWords = false): string {
   if (width === undefined || measureWidth(text) <= width) return text;
-  pieces ??= new RegExp(` *(?:\`[^\`]*\`[^ ]*|${wide}\\p{M}*|(?:(?!${wide})[^ ])+)`, "gu");
+  const length = breaksWords ? `{1,${width}}` : "+";
+  const pieces = new RegExp(` *(?:\`[^\`]*\`[^ ]*|${wide}\\p{M}*|(?:(?!${wide})[^ ])${length})`, "gu");
   const lines: string[] = [];
   let line = "";
   let column = 0;
   for (const [piece] of text.matchAll(pieces)) {
-    const length = measureWidth(piece);
-    if (column > 0 && column + length > width) {
+    const taken = measureWidth(piece);
+    if (column > 0 && column + taken > width) {
       lines.push(line);
-      const word = piece.trimStart();
-      line = `${" ".repeat(indent)}${word}`;
-      column = indent + measureWidth(word);
+      line = `${" ".repeat(indent)}${piece.trimStart()}`;
+      column = measureWidth(line);
     } else {
       line += piece;
-      column += length;
+      column += taken;
     }
   }
   return [...lines, line].join("\n");
 }
 
-/** Rows of cells, each column as wide as its widest cell. The last column is wrapped to `width`. */
+const widestOf = (texts: readonly string[]) =>
+  texts.reduce((widest, text) => Math.max(widest, measureWidth(text)), 0);
+
+/**
+ * Rows of cells in columns. To fit into `width`, the last column is wrapped, and if that leaves it little room, the
+ * widest of the others too. If even that is not enough, the last column goes on lines of its own.
+ */
 export function formatColumns(
   rows: readonly (readonly string[])[],
   width: number | undefined,
   margin = 0,
 ): string {
-  const columns = rows[0]?.length ?? 0;
-  const widths = Array.from({ length: columns }, (_, column) =>
-    rows.reduce((widest, row) => Math.max(widest, measureWidth(row[column] ?? "")), 0),
-  );
-  const widest = widths.pop() ?? 0;
-  const start = widths.reduce((sum, one) => sum + one + gap.length, margin);
-  const isBelow = width !== undefined && start + widest > width && width - start < narrowestColumn;
-  const indent = isBelow ? margin + hangingIndent : start;
-  const pad = (cell: string, column: number) =>
-    `${cell}${" ".repeat((widths[column] ?? 0) - measureWidth(cell))}${gap}`;
+  const columns = (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ""));
+  const lastCells = columns.pop() ?? [];
+  const widths = columns.map(widestOf);
+  const startOf = () => widths.reduce((sum, one) => sum + one + gap.length, margin);
+  const fits = width === undefined || startOf() + widestOf(lastCells) <= width;
+  if (!fits && width - startOf() < narrowestColumn) {
+    const widest = widths.indexOf(Math.max(...widths));
+    const longestWord = widestOf((columns[widest] ?? []).flatMap((cell) => cell.split(" ")));
+    if (width - startOf() + (widths[widest] ?? 0) - longestWord >= narrowestColumn) {
+      widths[widest] = longestWord;
+    }
+  }
+  const isBelow = !fits && width - startOf() < narrowestColumn;
+  const indent = isBelow ? margin + hangingIndent : startOf();
+  const room = fits ? undefined : Math.max(narrowestColumn, width - indent);
   const formatRow = (row: readonly string[]) => {
-    const before = `${" ".repeat(margin)}${row.slice(0, -1).map(pad).join("")}`;
-    const room = width === undefined ? undefined : width - indent;
-    const lines = wrap(row.at(-1) ?? "", room).split("\n");
-    const [first = "", ...rest] = isBelow ? ["", ...lines] : lines;
-    return [`${before}${first}`, ...rest.map((line) => `${" ".repeat(indent)}${line}`)]
-      .map((line) => line.trimEnd())
-      .filter((line, index) => index === 0 || line !== "")
-      .join("\n");
+    const cells = widths.map((one, column) => wrap(row[column] ?? "", one).split("\n"));
+    const last = wrap(row[widths.length] ?? "", room, 0, true).split("\n");
+    const below = isBelow ? last.map((line) => " ".repeat(indent) + line) : [];
+    const beside = isBelow ? [] : last;
+    const height = Math.max(beside.length, ...cells.map((lines) => lines.length));
+    const lines = Array.from({ length: height }, (_, index) => {
+      const padded = cells.map((cell, column) => {
+        const line = cell[index] ?? "";
+        return line + " ".repeat((widths[column] ?? 0) - measureWidth(line)) + gap;
+      });
+      return " ".repeat(margin) + padded.join("") + (beside[index] ?? "");
+    });
+    return [...lines, ...below].map((line) => line.trimEnd()).filter((line) => line !== "");
   };
-  return rows.map(formatRow).join("\n");
+  return rows.flatMap(formatRow).join("\n");
 }
 
 /** The text with `~` for the home folder wherever a path in it begins with that. */

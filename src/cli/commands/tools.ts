@@ -27,7 +27,7 @@ function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session,
   }
   if (skipped.length > 0) {
     const rows = skipped.map((tool) => [tool.name, formatSource(tool), tool.reason, tool.message]);
-    parts.push(`Excluded:\n${formatTable(["TOOL", "FROM", "REASON", "WHY"], rows, style)}`);
+    parts.push(`Excluded:\n${formatTable(["TOOL", "FROM", "REASON", "MESSAGE"], rows, style)}`);
   }
   return parts.join("\n\n");
 }

@@ -1,0 +1,132 @@
+// Text on terminals of several widths.
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { formatTable } from "../../src/cli/format-table.ts";
+import { formatCommandHelp, formatHelp } from "../../src/cli/help.ts";
+import { abbreviateHome, measureWidth, wrap } from "../../src/cli/layout.ts";
+import { formatProblemText } from "../../src/cli/problem-text.ts";
+
+const widest = (text: string) => Math.max(...text.split("\n").map(measureWidth));
+/** A text without what wrapping changes: white space. */
+const squeeze = (text: string) => text.replace(/\s+/g, "");
+
+test.each([
+  ["abc", 3],
+  ["日本語", 6],
+  ["한국어", 6],
+  ["ｆｕｌｌ", 8],
+  ["🧭 e\u0301", 4],
+  ["\u001b[1mbold\u001b[22m", 4],
+])("%j takes %i columns", (text, width) => {
+  expect(measureWidth(text)).toBe(width);
+});
+
+describe("wrap", () => {
+  test("breaks at spaces and indents every line but the first", () => {
+    expect(wrap("  one two three four", 10, 4)).toBe("  one two\n    three\n    four");
+  });
+
+  test("leaves a text without a width on one line", () => {
+    expect(wrap("one two three", undefined)).toBe("one two three");
+  });
+
+  test("keeps paths and commands in backticks whole", () => {
+    expect(wrap("Run `npm install x` in /a/path/that/is/long.", 15)).toBe(
+      "Run\n`npm install x`\nin\n/a/path/that/is/long.",
+    );
+  });
+
+  test("breaks beside wide characters", () => {
+    expect(wrap("日本語のテキスト", 6)).toBe("日本語\nのテキ\nスト");
+  });
+});
+
+describe.each([80, 120])("on a terminal of %i columns", (width) => {
+  const style = { color: false, width };
+  const words = "a description of several words ".repeat(12).trim();
+  const rows = [
+    ["acme/jira/createIssue", "1.2.0", words],
+    ["日本語/課題", "1.0.0", "課題を作成します。".repeat(20)],
+    ["x/y", "1.0.0", "w".repeat(300)],
+  ];
+
+  test("a table keeps every column and every character of the last", () => {
+    const table = formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style);
+    expect(widest(table)).toBeLessThanOrEqual(width);
+    const [head = "", ...lines] = table.split("\n");
+    const column = head.indexOf("DESCRIPTION");
+    const cells = lines.map((line) => ({ isFirst: line.trimStart() === line, line }));
+    for (const { isFirst, line } of cells) {
+      if (!isFirst) expect(line.search(/\S/)).toBe(column);
+    }
+    expect(cells.filter(({ isFirst }) => isFirst)).toHaveLength(rows.length);
+    expect(squeeze(table)).toBe(squeeze(["NAME", "VERSION", "DESCRIPTION", ...rows.flat()].join("")));
+  });
+
+  test("a table with wide columns puts the last on lines of its own", () => {
+    const row = ["n".repeat(width - 20), words];
+    const table = formatTable(["NAME", "DESCRIPTION"], [row], style);
+    expect(widest(table)).toBeLessThanOrEqual(width);
+    expect(table.split("\n").slice(0, 4)).toEqual([
+      "NAME",
+      "    DESCRIPTION",
+      row[0],
+      expect.stringMatching(/^ {4}a description/),
+    ]);
+    expect(squeeze(table)).toBe(squeeze(["NAME", "DESCRIPTION", ...row].join("")));
+  });
+
+  test("help is wrapped and complete", () => {
+    for (const format of [
+      (columns?: number) => formatHelp("1.0.0", columns),
+      (columns?: number) => formatCommandHelp("install", columns),
+    ]) {
+      expect(widest(format(width))).toBeLessThanOrEqual(width);
+      expect(squeeze(format(width))).toBe(squeeze(format()));
+    }
+  });
+
+  test("a problem is wrapped under its message and its hint", () => {
+    const problem = { code: "InvalidArguments", severity: "error", message: words, hint: words } as const;
+    const [, ...lines] = formatProblemText(problem, { color: true, width }).split("\n");
+    expect(widest(lines.join("\n"))).toBeLessThanOrEqual(width);
+    const hint = lines.findIndex((line) => line.includes("hint:"));
+    for (const line of lines.slice(0, hint)) expect(line.search(/\S/)).toBe(2);
+    for (const line of lines.slice(hint + 1)) expect(line.search(/\S/)).toBe(8);
+    expect(lines.length).toBeGreaterThan(hint + 1);
+  });
+});
+
+test("a table narrows the widest column before it moves the last one", () => {
+  const rows = [["tool".repeat(6), "@globex/calculator (server arithmetic)", "Add two numbers, or more."]];
+  expect(formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, { color: false, width: 80 }).split("\n")).toEqual(
+    [
+      "TOOL                      FROM                DESCRIPTION",
+      "tooltooltooltooltooltool  @globex/calculator  Add two numbers, or more.",
+      "                          (server",
+      "                          arithmetic)",
+    ],
+  );
+});
+
+describe("the home folder", () => {
+  const home = homedir();
+
+  test("is ~ in text", () => {
+    expect(abbreviateHome(`In "${home}", ${join(home, "a")} and ${home}.`)).toBe(
+      `In "~", ${join("~", "a")} and ~.`,
+    );
+  });
+
+  test.each([`${home}er`, `/backup${home}`, `${home}.old`, `${home}-2/a`])("is not part of %s", (path) => {
+    expect(abbreviateHome(path)).toBe(path);
+  });
+
+  test("stays in hints, which hold commands", () => {
+    const problem = { code: "InvalidArguments", severity: "error", message: home, hint: home } as const;
+    expect(formatProblemText(problem, { color: false, width: undefined })).toBe(
+      `error InvalidArguments\n  ~\n  hint: ${home}`,
+    );
+  });
+});
