@@ -1,9 +1,9 @@
-// The part of the demo that writes a server into clients' configs: three clients of three formats, in a HOME of its own.
+// For the demo: the configs of three clients in three formats, in a separate HOME.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeTree } from "../test/support/tree.ts";
 
-/** A client's config as people have it, with comments and an entry of their own. */
+/** Configs with comments and an entry of the user's own. */
 export const clientConfigs: Readonly<Record<string, { file: string; text: string }>> = {
   "claude-code": {
     file: ".claude.json",
@@ -19,7 +19,7 @@ export const clientConfigs: Readonly<Record<string, { file: string; text: string
   },
 };
 
-/** Writes the configs into a HOME. Gives the environment of a user who lives there. */
+/** Writes the configs into `home`. Returns an environment with that HOME. */
 export function makeHome(home: string): NodeJS.ProcessEnv {
   writeTree(home, Object.fromEntries(Object.values(clientConfigs).map(({ file, text }) => [file, text])));
   const {
@@ -38,7 +38,7 @@ export function readWrittenCommand(home: string, key: string): string[] {
   return [mcpServers[key].command, ...mcpServers[key].args];
 }
 
-/** The clients whose config is not what it was, byte for byte. */
+/** The clients whose config has changed. */
 export function findChanged(home: string): string[] {
   return Object.entries(clientConfigs)
     .filter(([, { file, text }]) => readFileSync(join(home, file), "utf8") !== text)

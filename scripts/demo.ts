@@ -1,5 +1,5 @@
-// The main job on real input: packs are packed, installed by npm into a project, and looked at with the installed
-// command. `npm run demo` builds first; `npm run demo -- --keep` leaves the project there to play with.
+// Packs the sample packs, installs them into a project with npm, and runs the installed command there. Without
+// `--verbose`, it prints only the lines that matter; `--keep` keeps the project.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -12,103 +12,115 @@ import { serveOverHttp } from "../test/support/serve-over-http.ts";
 import { writeTree } from "../test/support/tree.ts";
 import { clientConfigs, findChanged, makeHome, readWrittenCommand } from "./demo-clients.ts";
 
-/** A real package that is no pack: it is installed beside the packs, and must not be listed. */
+/** A package that is not a pack and must not be listed. */
 const bystander = "picocolors";
 
-/** A real MCP server of somebody else, as users have them: by its command in their config. */
+/** An MCP server that is not in a pack: its command is in the project's config. */
 const otherServer = "@modelcontextprotocol/server-everything";
 const config = `device: { platform: WEB, widthPixels: 1280, heightPixels: 800, driverType: playwright-native }
 trailblazeSubprocessToolsets:
   - { name: everything, command: node, args: ["./node_modules/${otherServer}/dist/index.js"] }
 `;
 
-/** The MCP inspector, a client that is not ours. */
+/** The MCP inspector: a client of another project. */
 const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector-cli");
 
 interface Step {
-  /** What it shows, in a sentence. */
-  readonly title: string;
   /** Default: trailblaze. */
   readonly program?: "inspector";
   readonly args: readonly string[];
   /** Default: 0. */
   readonly exitCode?: number;
-  /** Texts that the output must have, and must not have. */
-  readonly shows?: readonly string[];
+  /** Texts that the output must contain. */
+  readonly shows: readonly string[];
+  /** Texts whose lines are printed without --verbose; default: `shows`. */
+  readonly prints?: readonly string[];
+  /** Texts that the output must not contain. */
   readonly hides?: readonly string[];
 }
 
-const packNames = samplePacks.map(({ name }) => name);
+/** Steps that make one point. */
+interface Scene {
+  readonly title: string;
+  readonly steps: readonly Step[];
+  /** The steps differ only in this; without --verbose, only the first is printed. */
+  readonly variants?: string;
+}
 
-const steps: readonly Step[] = [
-  { title: "Which packs are installed?", args: ["list"], shows: packNames, hides: [bystander] },
+const packNames = samplePacks.map(({ name }) => name);
+const server = "globex/release-desk/release-desk";
+
+const scenes: readonly Scene[] = [
   {
-    title: "Which tools do they bring?",
-    args: ["list", "tools"],
-    shows: ["acme/jira/createIssue", "hello-tools/greet"],
-  },
-  { title: "What is in a pack?", args: ["inspect", "@acme/jira"], shows: ["createIssue"] },
-  { title: "What does a tool take?", args: ["inspect", "acme/jira/createIssue"], shows: ["summary"] },
-  {
-    title: "Which tools does a server made from several packs have?",
-    args: ["inspect", "globex/release-desk/release-desk"],
-    shows: ["acme/jira/createIssue", "hello-tools/greet"],
-  },
-  {
-    title: "What if the name is misspelt?",
-    args: ["inspect", "acme/jira/creatIssue"],
-    exitCode: 1,
-    shows: ["acme/jira/createIssue"],
-  },
-  ...packNames.map((name) => ({
-    title: `Is anything wrong with ${name}?`,
-    args: ["validate", name, "--strict"],
-  })),
-  {
-    title: "Is anything in the way of a session?",
-    args: ["doctor"],
-    shows: ["4 of 4 started"],
+    title:
+      "Packs are npm packages with a `trailblaze` field. Other packages, such as picocolors, are not listed.",
+    steps: [
+      {
+        args: ["list"],
+        shows: packNames,
+        prints: ["PROVIDES", "@acme/jira", "hello-tools"],
+        hides: [bystander],
+      },
+    ],
   },
   {
-    title: "Which tools would a model see?",
-    args: ["tools"],
-    shows: ["hello_greet", "jira_createIssue", "get-sum"],
+    title: "Look inside packs before you run any of their code.",
+    steps: [
+      { args: ["list", "tools"], shows: ["acme/jira/createIssue", "hello-tools/greet"] },
+      { args: ["inspect", "@acme/jira"], shows: ["acme/jira/createIssue"] },
+      { args: ["inspect", "acme/jira/createIssue"], shows: ["summary"] },
+    ],
   },
   {
-    title: "A tool of a pack",
-    args: ["call", "hello_greet", "name=Ada", "--record", "trail.yaml"],
-    shows: ["Ada"],
+    title: "A server can combine tools of several packs.",
+    steps: [{ args: ["inspect", server], shows: ["acme/jira/createIssue", "hello-tools/greet"] }],
   },
   {
-    title: "A tool of somebody's server",
-    args: ["call", "get-sum", "a=2", "b=3", "--record", "trail.yaml"],
-    shows: ["5"],
+    title: "Misspelled names are never guessed; you get suggestions.",
+    steps: [
+      {
+        args: ["inspect", "acme/jira/creatIssue"],
+        exitCode: 1,
+        shows: ["ToolNotFound", "acme/jira/createIssue"],
+      },
+    ],
   },
   {
-    title: "A tool of a pack's own server",
-    args: ["call", "shop_reserve", "article=Teapot", "count=2"],
-    shows: ["Reserved 2 × Teapot for a guest."],
+    title: "Authors validate packs before they publish them.",
+    variants: "packs",
+    steps: packNames.map((name) => ({ args: ["validate", name, "--strict"], shows: ["is valid"] })),
   },
   {
-    title: "Both once more, from the recording",
-    args: ["run", "trail.yaml"],
-    shows: ["2 of 2 steps succeeded"],
+    title: "A session offers the tools of packs and of any other MCP server in the config.",
+    steps: [
+      { args: ["doctor"], shows: ["4 of 4 started"] },
+      { args: ["tools"], shows: ["hello_greet", "jira_createIssue", "get-sum"] },
+    ],
+  },
+  {
+    title:
+      "Call a tool of a pack, of that other server, and of a pack's own server. Replay two of the calls.",
+    steps: [
+      { args: ["call", "hello_greet", "name=Ada", "--record", "trail.yaml"], shows: ["Hello, Ada!"] },
+      { args: ["call", "get-sum", "a=2", "b=3", "--record", "trail.yaml"], shows: ["2 and 3 is 5"] },
+      {
+        args: ["call", "shop_reserve", "article=Teapot", "count=2"],
+        shows: ["Reserved 2 × Teapot for a guest."],
+      },
+      { args: ["run", "trail.yaml"], shows: ["2 of 2 steps succeeded"] },
+    ],
   },
 ];
 
-/** A server made of the tools of several packs. */
-const served = "globex/release-desk/release-desk";
-
-/** What any MCP client does with a server: list its tools, call one. */
-const useServer = (transport: string, target: readonly string[]): Step[] => [
+/** What any MCP client does with a server: list its tools and call one. */
+const useServer = (target: readonly string[]): [list: Step, call: Step] => [
   {
-    title: `Which tools does another client see over ${transport}?`,
     program: "inspector",
     args: [...target, "--method", "tools/list"],
     shows: ["hello_greet", "jira_createIssue"],
+    prints: ["hello_greet"],
   },
   {
-    title: `And can it call one over ${transport}?`,
     program: "inspector",
     args: [...target, "--method", "tools/call", "--tool-name", "hello_greet", "--tool-arg", "name=Ada"],
     shows: ["Hello, Ada!"],
@@ -121,7 +133,7 @@ async function npm(args: readonly string[], cwd: string): Promise<string> {
   return stdout;
 }
 
-/** Packs folders of this repository as npm would publish them. Returns the tarballs' paths. */
+/** Packs folders of this repository with npm. Returns the paths of the tarballs. */
 async function pack(folders: readonly string[], destination: string): Promise<string[]> {
   mkdirSync(destination, { recursive: true });
   const options = ["--json", "--ignore-scripts", "--pack-destination", destination];
@@ -139,10 +151,28 @@ async function install(directory: string, specs: readonly string[]): Promise<voi
 
 const scriptIn = (directory: string) => join(directory, "node_modules/.bin/trailblaze");
 
-async function show(step: Step, directory: string, env: NodeJS.ProcessEnv = process.env): Promise<void> {
+const isVerbose = process.argv.includes("--verbose");
+let count = 0;
+
+/** The output that matters: the first line with each of the texts. */
+function selectLines(output: string, texts: readonly string[]): string[] {
+  const lines = output.split("\n");
+  return [...new Set(texts.map((text) => lines.find((line) => line.includes(text))?.trim() ?? ""))];
+}
+
+async function runStep(
+  step: Step,
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  { isShown, remark }: { isShown: boolean; remark: string },
+): Promise<void> {
   const isInspector = step.program === "inspector";
   const command = [isInspector ? "mcp-inspector --cli" : "trailblaze", ...step.args].join(" ");
-  console.log(`\n# ${step.title}\n$ ${command}`);
+  const shortened = command
+    .replaceAll(scriptIn(directory), "trailblaze")
+    .replaceAll(`${process.execPath} `, "node ")
+    .replaceAll(directory, ".");
+  if (isShown) console.log(isVerbose ? `$ ${command}` : `$ ${shortened}${remark}`);
   const [program, args] = isInspector
     ? [process.execPath, [inspector, "--cli", ...step.args]]
     : [scriptIn(directory), step.args];
@@ -150,19 +180,33 @@ async function show(step: Step, directory: string, env: NodeJS.ProcessEnv = proc
   const cwd = isInspector ? join(directory, "node_modules") : directory;
   const run = await runProcess(program, args, { cwd, env, timeoutMs: 30_000 });
   const output = `${run.stdout}${run.stderr}`;
-  console.log(output.trimEnd());
-  const { exitCode = 0, shows = [], hides = [] } = step;
-  if (run.exitCode !== exitCode) {
-    throw new Error(`${command} ended with exit code ${run.exitCode} instead of ${exitCode}`);
-  }
+  const { exitCode = 0, shows, prints = shows, hides = [] } = step;
   const missing = shows.filter((text) => !output.includes(text));
-  if (missing.length > 0) throw new Error(`${command} does not show ${missing.join(", ")}`);
   const surplus = hides.filter((text) => output.includes(text));
-  if (surplus.length > 0) throw new Error(`${command} shows ${surplus.join(", ")}`);
+  const failure =
+    run.exitCode !== exitCode
+      ? `ended with exit code ${run.exitCode} instead of ${exitCode}`
+      : missing.length > 0
+        ? `does not show ${missing.join(", ")}`
+        : surplus.length > 0
+          ? `shows ${surplus.join(", ")}`
+          : undefined;
+  if (isVerbose || failure !== undefined) console.log(output.trimEnd());
+  else if (isShown) for (const line of selectLines(output, prints)) console.log(line);
+  if (failure !== undefined) throw new Error(`${command} ${failure}`);
+  count += 1;
 }
 
-/** How many commands were shown. */
-let count = steps.length;
+async function play({ title, steps, variants }: Scene, directory: string, env = process.env): Promise<void> {
+  console.log(`\n# ${title}`);
+  const remark = variants === undefined ? "" : `  (and ${steps.length - 1} more ${variants})`;
+  for (const [index, step] of steps.entries()) {
+    await runStep(step, directory, env, {
+      isShown: isVerbose || variants === undefined || index === 0,
+      remark,
+    });
+  }
+}
 
 async function demonstrate(directory: string): Promise<void> {
   console.log(`Packing ${packNames.length} sample packs and the host, and installing them with npm …`);
@@ -175,47 +219,48 @@ async function demonstrate(directory: string): Promise<void> {
   const project = join(directory, "project");
   await install(project, [...tarballs, bystander, otherServer]);
   writeTree(project, { "trailblaze.config.yaml": config });
-  for (const step of steps) await show(step, project);
+  for (const scene of scenes) await play(scene, project);
 
-  const overStdio = [scriptIn(project), "start", served, "--cwd", project];
-  for (const step of useServer("stdio", overStdio)) await show(step, project);
-  const serving = await serveOverHttp(served, { cwd: project, script: scriptIn(project) });
-  count += 2 * useServer("", []).length;
+  const overStdio = [scriptIn(project), "start", server, "--cwd", project];
+  const serving = await serveOverHttp(server, { cwd: project, script: scriptIn(project) });
+  const overHttp = [serving.url, "--transport", "http"];
   try {
-    for (const step of useServer("HTTP", [serving.url, "--transport", "http"])) await show(step, project);
+    const title = "Any MCP client can use the server, over stdio or HTTP.";
+    await play({ title, steps: [...useServer(overStdio), ...useServer(overHttp)] }, project);
   } finally {
     await serving.stop();
   }
   await demonstrateClients(project, join(directory, "home"));
 }
 
-/** A server goes into three clients' configs, is started as one of them says, and leaves no trace. */
+/** Installs a server into three clients' configs, starts it as one of them would, and uninstalls it. */
 async function demonstrateClients(project: string, home: string): Promise<void> {
   const env = makeHome(home);
-  const run = async (step: Step) => {
-    await show(step, project, env);
-    count += 1;
-  };
-  for (const client of Object.keys(clientConfigs)) {
-    const args = ["install", client, served];
-    await run({ title: `Write it into the config of ${client}`, args, shows: ["release-desk"] });
-  }
-  const [step] = useServer("what the client was told", readWrittenCommand(home, "release-desk"));
-  if (step !== undefined) await run(step);
-  for (const client of Object.keys(clientConfigs)) {
-    await run({ title: `And take it out of ${client} again`, args: ["uninstall", client, served] });
-  }
+  const clients = Object.keys(clientConfigs);
+  const forClients = (title: string, command: string, shows: readonly string[]): Scene => ({
+    title,
+    variants: "clients",
+    steps: clients.map((client) => ({ args: [command, client, server], shows })),
+  });
+  await play(forClients("Install the server into MCP clients.", "install", ["Installed"]), project, env);
+  const [listTools] = useServer(readWrittenCommand(home, "release-desk"));
+  await play(
+    { title: "The entry in the client's config starts the server.", steps: [listTools] },
+    project,
+    env,
+  );
+  await play(forClients("Uninstall it again.", "uninstall", ["Uninstalled"]), project, env);
   const changed = findChanged(home);
-  if (changed.length > 0) throw new Error(`The configs of ${changed.join(", ")} are not what they were`);
-  console.log("\nThe three configs are what they were, byte for byte.");
+  if (changed.length > 0) throw new Error(`The configs of ${changed.join(", ")} were not restored`);
+  console.log("The configs of all clients are restored byte for byte.");
 }
 
 const keep = process.argv.includes("--keep");
 const directory = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-demo-")));
 try {
   await demonstrate(directory);
-  console.log(`\nAll ${count} commands did what they should.`);
-  if (keep) console.log(`The project is in ${join(directory, "project")}. Remove it when you are done.`);
+  console.log(`\nAll ${count} commands succeeded.`);
+  if (keep) console.log(`Kept the project: ${join(directory, "project")}`);
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);
   process.exitCode = 1;

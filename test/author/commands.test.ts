@@ -14,7 +14,7 @@ describe("init", () => {
     const cwd = makeTree({});
     const { stdout, stderr, exitCode } = await runCommand(cwd, "init", "front-desk", "--template", "data");
     expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
-    expect(stdout).toBe(`Made front-desk in front-desk, from the template data:
+    expect(stdout).toBe(`Created front-desk in front-desk from the template data:
   package.json
   trailblaze/tools/greet.yaml
   lib/greet.js
@@ -22,7 +22,7 @@ describe("init", () => {
   README.md
   .gitignore
 
-Next:
+Next steps:
   cd front-desk
   npm test
   npx trailblaze validate --strict
@@ -109,9 +109,9 @@ Next:
       expect(ended.exitCode).toBe(2);
       expect(readdirSync(cwd)).toEqual([]);
       const { text, exitCode } = await ask("Not Good", "@acme/my-tools", "9", "5");
-      expect(text).toContain("Name of the npm package (my-tools):");
+      expect(text).toContain("Package name (my-tools):");
       expect(text).toContain('"9" is no template');
-      expect(text).toContain("Made @acme/my-tools in my-tools, from the template bundle");
+      expect(text).toContain("Created @acme/my-tools in my-tools from the template bundle");
       expect(exitCode).toBe(0);
       expect(existsSync(join(cwd, "my-tools/trailblaze/toolsets/weather.yaml"))).toBe(true);
     },
@@ -128,7 +128,7 @@ describe("types", () => {
     );
     expect(printed.stdout).toContain('"probe_one"');
     const check = () => runCommand(directory, "types", "--check", "--out", "types/tools.d.ts");
-    expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("differs") });
+    expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("out of date") });
     expect(await runCommand(directory, "types", "--out", "types/tools.d.ts")).toMatchObject({ exitCode: 2 });
     expect(await runCommand(directory, "types", "--out", "tools.d.ts")).toMatchObject({
       exitCode: 0,
@@ -160,7 +160,7 @@ describe("dev", () => {
     const { stdout, exitCode } = await runCommand(directory, "dev", "--once");
     expect(exitCode).toBe(0);
     expect(stdout).toBe(`probe-pack 1.0.0 is valid: 0 errors, 0 warnings
-A session is open, with 2 tools:
+A session is open with 2 tools:
   probe_hello
   probe_one
 `);
@@ -173,7 +173,7 @@ A session is open, with 2 tools:
       tools: [],
       problems: [{ severity: "error" }],
     });
-    expect(broken.stderr).toContain("probe-pack 1.0.0 is not valid: 1 error");
+    expect(broken.stderr).toContain("probe-pack 1.0.0 is invalid: 1 error");
     expect(running()).toEqual([]);
   });
 
@@ -197,7 +197,7 @@ A session is open, with 2 tools:
           });
         });
       await waitFor("A session is open");
-      expect(stderr).toContain("Watching for changes; Ctrl-C ends.");
+      expect(stderr).toContain("Watching for changes.");
       expect(running()).toEqual(pids());
       const renamed = waitFor("+ probe_two");
       const server = join(directory, "trailblaze/servers/probe.json");

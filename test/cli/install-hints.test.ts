@@ -194,5 +194,5 @@ describe("a hint names the project's own package manager", () => {
 
 test("an empty project is sent to the command that adds packs", async () => {
   const { stdout } = await runCli(["list"], { cwd: makeTree({ "package.json": { name: "app" } }) });
-  expect(stdout).toMatch(/`trailblaze search` finds packs, `trailblaze add <pack>` installs one\.\n$/);
+  expect(stdout).toMatch(/`trailblaze search`.*`trailblaze add <pack>`.*\n$/);
 });

@@ -85,7 +85,7 @@ describe("trailblaze tools", () => {
 
     const text = await runCli(["tools"], { cwd });
     expect(text.stdout).toMatch(/shop_add .*@acme\/shop/);
-    expect(text.stdout).toContain("not shown to models: probe_hidden");
+    expect(text.stdout).toContain("hidden from models: probe_hidden");
     expect(text.stdout).toMatch(/shop_phone .*PlatformUnsupported/);
   });
 

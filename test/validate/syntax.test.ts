@@ -138,7 +138,7 @@ describe("a package.json that cannot be parsed", () => {
     expect(shown).toContain("package.json:3:19\n");
     expect(report.problems[0]?.args).toMatchObject({ cause: "trailingComma" });
     expect(shown).toContain('> 3 |   "trailblaze": {},');
-    expect(shown).toContain("@acme/tea is not valid: 1 error");
+    expect(shown).toContain("@acme/tea is invalid: 1 error");
     expect(report.pack).toBe("@acme/tea");
   });
 
@@ -146,7 +146,7 @@ describe("a package.json that cannot be parsed", () => {
     "%.20j has no name to tell",
     async (text) => {
       const { shown, report } = await validateText(text);
-      expect(shown).toContain("The package is not valid: 1 error");
+      expect(shown).toContain("The package is invalid: 1 error");
       expect(report.pack).toBe(null);
     },
   );
