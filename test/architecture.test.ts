@@ -156,6 +156,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "data",
     "qualified-names",
     "extension-schema",
+    "files",
     "discovery",
     "inspection",
     "validate",

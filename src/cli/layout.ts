@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import { stripVTControlCharacters } from "node:util";
+import { findHome } from "../files/make-folders.ts";
 
 const gap = "  ";
 /** With less room than this, the last column moves to lines of its own. */
@@ -94,8 +94,8 @@ export function formatColumns(
 
 /** The text with `~` for the home folder wherever a path in it begins with that. */
 export function abbreviateHome(text: string): string {
-  const home = homedir();
-  if (home.length < 2) return text;
+  const home = findHome();
+  if (home === undefined || home.length < 2) return text;
   // `/home/you` also begins `/home/young` and ends `/backup/home/you`.
   return text
     .split(home)

@@ -1,4 +1,4 @@
-import { failure } from "../../problems/index.ts";
+import { failure, quote } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
@@ -15,8 +15,8 @@ import {
 function readFormat(value: unknown): ReportFormat {
   const format = reportFormats.find((one) => one === (value ?? "pretty"));
   if (format !== undefined) return format;
-  const hint = `Formats are ${reportFormats.join(", ")}.`;
-  throw failure("InvalidArguments", { reason: `--format "${value}" is no format`, hint });
+  const hint = `Pass one of ${reportFormats.join(", ")}.`;
+  throw failure("InvalidArguments", { reason: `Unknown format ${quote(String(value))}`, hint });
 }
 
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {

@@ -5,8 +5,7 @@ const place: Readonly<Record<string, OptionDescription>> = {
   scope: {
     type: "string",
     placeholder: "SCOPE",
-    description:
-      "user (default) for the client's own config, project for a config file shared through the project",
+    description: "Config to edit: user (default), or project for a file shared with the project",
   },
   file: { type: "string", placeholder: "PATH", description: "Edit this file instead of the client's config" },
   name: { type: "string", placeholder: "KEY", description: "Name of the entry in the client's config" },

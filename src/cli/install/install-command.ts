@@ -20,7 +20,7 @@ export interface InstallAction {
   /** Verbs such as `Installed` and `Would install`. */
   done: string;
   planned: string;
-  /** Such as `Already installed`. */
+  /** Such as `Nothing to do for`. */
   unchanged: string;
   preposition: "in" | "from";
   plan(client: string, server: string, options: InstallOptions): Promise<InstallPlan>;
@@ -74,11 +74,15 @@ function formatOutcome(
   const { client, server, file, key, changed, backup, diff } = result;
   const verb = !changed ? action.unchanged : isDryRun ? action.planned : action.done;
   const lines = [
-    show(`${verb} ${server} ${action.preposition} ${client} as "${key}": ${abbreviateHome(file)}`),
+    show(
+      `${verb} ${server} ${changed ? action.preposition : "in"} ${client} as "${key}": ${abbreviateHome(file)}`,
+    ),
   ];
   if (changed) {
     const diffLines = diff.replace(/\r?\n$/, "").split(/\r?\n/);
-    lines.push("", ...diffLines.map((line) => formatDiffLine(line, color)), "");
+    // The first two lines of a diff name the file.
+    const shown = diffLines.map((line, index) => (index < 2 ? abbreviateHome(line) : line));
+    lines.push("", ...shown.map((line) => formatDiffLine(line, color)), "");
     if (backup !== null) lines.push(show(`Backup: ${abbreviateHome(backup)}`));
   }
   return [...lines, ...notes.map(show)].join("\n").trimEnd();
