@@ -6,6 +6,7 @@ import { formatTable } from "../../src/cli/format-table.ts";
 import { formatCommandHelp, formatHelp } from "../../src/cli/help.ts";
 import { abbreviateHome, measureWidth, wrap } from "../../src/cli/layout.ts";
 import { formatProblemText } from "../../src/cli/problem-text.ts";
+import { formatCodeFrame } from "../../src/cli/report/code-frame.ts";
 
 const widest = (text: string) => Math.max(...text.split("\n").map(measureWidth));
 /** A text without what wrapping changes: white space. */
@@ -85,6 +86,14 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
       expect(widest(format(width))).toBeLessThanOrEqual(width);
       expect(squeeze(format(width))).toBe(squeeze(format()));
     }
+  });
+
+  test("a code frame keeps the column in sight", () => {
+    const text = `{ "a": ${"x".repeat(300)}, "here": 1 }`;
+    const column = text.indexOf("here");
+    const [line = "", caret = ""] = formatCodeFrame(text, 1, column + 1, width).split("\n");
+    expect(line.length).toBeLessThanOrEqual(width);
+    expect(line.slice(caret.indexOf("^"))).toMatch(/^here/);
   });
 
   test("a problem is wrapped under its message and its hint", () => {

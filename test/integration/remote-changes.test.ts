@@ -352,7 +352,7 @@ describe.skipIf(process.platform !== "linux")("add on a terminal", () => {
     useManagers(registry);
     const directory = await makeProject("npm", { registry });
     const text = await addOnTerminal(directory, answer);
-    const [before = "", after = ""] = text.split("Install it? [y/N]");
+    const [before = "", after = ""] = text.split("[y/N]");
     expect(before).toContain("command   statistics: node ./main.js --statistics (in ./server)");
     expect(before).not.toContain("Running npm");
     expect(after.includes("Running npm install")).toBe(isAdded);

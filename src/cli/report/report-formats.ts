@@ -26,7 +26,7 @@ export function formatPretty({ report, texts }: DetailedReport, style: TextStyle
     const frame =
       text === undefined || problem.line === undefined
         ? ""
-        : formatCodeFrame(text, problem.line, problem.column ?? 1);
+        : formatCodeFrame(text, problem.line, problem.column ?? 1, style.width);
     return `${formatProblemText(place, style)}${frame === "" ? "" : `\n${frame}`}\n`;
   });
   const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
