@@ -99,12 +99,13 @@ describe("common options are accepted before the command", () => {
     const { stdout, exitCode } = await run("--cwd", project, "validate", "--strict", "--format", "json");
     expect(JSON.parse(stdout)).toMatchObject({ pack: "app" });
     expect(exitCode).toBe(0);
-    expect((await run("--cwd", project, "list", "--strict", "--nope")).stderr).toContain("--nope");
+    const { stderr } = await run("--cwd", project, "list", "--strict", "--nope");
+    expect(stderr).toMatch(/^error InvalidArguments\n.*--nope/);
   });
 
   test("an option of one command is refused before the command", async () => {
     const { stderr, exitCode } = await run("--strict", "list");
-    expect(stderr).toContain('"--strict"');
+    expect(stderr).toMatch(/^error InvalidArguments\n.*--strict/);
     expect(exitCode).toBe(2);
   });
 
@@ -140,7 +141,6 @@ describe.skipIf(process.platform === "win32")("in a deleted working directory", 
       expect(exitCode).toBe(2);
       expect(stdout).toBe("");
       expect(stderr).toMatch(/^error ProjectNotFound/);
-      expect(stderr).toContain('There is no folder "."');
       expect(stderr).not.toMatch(/ENOENT|uv_cwd|node:|\bat .*:\d+/);
     },
   );

@@ -157,10 +157,11 @@ describe("trailblaze call", () => {
       quitter: toolPack({ quit: {} }, "export const quit = () => process.exit(0);"),
     });
     const quit = await json(["call", "quit"], cwd);
-    expect(quit).toMatchObject({ exitCode: 1, answer: { error: { code: "SessionClosed" } } });
+    const args = { reason: expect.stringMatching(/ended/) };
+    expect(quit).toMatchObject({ exitCode: 1, answer: { error: { code: "SessionClosed", args } } });
     const shown = await runCli(["call", "quit"], { cwd });
     expect(shown).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(shown.stderr).toContain("ended the process");
+    expect(shown.stderr).toMatch(/^error SessionClosed\n/m);
   });
 
   test("exits with 1 unless it succeeds, and escapes control characters of a tool", async () => {
@@ -172,7 +173,7 @@ describe("trailblaze call", () => {
     const unknown = await json(["call", "shop_ad"], cwd);
     expect(unknown).toMatchObject({
       exitCode: 1,
-      answer: { error: { code: "ToolNotFound", hint: expect.stringContaining("shop_add") } },
+      answer: { error: { code: "ToolNotFound", args: { nearest: expect.arrayContaining(["shop_add"]) } } },
     });
   });
 
