@@ -92,17 +92,21 @@ describe("a client's name", () => {
   test("that is unknown is an error with near names", () => {
     const failing = () => findClient("cursr");
     expect(failing).toThrow(TrailblazeError);
-    expect(failing).toThrow(/"cursr" is no client/);
     try {
       failing();
     } catch (error) {
       expect((error as TrailblazeError).problem).toMatchObject({
         code: "UnknownClient",
-        hint: expect.stringContaining("Did you mean cursor?"),
+        args: { name: "cursr", nearest: ["cursor"] },
       });
     }
-    expect(() => findClient("__proto__")).toThrow(/no client/);
-    expect(() => findClient("")).toThrow(/no client/);
+    for (const name of ["__proto__", ""])
+      expect(() => findClient(name)).toThrow(
+        expect.objectContaining({
+          code: "UnknownClient",
+          problem: expect.objectContaining({ args: expect.objectContaining({ name }) }),
+        }),
+      );
   });
 });
 

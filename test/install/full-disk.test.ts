@@ -15,7 +15,7 @@ import { makeInstallPlace } from "./install-place.ts";
 const read = (file: string) => readFileSync(file, "utf8");
 const full = {
   code: "ClientConfigUnwritable",
-  message: expect.stringContaining("no space is left on the disk"),
+  problem: { args: { reason: expect.stringContaining("space") } },
 };
 /** More than a page, so that it cannot be written without any space. */
 const config = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(9000)}"\n}\n`;
@@ -141,7 +141,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
       fillDisk(disk);
       await expect(add()).rejects.toMatchObject({
         code: "InstallFailed",
-        message: expect.stringContaining("Nothing was changed."),
+        problem: { args: expect.not.objectContaining({ restored: expect.anything() }) },
       });
       expect(existsSync(runs)).toBe(false);
       expect(contents()).toEqual([manifest, manifest]);

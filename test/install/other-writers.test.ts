@@ -142,7 +142,8 @@ describe("a change that another program makes during an edit", () => {
       if (step === "replaced") writeAside(file, original);
     };
     await expect(install("cursor", "mine")).rejects.toMatchObject({
-      message: expect.stringContaining("another program keeps changing it"),
+      code: "ClientConfigUnwritable",
+      problem: { args: { file, reason: expect.stringContaining("another program") } },
     });
     expect(read(file)).toBe(original);
     expect(JSON.parse(read(join(stateFolder, "installs.json"))).entries).toEqual([]);
@@ -158,7 +159,7 @@ describe("a change that another program makes during an edit", () => {
     });
     await expect(install("cursor", "mine")).rejects.toMatchObject({
       code: "ClientConfigUnwritable",
-      message: expect.stringContaining("another program keeps changing it"),
+      problem: { args: { file, reason: expect.stringContaining("another program") } },
     });
     expect(read(file)).toBe(last);
     expect(readdirSync(folder)).toEqual(["mcp.json"]);

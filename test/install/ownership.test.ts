@@ -26,7 +26,11 @@ describe("a foreign entry of that name", () => {
     const place = makeCursorPlace(theirs);
     await expect(place.install("cursor", server)).rejects.toMatchObject({
       code: "ClientConfigConflict",
-      problem: { file: place.file, hint: expect.stringContaining("--name") },
+      problem: {
+        file: place.file,
+        hint: expect.any(String),
+        args: { file: place.file, key: "project-management" },
+      },
     });
     expect(read(place.file)).toBe(theirs);
   });
@@ -130,8 +134,7 @@ describe("an entry that Trailblaze wrote", () => {
     const second = "acme/notes/project-management";
     await expect(place.install("cursor", second)).rejects.toMatchObject({
       code: "ClientConfigConflict",
-      message: expect.stringContaining(server),
-      problem: { hint: expect.stringContaining("--name") },
+      problem: { args: { key: "project-management", owner: server } },
     });
     await place.install("cursor", second, { force: true });
     expect(await place.uninstall("cursor", server)).toMatchObject({ changed: false });
@@ -151,7 +154,7 @@ describe("an entry that Trailblaze wrote", () => {
     const text = read(file);
     await expect(place.install("cursor", "mine", { cwd: other })).rejects.toMatchObject({
       code: "ClientConfigConflict",
-      message: expect.stringContaining(`starts "mine" of the project "${place.project}"`),
+      problem: { args: { owner: "mine", project: place.project } },
     });
     expect(await place.install("cursor", "mine", { cwd: other, force: true })).toMatchObject({
       changed: true,

@@ -66,7 +66,7 @@ describe("an invalid install request writes nothing:", () => {
     Object.assign(place.environment, { HOME: undefined, USERPROFILE: undefined });
     await expect(place.install("cursor", server)).rejects.toMatchObject({
       code: "UnknownInstallLocation",
-      problem: { hint: expect.stringContaining("HOME") },
+      problem: { args: { hint: expect.stringContaining("HOME") } },
     });
     const file = join(place.home, "named.json");
     expect(await place.install("cursor", server, { file })).toMatchObject({ changed: true, file });
@@ -89,7 +89,7 @@ describe("an invalid install request writes nothing:", () => {
     symlinkSync(inRepository("."), join(cwd, "node_modules/trailblaze"));
     await expect(place.install("cursor", "mine", { cwd })).rejects.toMatchObject({
       code: "InvalidArguments",
-      problem: { hint: expect.stringContaining("npm install trailblaze") },
+      problem: { args: { hint: expect.stringContaining("npm install trailblaze") } },
     });
     expect(await place.install("cursor", "mine", { cwd, scope: "project" })).toMatchObject({
       changed: true,

@@ -123,7 +123,7 @@ describe("writing a file", () => {
       };
       await expect(place.install("cursor", "mine")).rejects.toMatchObject({
         code: "ClientConfigUnwritable",
-        message: expect.stringContaining("no space"),
+        problem: { args: { file: place.file, reason: expect.stringContaining("space") } },
       });
       expect(read(place.file)).toBe(original);
       expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
@@ -140,7 +140,7 @@ describe("writing a file", () => {
     const { install } = makeInstallPlace();
     await expect(install("cursor", "mine", { file })).rejects.toMatchObject({
       code: "ClientConfigUnwritable",
-      problem: { hint: expect.stringContaining("folder") },
+      problem: { args: { file: expect.stringContaining("trailblaze-test.json") } },
     });
   });
 
@@ -192,7 +192,7 @@ describe("the lock of a config", () => {
     mkdirSync(`${place.file}.lock`);
     await expect(place.install("cursor", "mine")).rejects.toMatchObject({
       code: "ClientConfigUnwritable",
-      message: expect.stringContaining("mcp.json.lock"),
+      problem: { args: { reason: expect.stringContaining("mcp.json.lock") } },
     });
     expect(read(place.file)).toBe(original);
     place.settings.waitMs = 30_000;
