@@ -59,7 +59,9 @@ describe("the address of an HTTP server", () => {
     const { port } = taken.address() as { port: number };
     expect(await failureOf({ port })).toMatchObject({
       code: "ServerStartFailed",
-      message: `The server "acme/pack/server" does not start: 127.0.0.1:${port} is in use already.`,
+      problem: {
+        args: { label: "acme/pack/server", reason: expect.stringContaining(`127.0.0.1:${port}`) },
+      },
     });
     const elsewhere = { host: "192.0.2.1", noAuth: true };
     expect(await failureOf(elsewhere)).toMatchObject({
