@@ -57,20 +57,20 @@ const redirect = (location: string, send: (response: ServerResponse) => void): A
   };
 };
 
-/** What a registry sends, by name, and what the message says of it. */
+/** What a registry sends, by name, and what the reason says of it. */
 const answers: Readonly<Record<string, readonly [Answer, RegExp]>> = {
-  gzip: [sendBomb("gzip"), /sends more than \d+ MiB/],
-  deflate: [sendBomb("deflate"), /sends more than \d+ MiB/],
-  "raw deflate": [sendBomb("raw deflate"), /sends more than \d+ MiB/],
-  br: [sendBomb("br"), /sends more than \d+ MiB/],
+  gzip: [sendBomb("gzip"), /\d+ MiB/],
+  deflate: [sendBomb("deflate"), /\d+ MiB/],
+  "raw deflate": [sendBomb("raw deflate"), /\d+ MiB/],
+  br: [sendBomb("br"), /\d+ MiB/],
   plain: [
     (response) => {
       response.writeHead(200);
       sendForever(response);
     },
-    /sends more than \d+ MiB/,
+    /\d+ MiB/,
   ],
-  "gzip with 401": [sendBomb("gzip", 401), /wants credentials/],
+  "gzip with 401": [sendBomb("gzip", 401), /credentials/],
   "br with 500": [sendBomb("br", 500), /status 500/],
   "plain with 503": [
     (response) => {
@@ -84,12 +84,9 @@ const answers: Readonly<Record<string, readonly [Answer, RegExp]>> = {
       response.writeHead(200, headersOf("gzip"));
       response.write(bomb("gzip").subarray(0, 4000), () => response.destroy());
     },
-    /cannot be read/,
+    /read/,
   ],
-  "gzip that is none": [
-    (response) => response.writeHead(200, headersOf("gzip")).end("none"),
-    /cannot be read/,
-  ],
+  "gzip that is none": [(response) => response.writeHead(200, headersOf("gzip")).end("none"), /read/],
   "gzip in gzip": [
     (response) => response.writeHead(200, headersOf("gzip, gzip")).end(gzipSync(bomb("gzip"))),
     /encoding/,
@@ -100,7 +97,7 @@ const answers: Readonly<Record<string, readonly [Answer, RegExp]>> = {
       response.writeHead(200, { "content-length": 4000 });
       response.write(half, () => response.destroy());
     },
-    /cannot be read/,
+    /read/,
   ],
   "a length too small": [
     (response) => {
@@ -108,43 +105,40 @@ const answers: Readonly<Record<string, readonly [Answer, RegExp]>> = {
         response.socket?.destroy(),
       );
     },
-    /is no JSON|is no package/,
+    /JSON|package/,
   ],
   "silence in the middle": [
     (response) => {
       response.writeHead(200, { "content-length": 4000 });
       response.write(half);
     },
-    /does not answer in time/,
+    /in time/,
   ],
   "silence in the middle of gzip": [
     (response) => {
       response.writeHead(200, headersOf("gzip"));
       response.write(bomb("gzip").subarray(0, 4000));
     },
-    /does not answer in time/,
+    /in time/,
   ],
   "an upgrade": [
     (response) => {
       response.socket?.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n");
     },
-    /cannot be read|does not answer in time/,
+    /read|in time/,
   ],
   "headers without end": [
     (response) => {
       response.socket?.write(`HTTP/1.1 200 OK\r\n${`x: ${"y".repeat(1000)}\r\n`.repeat(100)}`);
     },
-    /cannot be read/,
+    /read/,
   ],
-  "a redirect with a long body": [redirect("/elsewhere", sendForever), /sends more than|status 500/],
-  "a redirect to a bomb": [redirect("/bomb", (response) => response.end()), /sends more than \d+ MiB/],
-  "a redirect to itself": [redirect("", (response) => response.end()), /cannot be read/],
-  "a redirect to a file": [redirect("file:///etc/hostname", (response) => response.end()), /cannot be read/],
-  "a redirect to data": [
-    redirect("data:application/json,{}", (response) => response.end()),
-    /cannot be read/,
-  ],
-  "a redirect to nothing": [redirect("http://[", (response) => response.end()), /cannot be read/],
+  "a redirect with a long body": [redirect("/elsewhere", sendForever), /\d+ MiB|status 500/],
+  "a redirect to a bomb": [redirect("/bomb", (response) => response.end()), /\d+ MiB/],
+  "a redirect to itself": [redirect("", (response) => response.end()), /read/],
+  "a redirect to a file": [redirect("file:///etc/hostname", (response) => response.end()), /read/],
+  "a redirect to data": [redirect("data:application/json,{}", (response) => response.end()), /read/],
+  "a redirect to nothing": [redirect("http://[", (response) => response.end()), /read/],
 };
 
 /** A registry on loopback that answers well up to a stage, and then as told: `/<stage>/<index of the answer>/…`. */
@@ -204,7 +198,7 @@ async function askHostile(stage: Stage, names: readonly string[], more: { abortM
   expect(result.stderr).toBe("");
   expect(result.exitCode).toBe(0);
   return JSON.parse(result.stdout) as {
-    ends: { code: string; message: string }[];
+    ends: { code: string; args: object }[];
     maxRssMiB: number;
   };
 }
@@ -220,9 +214,9 @@ test.each(stages)(
     for (const [index, name] of names.entries()) {
       // What came to its end as a tarball is looked at as one.
       const isWhole = stage === "tarball" && name === "a length too small";
-      expect(ends[index], name).toEqual({
+      expect(ends[index], name).toMatchObject({
         code: isWhole ? "InstallFailed" : "RegistryUnavailable",
-        message: expect.stringMatching(answers[name]?.[1] ?? /^$/),
+        args: { reason: expect.stringMatching(answers[name]?.[1] ?? /^$/) },
       });
     }
   },

@@ -26,7 +26,7 @@ for (const { cwd, stage, timeoutMs, abortMs } of asked) {
     ends.push({ code: "none" });
   } catch (error) {
     if (!(error instanceof TrailblazeError)) throw error;
-    ends.push({ code: error.code, message: error.message });
+    ends.push({ code: error.code, args: error.problem.args });
   }
 }
 process.on("exit", () => {

@@ -128,19 +128,20 @@ test.each(
   expect(started).toEqual([]);
 });
 
+const refusal = (spec: string, named: string) =>
+  expect.objectContaining({
+    code: "UnsupportedSpec",
+    problem: expect.objectContaining({
+      args: expect.objectContaining({ spec, reason: expect.stringContaining(named) }),
+    }),
+  });
+
 test("the error names the refused part of a spec", () => {
-  const reasonOf = (spec: string) => {
-    try {
-      parseSpecs([spec]);
-    } catch (error) {
-      return (error as Error).message;
-    }
-    return undefined;
-  };
-  expect(reasonOf("@acme/jira --registry=http://example.org/")).toBe(
-    '"@acme/jira --registry=http://example.org/" cannot be added: it contains white space.',
-  );
-  expect(reasonOf("-g")).toBe('"-g" cannot be added: a package manager would read part of it as an option.');
+  for (const [spec, named] of [
+    ["@acme/jira --registry=http://example.org/", "space"],
+    ["-g", "option"],
+  ] as const)
+    expect(() => parseSpecs([spec])).toThrow(refusal(spec, named));
 });
 
 describe("the spec for the ranges of references", () => {
@@ -189,8 +190,8 @@ test("a spec that is not a string, and a repeated name, are refused", () => {
 });
 
 test("the hint for a qualified name gives the npm name of a scoped pack", () => {
-  expect(() => parseSpecs(["acme/jira"])).toThrow('is "@acme/jira" meant?');
-  expect(() => parseSpecs(["../jira"])).toThrow(/it is a folder\.$/);
+  expect(() => parseSpecs(["acme/jira"])).toThrow(refusal("acme/jira", '"@acme/jira"'));
+  expect(() => parseSpecs(["../jira"])).toThrow(refusal("../jira", "folder"));
 });
 
 test.each([

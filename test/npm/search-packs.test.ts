@@ -196,14 +196,14 @@ describe("a registry that lies", () => {
   );
 
   test.each([
-    ["HTML", "<html>", "sends what is no JSON"],
-    ["another document", "[]", "answers with something else"],
-    ["too much", `"${"x".repeat(9 << 20)}"`, "sends more than"],
+    ["HTML", "<html>", "JSON"],
+    ["another document", "[]", "something else"],
+    ["too much", `"${"x".repeat(9 << 20)}"`, "more than"],
   ])("with %s for a search is RegistryUnavailable", async (_what, text, reason) => {
     const { cwd } = await setUp({ intercept: (_request, response) => response.end(text) !== undefined });
     await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
       code: "RegistryUnavailable",
-      message: expect.stringContaining(reason),
+      problem: { args: { reason: expect.stringContaining(reason) } },
     });
   });
 
@@ -322,8 +322,8 @@ describe("a registry that", () => {
       });
       const found = await searchPacks("zebra", { cwd, limits });
       expect(found.packs).toEqual([]);
-      expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
-      expect(found.problems[0]?.message).toContain("(429)");
+      const args = { reason: expect.stringContaining("429"), answered: true };
+      expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning", args }]);
       expect(registry.paths().filter((path) => path.endsWith("/latest")).length).toBe(1);
     },
   );
@@ -335,7 +335,8 @@ describe("a registry that", () => {
     const found = await searchPacks("", { cwd, limits: { ...limits, timeoutMs: 300 } });
     expect(found.source).toBe("cache");
     expect(found.total).toBe(2);
-    expect(found.problems[0]?.message).toContain("does not answer in time");
+    const args = { reason: expect.stringContaining("in time"), answered: true };
+    expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", args }]);
   });
 
   test("sends single bytes slowly times out", async () => {
@@ -349,21 +350,21 @@ describe("a registry that", () => {
     });
     await expect(searchPacks("x", { cwd, limits: { ...limits, timeoutMs: 400 } })).rejects.toMatchObject({
       code: "RegistryUnavailable",
-      message: expect.stringContaining("does not answer in time"),
+      problem: { args: { reason: expect.stringContaining("in time") } },
     });
   });
 
   test.each([
-    [404, "has no search"],
-    [500, "answers with status 500"],
-    [403, "refuses access"],
+    [404, "search"],
+    [500, "500"],
+    [403, "access"],
   ])("answers %s is RegistryUnavailable", async (status, reason) => {
     const { cwd } = await setUp({
       intercept: (_request, response) => response.writeHead(status).end("secret") !== undefined,
     });
     await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
       code: "RegistryUnavailable",
-      message: expect.stringContaining(reason),
+      problem: { args: { reason: expect.stringContaining(reason) } },
     });
   });
 
