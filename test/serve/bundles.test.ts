@@ -218,9 +218,10 @@ describe("a bundle", () => {
     const { error } = (await startServer("pack/all", { cwd, transport: { port: 0 } }).then(
       (running) => running.close(),
       (thrown) => ({ error: thrown }),
-    )) as { error: { code: string; message: string } };
+    )) as { error: { code: string; problem: { args: object } } };
     expect(error.code).toBe(code);
-    if (code === "DuplicateBundleEntry") expect(error.message).toContain("pack/A");
+    if (code === "DuplicateBundleEntry")
+      expect(error.problem.args).toMatchObject({ bundles: expect.arrayContaining(["pack/A"]) });
   });
 
   test("with invalid entries is registered in a session without them", async () => {
