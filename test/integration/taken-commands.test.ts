@@ -79,7 +79,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     const consent = (previews: unknown) => asked.push(previews) > 0;
     await expect(addPacks(["tb-taker"], { cwd: directory, consent })).rejects.toMatchObject({
       code: "ReservedCommand",
-      message: expect.stringMatching(/tb-taker 1\.0\.0 has a command "trailblaze".*Nothing was changed\.$/),
+      problem: { args: { package: "tb-taker 1.0.0", command: "trailblaze" } },
     });
     expect(asked).toEqual([]);
     expect(readState(directory)).toEqual(before);
@@ -91,9 +91,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     const before = readState(directory);
     await expect(addPacks(["tb-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
       code: "ReservedCommand",
-      message: expect.stringMatching(
-        /tb-zzz-taker 1\.0\.0 has a command "trailblaze".*Everything is as it was\.$/,
-      ),
+      problem: { args: { package: "tb-zzz-taker 1.0.0", command: "trailblaze", restored: true } },
     });
     expect(readState(directory)).toEqual(before);
     expect(commandOf(directory)).toBe("genuine list");
@@ -118,7 +116,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     const options = { cwd: directory, consent: yes };
     await expect(addPacks(["tb-alias-carrier"], options)).rejects.toMatchObject({
       code: "ReservedCommand",
-      message: expect.stringContaining('installs "tb-stand-in" under the name "trailblaze"'),
+      problem: { args: { alias: "tb-stand-in" } },
     });
   });
 
@@ -132,9 +130,10 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     const { check: checked, problems } = await check(directory);
     expect(checked.ok).toBe(false);
     expect(checked.summary).toContain("tb-zzz-direct");
-    expect(problems.map(({ code, message }) => `${code} ${message}`)).toContainEqual(
-      expect.stringMatching(/^ReservedCommand tb-zzz-direct 1\.0\.0 has a command "node"/),
-    );
+    expect(problems.map(({ code, args }) => ({ code, args }))).toContainEqual({
+      code: "ReservedCommand",
+      args: expect.objectContaining({ package: "tb-zzz-direct 1.0.0", command: "node" }),
+    });
     expect(problems.some(({ severity }) => severity === "error")).toBe(true);
 
     const { command, args } = createLaunch({
@@ -185,7 +184,7 @@ describe("a trailblaze command that only the registry's document declares", () =
     const before = readState(directory);
     await expect(addPacks(["tb-silent-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
       code: "ReservedCommand",
-      message: expect.stringContaining("node_modules/tb-zzz-silent/taker.js"),
+      problem: { args: { package: expect.stringContaining("node_modules/tb-zzz-silent/taker.js") } },
     });
     expect(readState(directory)).toEqual(before);
     expect(commandOf(directory)).toBe("genuine list");

@@ -51,15 +51,14 @@ describe("a name similar to that of an installed pack", () => {
     expect(refused.exitCode).toBe(1);
     expect(refused.answer.error).toMatchObject({
       code: "SimilarName",
-      message: expect.stringContaining('"tb-note" is almost the name of "tb-notes"'),
-      hint: expect.stringContaining("--allow-similar"),
+      args: { name: "tb-note", existing: "tb-notes", allowed: false },
     });
     expect(refused.stderr).not.toContain("Running npm");
     expect(readState(directory)).toEqual(before);
 
     const allowed = await run("--allow-similar");
     expect(allowed).toMatchObject({ exitCode: 0, answer: { added: [{ name: "tb-note" }] } });
-    expect(allowed.stderr).toMatch(/warning SimilarName: "tb-note" is almost the name of "tb-notes"/);
+    expect(allowed.stderr).toMatch(/warning SimilarName: .*tb-notes/);
     const codes = allowed.answer.problems.map(({ code }: { code: string }) => code);
     expect(codes).toContain("SimilarName");
   });
@@ -150,7 +149,7 @@ describe("the age of a version", () => {
     });
     expect(exitCode).toBe(0);
     expect(stderr).toContain("  published 3 hours ago\n");
-    expect(stderr).toContain("  warning RecentlyPublished: tb-aged 1.0.0 was published 3 hours ago.");
+    expect(stderr).toMatch(/^ {2}warning RecentlyPublished: .*3 hours ago/m);
     expect(JSON.parse(stdout).problems).toContainEqual(
       expect.objectContaining({ code: "RecentlyPublished", severity: "warning", pack: "tb-aged" }),
     );
@@ -194,10 +193,7 @@ describe("the age of a version", () => {
     };
     await expect(addPacks(["tb-aged"], { cwd: directory, consent })).rejects.toMatchObject({
       code: "InstallFailed",
-      message: expect.stringContaining(
-        "1.0.0 was installed, but 2.0.0 had been shown; if the package manager has a minimum age for versions, name the one " +
-          "you want: tb-aged@1.0.0",
-      ),
+      problem: { args: { reason: expect.stringMatching(/1\.0\.0.*2\.0\.0.*tb-aged@1\.0\.0/) } },
     });
     const { files, installed } = readState(directory);
     expect({ files, installed }).toEqual({ files: before.files, installed: before.installed });
