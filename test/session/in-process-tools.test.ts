@@ -250,10 +250,13 @@ test("whose child process ends says so, with the end of what it wrote and withou
   });
   const result = await session.callTool("quit");
   expect(result.variant).toBe("FatalError");
-  expect(result.message).toMatch(/exit code 7\.\nlast words, \[redacted\]$/);
+  expect(result.message).toMatch(/\bcode 7\.\nlast words, \[redacted\]$/);
   expect(result.details).toMatchObject({ exitCode: 7, stderr: "last words, [redacted]\n" });
   expect(session.problems).toMatchObject([
-    { code: "ServerDied", args: { why: expect.stringContaining("last words") } },
+    {
+      code: "ServerDied",
+      args: { exit: { exitCode: 7, stderrTail: expect.stringContaining("last words") } },
+    },
   ]);
   expect(JSON.stringify(session.problems)).not.toContain("hidden-value");
 });

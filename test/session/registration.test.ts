@@ -208,7 +208,7 @@ describe("a broken item", () => {
         code: "ServerStartFailed",
         pack: "bad",
         item: "silent",
-        args: expect.objectContaining({ reason: expect.stringMatching(/\b4\b/) }),
+        args: expect.objectContaining({ exit: expect.objectContaining({ exitCode: 4 }) }),
       }),
     );
     const open = openForTest(cwd, { config: { packs: { onError: "fail" } } });
