@@ -56,24 +56,26 @@ function formatNote({ id, afterwards, approval, source, checked }: ClientRecord)
 export function generateClientsPage(): string {
   return `# MCP clients
 
-What \`trailblaze install\` knows of each client: where it keeps its servers, and how it writes them. The table is made from
-the records in \`src/install/clients\`, each of which says where it is from and when the facts were gathered. Most were not tried
-on the client itself: those that were say so. Clients change often, and \`--file\` names a file that is elsewhere.
+This page lists what \`trailblaze install\` knows about each client: where the client keeps its servers, and how it writes them.
+The table is generated from the records in \`src/install/clients\`, which name the source and the date of their facts. Only the
+clients marked "read by the real client" below were tested with the client itself. Clients change often. If a config is in another
+place, pass the file with \`--file\`.
 
-${clients.length} clients. \`~\` is the home folder, \`./\` the project's; \`\${NAME:-…}\` is the folder that the environment names, else
-what follows. Of several files the first that is there is used, else the first.
+There are ${clients.length} clients. \`~\` is the home folder, and \`./\` is the project's folder. \`\${NAME:-…}\` is the folder in the
+environment variable, or else the path after \`:-\`. If there are several files, Trailblaze uses the first one that exists, or else
+the first one.
 
-| id and aliases | client | format | user's file | project's file | servers are in | a variable's value |
+| id and aliases | client | format | user's file | project's file | key of the servers | reference to a variable |
 |---|---|---|---|---|---|---|
 ${clients.map(formatRow).join("\n")}
 
-Where the last column has a dash, the client has no way to refer to a variable of the environment. A value that is secret
-(\`--env NAME\`, or one of the server's \`envPassthrough\`) is then left out of the file, and the command says so.
+A dash in the last column means that the client cannot refer to environment variables. A secret value (\`--env NAME\`, or one of
+the server's \`envPassthrough\`) is then omitted from the file, and the command says so.
 
 ## What is written
 
-For yourself, the absolute paths of Node and of the command, and the project's folder, so that the entry depends on no search
-path and no working directory:
+For the user, an entry has the absolute paths of Node, of the command and of the project's folder. It depends on no search path
+and no working folder:
 
 \`\`\`json
 {
@@ -82,50 +84,50 @@ path and no working directory:
 }
 \`\`\`
 
-With \`--scope project\`, what is the same on every machine:
+With \`--scope project\`, an entry is the same on every machine:
 
 \`\`\`json
 { "command": "node", "args": ["-e", "require('trailblaze/cli')", "trailblaze", "start", "acme/jira/project-management"] }
 \`\`\`
 
-It loads the package \`trailblaze\` that the project has installed, and not the command in \`node_modules/.bin\`, which any other
-package can take over ([why](decisions/0014-entries-bypass-bin.md)). The project needs \`trailblaze\` among its dependencies.
+It loads the package \`trailblaze\` that the project has installed. It does not use the command in \`node_modules/.bin\`, which any
+other package can override ([why](decisions/0014-entries-bypass-bin.md)). The project must depend on \`trailblaze\`.
 
 ## What is kept
 
-Only the bytes of the entry change: comments, order, indentation, line ends, a byte order mark, the file's mode and symbolic
-links stay, and uninstalling gives back the file as it was. A file is locked while it is edited, the edit is parsed and
-compared before it is written, and the new file takes the old one's place as a whole. A copy of the file as it was lies in the
-state folder (\`~/.local/state/trailblaze/backups\` on Linux), beside \`installs.json\`, which remembers what is ours.
+Only the bytes of the entry change. Comments, order, indentation, line breaks, a byte order mark, the file's mode and symbolic links
+stay as they are, and uninstalling restores the original file. Trailblaze locks a file while it edits it, parses and compares the
+edit before it writes it, and replaces the old file as a whole. It keeps a copy of the original file in the state folder
+(\`~/.local/state/trailblaze/backups\` on Linux), next to the ledger \`installs.json\`, which lists the entries that Trailblaze wrote.
 
-Values stay too. In YAML a block scalar at the end of a file without a final line break would get a line break from anything
-that follows it, so the entry is put before it.
+Values stay too. In YAML, a block scalar at the end of a file without a final line break would gain a line break if anything followed
+it, so Trailblaze puts the entry before it.
 
 ### While other programs write
 
 Clients rewrite their configs while they run. An edit keeps what they write:
 
-- Right before the new file takes the old one's place, the file is compared with what was read. If another program changed it,
-  the edit starts over with the new content. If the file keeps changing for 10 seconds, the edit ends with
-  [ClientConfigUnwritable](problems/ClientConfigUnwritable.md), and the file is as the other program left it.
-- What another program writes into the old file while it is being replaced is read from there, and the edit is made again on top
-  of it. Windows cannot do this.
-- A new file never replaces one that appeared in the meantime, and a file is removed only if it is still as it was read.
-- A file that is half written is read again, for up to a second.
-- If a program that was seen writing the file overwrites the new entry with what it had read before, the entry is written again,
-  for as long.
+- Right before Trailblaze replaces the file, it compares it with what it read. If another program has changed it, the edit starts
+  over with the new content. If the file keeps changing for 10 seconds, the edit ends with
+  [ClientConfigUnwritable](problems/ClientConfigUnwritable.md), and the file stays as the other program left it.
+- If another program writes into the old file during the replacement, Trailblaze reads that content and repeats the edit on top of
+  it. This is not possible on Windows.
+- A new file never replaces a file that appeared in the meantime, and a file is removed only if it has not changed since it was read.
+- A half-written file is read again, for up to a second.
+- If a program that was seen writing the file overwrites the new entry with older content, Trailblaze writes the entry again, also
+  for up to a second.
 
 One gap remains: Node cannot compare and replace a file in one step. If another program moves its own file there within the last
 20 to 100 microseconds, that one change is lost. The edit looks for files that are about to be moved there, and waits for them. In
-tests on an overloaded Linux machine, some 2,000 installs next to a program that wrote every 25 ms lost one of its changes; next to
-a program that wrote every 4 ms they lost one change in 7,000.
+tests on an overloaded Linux machine, some 2,000 installs next to a program that wrote every 25 ms lost one of its changes. Next to a
+program that wrote every 4 ms, they lost one change in 7,000.
 
-The lock is a folder \`FILE.lock\`, as the package proper-lockfile makes it. Clients that use it wait for an edit, and an edit waits
-for them: up to 30 seconds for a running \`trailblaze\`, and 2 seconds for a lock whose owner is unknown; after that the edit goes on
-without it. The lock of a \`trailblaze\` that was killed is removed at once.
+The lock is a folder \`FILE.lock\`, in the format of the package proper-lockfile. Clients that use this package wait for an edit, and
+an edit waits for them. If a running \`trailblaze\` holds the lock for more than 30 seconds, the edit fails. If the owner of the lock is
+unknown, the edit continues without the lock after 2 seconds. The lock of a \`trailblaze\` that was killed is removed at once.
 
-An entry that somebody else wrote is never replaced without \`--force\`, and comes back when the server is uninstalled. One
-that was edited since is kept. A file that is broken is left alone: see
+Trailblaze never replaces an entry that it did not write, unless you pass \`--force\`; uninstalling then restores the entry. It keeps
+entries that were edited after it wrote them, and does not touch malformed files: see
 [ClientConfigMalformed](problems/ClientConfigMalformed.md), [ClientConfigConflict](problems/ClientConfigConflict.md) and
 [ClientConfigModified](problems/ClientConfigModified.md).
 

@@ -12,14 +12,14 @@ const code = (text: string) => `\`${text}\``;
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
 const plain: Readonly<Record<string, string>> = {
-  string: "text",
+  string: "string",
   boolean: "true or false",
-  integer: "whole number",
+  integer: "integer",
   number: "number",
-  object: "map",
+  object: "object",
 };
 
-const plural: Readonly<Record<string, string>> = { text: "texts", map: "maps" };
+const plural: Readonly<Record<string, string>> = { string: "strings", object: "objects" };
 
 /** What a value must be, in words: the schema's title where it has one. */
 function describeType({ title, enum: values, const: value, anyOf, type, items }: JsonSchema): string {
@@ -27,9 +27,9 @@ function describeType({ title, enum: values, const: value, anyOf, type, items }:
   if (Array.isArray(values)) return values.map((one) => code(String(one))).join(" or ");
   if (value !== undefined) return code(String(value));
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(describeType))].join(", or ");
-  if (type !== "array") return plain[String(type)] ?? "anything";
+  if (type !== "array") return plain[String(type)] ?? "any value";
   const entry = describeType((items ?? {}) as JsonSchema);
-  return `list of ${plural[entry] ?? entry}`;
+  return `array of ${plural[entry] ?? entry}`;
 }
 
 interface Row {
@@ -55,18 +55,18 @@ function formatTable(shape: z.ZodObject, leaveOut: readonly string[] = []): stri
     ({ key, type, isNeeded, description }) =>
       `| ${code(key)} | ${isNeeded ? "yes" : ""} | ${cell(type)} | ${cell(description)} |`,
   );
-  return ["| key | needed | value | |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| key | required | value | meaning |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 function formatField(): string {
   const { properties = {} } = z.toJSONSchema(extension, { io: "input" });
   const rows = Object.entries(properties as Record<string, JsonSchema>).map(
     ([key, { type, description, default: fallback }]) => {
-      const value = type === "array" ? "list of declarations" : describeType({ type });
+      const value = type === "array" ? "array of declarations" : describeType({ type });
       return `| ${code(key)} | ${value} | ${fallback === undefined ? "none" : code(String(fallback))} | ${description} |`;
     },
   );
-  return ["| key | value | default | |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| key | value | default | meaning |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 function formatDeclarations(): string {
@@ -75,7 +75,7 @@ function formatDeclarations(): string {
       ({ key, description }) => `| ${kind} | ${code(key)} | ${description} |`,
     ),
   );
-  return ["| kind | key | |", "|---|---|---|", ...rows].join("\n");
+  return ["| kind | key | meaning |", "|---|---|---|", ...rows].join("\n");
 }
 
 function formatMetaKeys(): string {
@@ -83,7 +83,7 @@ function formatMetaKeys(): string {
     const expected = isMetaKey(key) ? expectedOf(key) : "";
     return `| ${code(key)} | ${expected} | ${fallback} | ${description} |`;
   });
-  return ["| key | value | default | |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| key | value | default | meaning |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 /** The page about the field, definitions and metadata. */
@@ -92,25 +92,25 @@ export function generateReferencePage(): string {
     definitionShapes;
   return `# The field, definitions and metadata
 
-Every key there is, made from the schemas that packs are checked against. [Writing a pack](guides/writing-a-pack.md) shows them
-at work. Keys that begin with \`x-\` are free everywhere.
+This page lists every key of a pack. It is generated from the schemas that \`validate\` uses. For examples, see
+[Writing a pack](guides/writing-a-pack.md). Keys that start with \`x-\` are for your own use everywhere.
 
 ## The \`trailblaze\` field of package.json
 
 ${formatField()}
 
-A declaration is a name, a list of a name and a description, or a map with \`name\`, \`description\` and these keys:
+A declaration is a name, an array of a name and a description, or an object with \`name\`, \`description\` and these keys:
 
 ${formatDeclarations()}
 
-A name has 1 to 64 of \`A-Z\`, \`a-z\`, \`0-9\`, \`_\`, \`.\` and \`-\`, and begins with a letter or digit.
+A name has 1 to 64 characters from \`A-Z\`, \`a-z\`, \`0-9\`, \`_\`, \`.\` and \`-\`, and starts with a letter or digit.
 
-The field's JSON Schema is exported as \`trailblaze/schema.json\`. Beside the field, the host reads in package.json:
+The field's JSON Schema is exported as \`trailblaze/schema.json\`. The host also reads these keys of package.json:
 
-| key | value | |
+| key | value | meaning |
 |---|---|---|
-| \`engines.trailblaze\` | semver range | hosts that the pack works with; others list it and leave it out of sessions |
-| \`keywords\` | with \`trailblaze-extension\` | makes \`trailblaze search\` find the pack |
+| \`engines.trailblaze\` | semver range | host versions that the pack works with; others list the pack and exclude it from sessions |
+| \`keywords\` | contains \`trailblaze-extension\` | lets \`trailblaze search\` find the pack |
 
 ## A tool
 
@@ -118,24 +118,24 @@ ${formatTable(tool)}
 
 ### \`_meta\`
 
-What the host reads there. A value of the wrong type counts as absent ([InvalidMetaValue](problems/InvalidMetaValue.md)); another key
-that begins with \`trailblaze/\` is a mistake ([UnknownMetaKey](problems/UnknownMetaKey.md)); keys of other vendors are free.
+The host reads these keys. It ignores values of the wrong type ([InvalidMetaValue](problems/InvalidMetaValue.md)). Other keys that
+start with \`trailblaze/\` are reported ([UnknownMetaKey](problems/UnknownMetaKey.md)). Keys of other vendors are free.
 
 ${formatMetaKeys()}
 
 ## A server
 
-A definition has one of three shapes.
+A definition has one of three forms.
 
-### Composed: the host serves it
+### Composed server: served by the host
 
 ${formatTable(composedServer)}
 
-### Subprocess: a standard MCP server
+### Subprocess server: a standard MCP server
 
 ${formatTable(subprocessServer)}
 
-### Document: serves bundles
+### Document: a server for bundles
 
 ${formatTable(serverDocument)}
 
@@ -149,7 +149,7 @@ ${formatTable(toolsetList)}
 
 ${formatTable(toolsBundle)}
 
-Each entry ([Bundles](guides/bundles.md) says what \`\${{ … }}\` may hold):
+These are the keys of an entry. [Bundles](guides/bundles.md) explains \`\${{ … }}\`.
 
 ${formatTable(bundleEntry)}
 
