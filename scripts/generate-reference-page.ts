@@ -11,14 +11,6 @@ const code = (text: string) => `\`${text}\``;
 /** A bar would end the cell. */
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
-const plain: Readonly<Record<string, string>> = {
-  string: "string",
-  boolean: "true or false",
-  integer: "integer",
-  number: "number",
-  object: "object",
-};
-
 const plural: Readonly<Record<string, string>> = { string: "strings", object: "objects" };
 
 /** What a value must be, in words: the schema's title where it has one. */
@@ -27,7 +19,7 @@ function describeType({ title, enum: values, const: value, anyOf, type, items }:
   if (Array.isArray(values)) return values.map((one) => code(String(one))).join(" or ");
   if (value !== undefined) return code(String(value));
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(describeType))].join(", or ");
-  if (type !== "array") return plain[String(type)] ?? "any value";
+  if (type !== "array") return typeof type === "string" ? type : "any value";
   const entry = describeType((items ?? {}) as JsonSchema);
   return `array of ${plural[entry] ?? entry}`;
 }
