@@ -5,15 +5,15 @@ import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { inheritedNames } from "../runtime/server-environment.ts";
 import { findServer } from "../serve/compose-server.ts";
 
-/** A server as a reference led to it. */
+/** A resolved reference to a server. */
 export interface ResolvedServer {
-  /** The short name: the item's, or the config's key. */
+  /** The short name of the item, or the key in the config. */
   name: string;
-  /** What its author wants it to be called in clients. */
+  /** The author's name for it in clients. */
   mcpServerName?: string | undefined;
   /** Names of variables that the server takes from the environment. */
   envPassthrough: readonly string[];
-  /** The only variables of the environment that reach it; without these, all do. */
+  /** The only variables of the environment that reach it; `undefined`: all do. */
   reachedBy?: readonly string[];
   transport: "stdio" | "http";
   /** Absolute path of the project's folder. */
@@ -26,14 +26,14 @@ const textsOf = (value: unknown) =>
   Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 
 /**
- * Finds a server as `start` does, and checks every reference of it. Runs nothing. Throws `TrailblazeError` where `start`
- * would: `ServerNotFound`, `PackNotInstalled` and the like.
+ * Finds a server as `start` does, and checks all its references. Runs nothing. Throws the same `TrailblazeError` as
+ * `start`, such as `ServerNotFound` and `PackNotInstalled`.
  */
 export async function resolveServer(reference: string, { cwd }: { cwd: string }): Promise<ResolvedServer> {
-  const means = createInspectionPorts();
-  const { directory } = findProject(means.port, cwd);
-  const config = await readConfig(means.port, { directory, cwd });
-  const target = await findServer(reference, { means, config, builtIns: config.builtIns, cwd });
+  const ports = createInspectionPorts();
+  const { directory } = findProject(ports.port, cwd);
+  const config = await readConfig(ports.port, { directory, cwd });
+  const target = await findServer(reference, { ports, config, builtIns: config.builtIns, cwd });
   const own = config.servers.find(({ name }) => name === reference);
   const known = { project: directory, envPassthrough: [], transport: "stdio" } as const;
   if (target.type === "composed") {
@@ -41,9 +41,9 @@ export async function resolveServer(reference: string, { cwd }: { cwd: string })
     const mcpServerName = own?.mcpServerName ?? origin?.item.definition?.mcpServerName;
     return { ...known, name, transport, mcpServerName: textOrUndefined(mcpServerName) };
   }
-  // One of the config's gets the whole environment of the process that starts it.
+  // A server of the config gets the whole environment of the process that starts it.
   if (target.plan.pack === undefined) return { ...known, name: target.plan.label };
-  const { definition, qualifiedName } = await inspectInstalledItem(reference, { cwd, kind: "server" }, means);
+  const { definition, qualifiedName } = await inspectInstalledItem(reference, { cwd, kind: "server" }, ports);
   const envPassthrough = textsOf(definition?.envPassthrough);
   return {
     ...known,

@@ -3,7 +3,7 @@ import { findRequestId, type RequestId } from "./find-request-id.ts";
 
 export type { RequestId } from "./find-request-id.ts";
 
-/** Codes of JSON-RPC, and those that the SDK's transport uses. */
+/** Error codes of JSON-RPC, and those that the SDK's transport uses. */
 export const rpcCode = {
   parse: -32700,
   request: -32600,
@@ -15,11 +15,11 @@ export const rpcCode = {
 
 export const noBatches = "Batches are not supported.";
 
-/** Levels of arrays and objects in a message. */
+/** How many arrays and objects of a message may be nested. */
 export const maximumDepth = 512;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The value of a client's JSON text, or what is wrong with it, and the id of a request that nests too deep. */
+/** The value of a client's JSON text; or the error, with the request's id if the message is nested too deeply. */
 export function parseMessage(
   text: Uint8Array,
 ): { value: unknown } | { code: number; fault: string; id?: RequestId } {
@@ -28,14 +28,14 @@ export function parseMessage(
     const id = findRequestId(bytes);
     return {
       code: rpcCode.request,
-      fault: `The message nests deeper than ${maximumDepth} levels.`,
+      fault: `The message is nested more than ${maximumDepth} levels deep.`,
       ...(id === undefined ? {} : { id }),
     };
   }
   try {
     return { value: JSON.parse(utf8.decode(text)) };
   } catch {
-    return { code: rpcCode.parse, fault: "The message is not JSON." };
+    return { code: rpcCode.parse, fault: "The message is not valid JSON." };
   }
 }
 
@@ -52,11 +52,11 @@ export const methodOf = (message: unknown): string | undefined => {
   return typeof method === "string" ? method : undefined;
 };
 
-/** The id of a request; `undefined` for anything else. */
+/** The id of a request; `undefined` for other messages. */
 export const requestIdOf = (message: unknown): RequestId | undefined =>
   methodOf(message) === undefined ? undefined : asId(own(message, "id"));
 
-/** The request that a message cancels. */
+/** The id of the request that a message cancels. */
 export const cancelledIdOf = (message: unknown): RequestId | undefined =>
   methodOf(message) === "notifications/cancelled"
     ? asId(own(own(message, "params"), "requestId"))

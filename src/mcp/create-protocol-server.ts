@@ -1,4 +1,4 @@
-// The one place that knows the MCP SDK's server: protocol in, tools and prompts out.
+// The only module that uses the MCP SDK's server.
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
@@ -29,7 +29,7 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 const general = "The server failed to answer.";
 
-/** An error of the protocol whose message is told as it is; the SDK would put its number before it. */
+/** A JSON-RPC error with exactly this message; the SDK would prefix its code. */
 function protocolError(code: number, message: string, data?: unknown): McpError {
   const error = new McpError(code, message, data);
   error.message = message;
@@ -38,7 +38,7 @@ function protocolError(code: number, message: string, data?: unknown): McpError 
 
 const badRequest = (message: string) => protocolError(ErrorCode.InvalidParams, message);
 
-/** What a handler did wrong is told; what the host did wrong only to `report`. */
+/** Passes on errors for the client; others go to `report`, and the client gets a general error. */
 function toProtocolError(
   error: unknown,
   { signal }: Extra,
@@ -46,7 +46,7 @@ function toProtocolError(
   name: string,
 ): McpError {
   if (error instanceof McpError) return error;
-  // Of a call that was given up nobody waits for an answer.
+  // The client of a canceled call expects no answer.
   if (!signal.aborted) report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   return protocolError(ErrorCode.InternalError, general);
 }
@@ -63,7 +63,7 @@ function createChannel(server: Server, extra: Extra, sessionId: string): CallCha
         level: known.success ? known.data : ("info" satisfies LoggingLevel),
         data: data ?? null,
       };
-      // Levels are kept by the SDK for each session; a client that is gone hears nothing.
+      // The SDK filters by the session's level. A closed connection is not an error.
       void server.sendLoggingMessage(params, extra.sessionId ?? sessionId).catch(ignore);
     },
     progress(progress, total, message) {
@@ -79,7 +79,7 @@ function createChannel(server: Server, extra: Extra, sessionId: string): CallCha
   };
 }
 
-/** The result for the wire; one that MCP does not allow becomes a failure of its tool, not of the protocol. */
+/** The result to send; a result that MCP does not allow becomes an error of the tool. */
 function toResult(answer: CallAnswer) {
   if ("error" in answer) {
     const { code, message, data } = answer.error;
@@ -87,15 +87,15 @@ function toResult(answer: CallAnswer) {
   }
   const parsed = CallToolResultSchema.safeParse(answer.result);
   if (parsed.success) return parsed.data;
-  const text = "The tool answered with something that is no result of MCP.";
+  const text = "The tool's answer is not a valid MCP result.";
   return { content: [{ type: "text" as const, text }], isError: true };
 }
 
-/** Arguments of requests as their clients wrote them: the SDK's copies lack keys such as `__proto__`. */
+/** The arguments of requests as clients wrote them: the SDK's copies lack keys such as `__proto__`. */
 class WrittenArguments {
   readonly #byRequest = new Map<RequestId, Record<string, unknown>>();
 
-  /** Notes the arguments of a request, or gives the answer to one whose params are wrong. */
+  /** Records the arguments of a request; returns the answer if its params are invalid. */
   receive(message: JSONRPCMessage): JSONRPCMessage | undefined {
     if (!("method" in message) || !("id" in message)) return undefined;
     const { id, method, params } = message;
@@ -116,22 +116,22 @@ class WrittenArguments {
   }
 }
 
-/** A call that may be a task is an ordinary call to a server that has none; the SDK would refuse it. */
+/** Removes the task from a call: the server has none, and the SDK would reject the call. */
 function withoutTask<Message extends JSONRPCMessage>(message: Message): Message {
   if (!("method" in message) || message.params?.task === undefined) return message;
   const { task: _, ...params } = message.params;
   return { ...message, params };
 }
 
-/** What the SDK's schemas dislike of a request's params, it answers with the issues in JSON. */
+/** Replaces the SDK's JSON list of schema issues by a sentence. */
 function withoutIssues(message: JSONRPCMessage): JSONRPCMessage {
   if (!("error" in message)) return message;
-  const words = describeSchemaIssues(message.error.message);
-  if (words === undefined) return message;
-  return { ...message, error: { ...message.error, message: words } };
+  const summary = describeSchemaIssues(message.error.message);
+  if (summary === undefined) return message;
+  return { ...message, error: { ...message.error, message: summary } };
 }
 
-/** Makes the MCP server of one connection. Many may share what they serve. */
+/** Creates the MCP server of one connection. Several can share a `ServedServer`. */
 export function createProtocolServer(
   served: ServedServer,
   { sessionId }: { sessionId: string },
@@ -151,7 +151,7 @@ export function createProtocolServer(
 
   const list = <Entry>(entries: readonly { listing: Entry }[], cursor: string | undefined) => {
     const page = readPage(entries, cursor);
-    if (page === undefined) throw badRequest("The cursor is none that this server gave.");
+    if (page === undefined) throw badRequest("Invalid cursor.");
     const { nextCursor } = page;
     return { entries: page.entries.map(({ listing }) => listing), ...(nextCursor ? { nextCursor } : {}) };
   };
@@ -172,10 +172,10 @@ export function createProtocolServer(
     return tool.call(request, createChannel(server, extra, sessionId));
   };
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    // Only a session may say this; to a served tool it would be somebody else's word.
+    // Only a session may set the legacy context; from an MCP client it would be forged.
     const { [legacyContextKey]: _, ...args } = written.take(extra.requestId);
     const tool = toolsByName.get(params.name);
-    if (tool === undefined) throw badRequest(`There is no tool ${JSON.stringify(params.name)}.`);
+    if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(params.name)}.`);
     try {
       return toResult(await callTool(tool, args, extra));
     } catch (error) {
@@ -191,11 +191,11 @@ export function createProtocolServer(
     server.setRequestHandler(GetPromptRequestSchema, async ({ params }, extra) => {
       const args = written.take(extra.requestId) as Record<string, string>;
       const prompt = promptsByName.get(params.name);
-      if (prompt === undefined) throw badRequest(`There is no prompt ${JSON.stringify(params.name)}.`);
+      if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(params.name)}.`);
       const missing = prompt.required.filter((name) => !Object.hasOwn(args, name));
       if (missing.length > 0) {
         const names = missing.map((name) => JSON.stringify(name)).join(", ");
-        throw badRequest(`The prompt ${JSON.stringify(params.name)} needs ${names}.`);
+        throw badRequest(`Prompt ${JSON.stringify(params.name)} is missing required arguments: ${names}.`);
       }
       try {
         const answer = await prompt.get(args, createChannel(server, extra, sessionId));
@@ -207,7 +207,7 @@ export function createProtocolServer(
         }
         throw toProtocolError(error, extra, report, params.name);
       }
-      throw protocolError(ErrorCode.InternalError, "The prompt's handler answered with no messages of MCP.");
+      throw protocolError(ErrorCode.InternalError, "The prompt's handler did not return valid MCP messages.");
     });
   }
 

@@ -1,17 +1,17 @@
 import type { Device } from "../config/session-config.ts";
 
-/** What every call of a session is told besides its arguments. */
+/** What every call of a session carries besides its arguments. */
 export interface CallFacts {
   sessionId: string;
   invocationId: string;
-  /** `undefined` where callbacks are off. */
+  /** `undefined` if callbacks are disabled. */
   baseUrl: string | undefined;
   device: Device | undefined;
-  /** As the tool's pack may see it. */
+  /** The part of the memory that the tool's pack may see. */
   memory: Record<string, string>;
 }
 
-/** `arguments._trailblazeContext`: memory and device only, the platform in capitals. */
+/** `arguments._trailblazeContext`: only memory and device, the platform in upper case. */
 export function createLegacyContext({ memory, device }: Pick<CallFacts, "memory" | "device">) {
   return { memory, device: device === undefined ? null : { ...device } };
 }

@@ -4,10 +4,10 @@ const [quotation, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const isOpening = (byte: number | undefined) => byte === 0x7b || byte === 0x5b;
 const isClosing = (byte: number | undefined) => byte === 0x7d || byte === 0x5d;
 
-/** Bytes of an id, or of a method's name; longer ones are not looked at. */
+/** In bytes. Longer ids and method names are ignored. */
 const longestScalar = 1000;
 
-/** Where the string that opens here closes, or the end of the text. */
+/** The index of the quote that closes a string, or the end of the text. */
 function findClosing(json: Buffer, opening: number): number {
   for (let at = opening + 1; at < json.length; at++) {
     if (json[at] === backslash) at++;
@@ -26,8 +26,8 @@ function readScalar(json: Buffer, start: number, end: number): unknown {
 }
 
 /**
- * The id of a request that is not to be parsed as a whole, read from the top level of its JSON text. `undefined` for
- * what is no request: an error with the id of an answer would be taken for the answer to something else.
+ * The id of a request that must not be parsed as a whole, read from the top level of its JSON text. `undefined` for
+ * other messages: an error with an answer's id could be mistaken for an answer to another request.
  */
 export function findRequestId(json: Buffer): RequestId | undefined {
   const members = new Map<unknown, unknown>();
@@ -43,7 +43,7 @@ export function findRequestId(json: Buffer): RequestId | undefined {
       key = readScalar(json, start, at);
       start = at + 1;
     } else if (depth === 1 && (byte === comma || isClosing(byte))) {
-      // Of two members of one name the last one counts, as for `JSON.parse`.
+      // The last of several members with one name counts, as in `JSON.parse`.
       if (key === "id" || key === "method") members.set(key, readScalar(json, start, at));
       key = undefined;
       start = at + 1;

@@ -1,7 +1,7 @@
-/** How many entries a page of a list has. */
+/** Entries per page of a list. */
 const pageSize = 100;
 
-/** A page of a list, or `undefined` for a cursor that none of its pages gave. */
+/** A page of a list, or `undefined` for an invalid cursor. */
 export function readPage<Entry>(
   entries: readonly Entry[],
   cursor: string | undefined,
@@ -13,7 +13,7 @@ export function readPage<Entry>(
   return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
 }
 
-// Opaque to clients, so that none of them counts on what it means.
+// Encoded, so that clients do not rely on its meaning.
 const formatCursor = (offset: number) => Buffer.from(`from:${offset}`).toString("base64url");
 
 function parseCursor(cursor: string): number | undefined {

@@ -1,12 +1,12 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 
-/** The MCP server of one connection. Made anew for each, since initialisation and session ids belong to it. */
+/** The MCP server of one connection. Each connection needs a new one, because it holds the client's `initialize`. */
 export interface ProtocolServer {
-  /** Takes the transport over; resolves when it listens. */
+  /** Connects to the transport; resolves when it listens. */
   connect(transport: Transport): Promise<void>;
-  /** Aborts the calls under way and closes the transport. Idempotent. */
+  /** Aborts the open calls and closes the transport. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Makes the server of a connection. `sessionId` is what tools see as `request.session.id`. */
+/** Creates the server of a connection. `sessionId` is what tools see as `request.session.id`. */
 export type CreateProtocolServer = (connection: { sessionId: string }) => ProtocolServer;

@@ -10,18 +10,18 @@ import { cancelledIdOf, maximumDepth, requestIdOf, rpcCode } from "./client-mess
 import type { ProtocolServer } from "./protocol-server.ts";
 
 export interface ProxyLimits {
-  /** Bytes of one message of the server. */
+  /** The longest message of the server, in bytes. */
   messageBytes: number;
-  /** Bytes that may wait for the server to read them; a single message may be larger. */
+  /** How many bytes may wait until the server reads them; a single message may be larger. */
   waitingBytes: number;
 }
 
 const defaultLimits: ProxyLimits = { messageBytes: 32 << 20, waitingBytes: 32 << 20 };
 
-/** How a server's process is ended when its connection is over, in milliseconds. */
+/** How the server's process ends after its connection, in milliseconds. */
 const endDurations = { inputMs: 5000, termMs: 2000 };
 
-/** Which requests asked for progress, so that it can go where their answer goes. */
+/** Maps progress tokens to requests: progress goes to the stream of its request. */
 class ProgressRoutes {
   readonly #requests = new Map<unknown, RequestId>();
 
@@ -31,7 +31,7 @@ class ProgressRoutes {
     if (meta?.progressToken !== undefined) this.#requests.set(meta.progressToken, message.id as RequestId);
   }
 
-  /** Nothing comes for a request after its answer. */
+  /** A request gets no progress after its answer. */
   onAnswer(message: Record<string, unknown>): void {
     if (own(message, "method") !== undefined) return;
     const id = own(message, "id");
@@ -47,8 +47,8 @@ class ProgressRoutes {
 }
 
 /**
- * A subprocess server behind a connection: its process starts with the connection and ends with it, and every message
- * is passed on as it is. `onStderr` gets what it writes to stderr, and why it was ended.
+ * A subprocess server behind a connection: its process lives as long as the connection, and every message is passed on
+ * unchanged. `onStderr` gets its stderr output, and why it could not start or was terminated.
  */
 export function createProxyServer(
   label: string,
@@ -74,13 +74,13 @@ export function createProxyServer(
     async connect(transport) {
       connected = transport;
       const routes = new ProgressRoutes();
-      /** Requests that are neither answered nor cancelled. */
+      /** Requests that are neither answered nor canceled. */
       const open = new Set<RequestId>();
       const running = processes.start(launch);
       child = running;
       await running.started.catch((error: Error) => {
-        // The client learns only that the server failed.
-        onStderr(Buffer.from(`The server ${label} does not start: ${error.message}\n`));
+        // The client only gets a general error.
+        onStderr(Buffer.from(`Server "${label}" failed to start: ${error.message}.\n`));
         throw error;
       });
       running.stdin.on("error", () => void close());
@@ -92,7 +92,7 @@ export function createProxyServer(
       };
       const breakOff = (what: string) => {
         running.stdout.destroy();
-        onStderr(Buffer.from(`The server ${label} was terminated because it ${what}.\n`));
+        onStderr(Buffer.from(`Server "${label}" was terminated because it ${what}.\n`));
         const answered = [...open].map((id) =>
           answerFault(id, `The server was terminated because it ${what}.`),
         );
@@ -101,7 +101,7 @@ export function createProxyServer(
       const onLine = (line: Buffer) => {
         if (running.stdout.destroyed) return;
         if (nestsDeeper(line, maximumDepth)) {
-          breakOff(`sent a message that nests deeper than ${maximumDepth} levels`);
+          breakOff(`sent a message that is nested more than ${maximumDepth} levels deep`);
           return;
         }
         let message: unknown;
@@ -115,7 +115,7 @@ export function createProxyServer(
         if (own(message, "method") === undefined) open.delete(own(message, "id") as RequestId);
         const relatedRequestId = routes.find(message);
         const options = relatedRequestId === undefined ? {} : { relatedRequestId };
-        // A client that is gone takes no messages, and its process will be told by `close`.
+        // If the client has disconnected, `close` ends the process.
         transport.send(message as unknown as JSONRPCMessage, options).catch(() => {});
       };
       const decoder = new LineDecoder(messageBytes, {
@@ -132,7 +132,7 @@ export function createProxyServer(
         const waiting = running.stdin.writableLength;
         if (waiting > 0 && waiting + line.length > waitingBytes) {
           const limit = formatSize(waitingBytes);
-          const fault = `The server does not read its input, and no more than ${limit} may wait for it.`;
+          const fault = `The server does not read its input; at most ${limit} may wait for it.`;
           if (id !== undefined) void answerFault(id, fault);
           return;
         }

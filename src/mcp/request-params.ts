@@ -3,10 +3,10 @@ import { isRecord } from "../data/parse-json.ts";
 /** MCP's levels of logging. */
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-const isText = (value: unknown): value is string => typeof value === "string";
+const isString = (value: unknown): value is string => typeof value === "string";
 
 function findCallFault(params: Readonly<Record<string, unknown>>): string | undefined {
-  if (!isText(params.name)) return "params.name must be a text.";
+  if (!isString(params.name)) return "params.name must be a string.";
   if (params.arguments !== undefined && !isRecord(params.arguments))
     return "params.arguments must be an object.";
   return undefined;
@@ -14,11 +14,11 @@ function findCallFault(params: Readonly<Record<string, unknown>>): string | unde
 
 function findInitializeFault(params: Readonly<Record<string, unknown>>): string | undefined {
   const { protocolVersion, capabilities, clientInfo } = params;
-  if (!isText(protocolVersion)) return "params.protocolVersion must be a text.";
+  if (!isString(protocolVersion)) return "params.protocolVersion must be a string.";
   if (!isRecord(capabilities) || !Object.values(capabilities).every(isRecord))
     return "params.capabilities must be an object of objects.";
-  if (!isRecord(clientInfo) || !isText(clientInfo.name) || !isText(clientInfo.version))
-    return "params.clientInfo must be an object with the texts name and version.";
+  if (!isRecord(clientInfo) || !isString(clientInfo.name) || !isString(clientInfo.version))
+    return "params.clientInfo must be an object with the strings name and version.";
   return undefined;
 }
 
@@ -32,7 +32,7 @@ const rules: ReadonlyMap<string, (params: Readonly<Record<string, unknown>>) => 
         const fault = findCallFault(params);
         if (fault !== undefined || params.arguments === undefined) return fault;
         const values = Object.values(params.arguments as object);
-        return values.every(isText) ? undefined : "The arguments of a prompt must be texts.";
+        return values.every(isString) ? undefined : "The arguments of a prompt must be strings.";
       },
     ],
     ...["tools/list", "prompts/list"].map(
@@ -40,7 +40,7 @@ const rules: ReadonlyMap<string, (params: Readonly<Record<string, unknown>>) => 
         [
           method,
           ({ cursor }: Readonly<Record<string, unknown>>) =>
-            cursor === undefined || isText(cursor) ? undefined : "params.cursor must be a text.",
+            cursor === undefined || isString(cursor) ? undefined : "params.cursor must be a string.",
         ] as const,
     ),
     [
@@ -52,8 +52,8 @@ const rules: ReadonlyMap<string, (params: Readonly<Record<string, unknown>>) => 
 );
 
 /**
- * What is wrong with the params of a request, in words for its client; `undefined` where they are right, or where the
- * method is none of ours. The SDK would answer with the inside of its schemas.
+ * Why the params of a request are invalid, as a sentence for its client; `undefined` if they are valid or the method is
+ * unknown here. The SDK would answer with the internals of its schemas.
  */
 export function findParamsFault(method: string, params: unknown): string | undefined {
   const rule = rules.get(method);

@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 
-/** How many issues are named; the rest says nothing new. */
+/** How many issues are listed. */
 const mostIssues = 3;
 
 function describeIssue({ path, code, expected, message }: Record<string, unknown>): string {
@@ -11,7 +11,7 @@ function describeIssue({ path, code, expected, message }: Record<string, unknown
   return `${place}: ${String(message)}.`;
 }
 
-/** A sentence for an error whose message is a schema library's list of issues in JSON; `undefined` for any other. */
+/** A sentence for an error whose message is a JSON list of schema issues; `undefined` for other errors. */
 export function describeSchemaIssues(text: string): string | undefined {
   if (!text.startsWith("[")) return undefined;
   let issues: unknown;

@@ -1,15 +1,15 @@
 import type { CallToolResult } from "../runtime/tool-result.ts";
 
-/** What a request tells a tool about its connection. */
+/** The connection of a request, as tools see it. */
 export interface RequestSession {
   id: string;
   clientInfo: unknown;
   capabilities: unknown;
 }
 
-/** One `tools/call` of a client, after what only hosts may say was taken out. */
+/** One `tools/call` of a client, without the keys that only hosts may set. */
 export interface ToolRequest {
-  /** The name it was called by. */
+  /** The name in the call. */
   name: string;
   arguments: Record<string, unknown>;
   /** `_meta` of the request, without `trailblaze`. */
@@ -17,27 +17,27 @@ export interface ToolRequest {
   session: RequestSession;
 }
 
-/** What a call may do besides answering. */
+/** What a call can send before its answer. */
 export interface CallChannel {
   signal: AbortSignal;
   log(level: string, data: unknown): void;
   progress(progress: number, total?: number, message?: string): void;
-  /** 0 for a client's call, one more for each call inside another. */
+  /** 0 for a client's call, one more for each nested call. */
   depth: number;
 }
 
-/** How a call ends: with a result, or with an error of the protocol. */
+/** How a call ends: with a result, or with a JSON-RPC error. */
 export type CallAnswer =
   | { result: CallToolResult }
   | { error: { code: number; message: string; data?: unknown } };
 
-/** A tool as clients see it, and what carries it out. */
+/** A tool as clients see it, and its implementation. */
 export interface ServedTool {
   /** Unique in its server. */
   name: string;
   /** `null` for an entry of a bundle. */
   qualifiedName: string | null;
-  /** What `tools/list` says of it. */
+  /** Its entry in `tools/list`. */
   listing: Readonly<Record<string, unknown>>;
   call(request: ToolRequest, channel: CallChannel): Promise<CallAnswer>;
 }
@@ -51,7 +51,7 @@ export interface ServedPrompt {
   /** Unique in its server. */
   name: string;
   listing: Readonly<Record<string, unknown>>;
-  /** Names of the arguments that must be given. */
+  /** Names of the required arguments. */
   required: readonly string[];
   get(
     args: Readonly<Record<string, string>>,
@@ -59,12 +59,12 @@ export interface ServedPrompt {
   ): Promise<{ messages: PromptMessage[]; description?: string }>;
 }
 
-/** What a server offers, whatever carries its messages. */
+/** What a server offers, over any transport. */
 export interface ServedServer {
   info: { name: string; version: string };
   instructions: string | undefined;
   tools: readonly ServedTool[];
   prompts: readonly ServedPrompt[];
-  /** Told, for whoever runs the server, why a client got an error that says nothing. */
+  /** Reports to the operator why a client got a general error. */
   report(message: string): void;
 }

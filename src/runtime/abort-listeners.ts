@@ -1,9 +1,9 @@
-/** Of each signal, who is told when it aborts. */
+/** The listeners of each signal that still has some. */
 const waiting = new WeakMap<AbortSignal, { listeners: Set<() => void>; tell: () => void }>();
 
 /**
- * Calls `listener` once when the signal aborts, unless the returned function was called before. However many wait for
- * one signal, it has a single listener, as Node warns of leaks above ten.
+ * Calls `listener` once when the signal aborts, unless the returned function is called first. Registers one listener
+ * per signal, however many callers wait for it: Node warns of a leak above ten.
  */
 export function whenAborted(signal: AbortSignal, listener: () => void): () => void {
   let entry = waiting.get(signal);
@@ -28,14 +28,14 @@ export function whenAborted(signal: AbortSignal, listener: () => void): () => vo
   };
 }
 
-/** The longest that Node's timers can wait; they fire at once after more. */
+/** The longest delay of Node's timers; they fire at once after a longer one. */
 const longestMs = 2 ** 31 - 1;
 
-/** A time in milliseconds as Node's timers take it. */
+/** A time in milliseconds, limited to what Node's timers accept. */
 export const timerMs = (ms: number): number =>
   Number.isNaN(ms) ? longestMs : Math.min(Math.ceil(ms), longestMs);
 
-/** Resolves with the work, or after `limitMs` without it. Never rejects. Holds the process until then. */
+/** Resolves when the work settles, or after `limitMs`. Never rejects. Keeps the process alive until then. */
 export async function atMost(work: Promise<unknown>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
@@ -45,14 +45,14 @@ export async function atMost(work: Promise<unknown>, limitMs: number): Promise<v
   clearTimeout(timer);
 }
 
-/** What the work comes to, or at once the reason of the signal; the work is then left behind, its end dropped. */
+/** Settles as the work does, or rejects with the signal's reason as soon as it aborts; the work's outcome is then dropped. */
 export function abortable<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);
       return;
     }
-    // Before anything of the pack's listens, so that this is what comes first.
+    // Registered before any listener of the pack's code, so that it runs first.
     const release = whenAborted(signal, () => reject(signal.reason));
     start().then(resolve, reject).finally(release);
   });

@@ -2,34 +2,34 @@ import { isRecord } from "../data/parse-json.ts";
 import type { CatchTemplates } from "../expressions/bundle-templates.ts";
 import type { Thrown } from "./returned-value.mjs";
 
-/** An error as JSON-RPC answers it. */
+/** A JSON-RPC error. */
 export interface RpcError {
   code: number;
   message: string;
   data?: unknown;
 }
 
-/** JSON-RPC's code for what is nobody's fault but the server's. */
+/** JSON-RPC's "Internal error". */
 export const internalErrorCode = -32603;
 const generalMessage = "The tool failed.";
 
-/** What is answered for an error that nothing catches. It tells the client nothing. */
+/** The answer to an error that no entry of `catches` matches. It reveals nothing to the client. */
 export const createGeneralError = (): RpcError => ({ code: internalErrorCode, message: generalMessage });
 
 type Scope = Readonly<Record<string, unknown>>;
 
-/** What `error` is in templates: all three keys are always there. */
+/** `error` as templates see it; all three keys are always present. */
 function readThrown({ code, message, data }: Thrown) {
   let value: unknown = null;
   try {
     if (data !== undefined) value = JSON.parse(data);
   } catch {
-    // Only a child whose code wants to can send what is no JSON.
+    // A hostile child process can send invalid JSON.
   }
   return { code: code ?? null, message, data: value };
 }
 
-/** A condition that has no value does not hold. */
+/** A condition that fails to evaluate does not hold. */
 function holds({ when }: CatchTemplates, scope: Scope, isOverdue?: () => boolean): boolean {
   if (when === undefined) return true;
   try {
@@ -66,8 +66,8 @@ function fillError({ error }: CatchTemplates, scope: Scope, isOverdue?: () => bo
 }
 
 /**
- * The answer of the first entry of `catches` that fits what was thrown; `undefined` where none does. Entries with
- * neither code nor condition come last, and are all that an error without a code can meet.
+ * The answer of the first entry of `catches` that matches what was thrown; `undefined` if none does. Entries with
+ * neither code nor condition are tried last, and only they match an error without a code.
  */
 export function catchError(
   catches: readonly CatchTemplates[],

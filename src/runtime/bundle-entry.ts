@@ -7,31 +7,31 @@ import { convertReturned, createErrorResult, findFaultOfResult } from "./convert
 import type { Returned, Thrown } from "./returned-value.mjs";
 import type { CallToolResult } from "./tool-result.ts";
 
-/** A call of an entry, as its templates see it. All of it is JSON. */
+/** A call of an entry, as its templates see it. Pure JSON. */
 export interface BundleRequest {
   name: string;
-  /** Checked against the entry's `inputSchema` already, with its defaults. */
+  /** Validated against the entry's `inputSchema`, defaults included. */
   arguments: Readonly<Record<string, unknown>>;
-  /** `_meta` of the request; `{}` where it has none. */
+  /** `_meta` of the request; `{}` if absent. */
   meta: Readonly<Record<string, unknown>>;
   session: {
     id: string;
-    /** What the client said of itself; `{}` where it said nothing. */
+    /** `clientInfo` of the client's `initialize`; `{}` if absent. */
     clientInfo: Readonly<Record<string, unknown>>;
     capabilities: Readonly<Record<string, unknown>>;
   };
 }
 
-/** Where the code of an entry is found. */
+/** Where the code of an entry is. */
 export type BundleHandler =
-  /** A reference to a tool; what that tool's handler returns or throws is what the entry's templates see. */
+  /** A reference to a tool; the entry's templates see what that tool's handler returns or throws. */
   | { from: "tool"; reference: string }
-  /** `./module.js#export`, as a tool's. */
+  /** `./module.js#export`, as in a tool. */
   | { from: "module"; handler: string }
-  /** A function in a definition that is code, at `path` from its top. */
+  /** A function in a definition that is code, at `path` from its default export. */
   | { from: "definition"; path: readonly string[] };
 
-/** What is said of an entry, as of a tool. */
+/** How an entry is advertised, as of a tool. */
 export interface EntryTexts {
   name: string;
   title?: string;
@@ -42,32 +42,32 @@ export interface EntryTexts {
   _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** A tool of a bundle, compiled. None of its functions runs anything of the pack's. */
+/** A compiled tool of a bundle. None of its functions runs the pack's code. */
 export interface BundleEntry extends EntryTexts {
   handler: BundleHandler;
-  /** The arguments of the handler, which share nothing with the request. Throws `BundleFault`. */
+  /** The arguments of the handler, a copy. Throws `BundleFault`. */
   prepareInputs(request: BundleRequest, isOverdue?: () => boolean): Record<string, unknown>;
-  /** The result of what the handler returned. Never throws. */
+  /** The result for what the handler returned. Never throws. */
   buildResult(returned: Returned, request: BundleRequest, isOverdue?: () => boolean): CallToolResult;
-  /** The error to answer for what the handler threw; `undefined` where the entry catches no such thing. Never throws. */
+  /** The error to answer for what the handler threw; `undefined` if the entry does not catch it. Never throws. */
   mapError(thrown: Thrown, request: BundleRequest, isOverdue?: () => boolean): RpcError | undefined;
 }
 
-/** A template of an entry cannot be filled in. The message is for the caller of the tool. */
+/** A template of an entry failed. The message is for the caller of the tool. */
 export class BundleFault extends Error {
   override readonly name = "BundleFault";
 }
 
-/** What is wrong with a template, as a sentence. */
+/** A failed template, as a sentence. */
 export function describeTemplateFault(what: string, error: unknown): string {
-  if (!(error instanceof ExpressionError)) return `${what}: it nests too deep or grows too large.`;
+  if (!(error instanceof ExpressionError)) return `${what}: the value is nested too deeply or is too large.`;
   const { expression, reason, offset } = error;
   return `${what}: ${quote(expression, 200)}: ${reason}${describePosition(expression, offset)}.`;
 }
 
-const resultFault = "The tool's `result` cannot be made";
-const notAllowed = "The tool's `result` is not what MCP allows";
-const inputsFault = "The tool's `inputs` cannot be made";
+const resultFault = "Cannot evaluate the tool's `result`";
+const notAllowed = "The tool's `result` is not a valid MCP result";
+const inputsFault = "Cannot evaluate the tool's `inputs`";
 
 function readReturned(returned: Exclude<Returned, { kind: "refused" }>): unknown {
   if (returned.kind === "nothing") return null;
@@ -87,9 +87,8 @@ function fillResult(
     const fault = findFaultOfResult(value);
     return fault === undefined ? (value as CallToolResult) : createErrorResult(`${notAllowed}: ${fault}.`);
   } catch (error) {
-    // Only a child whose code wants to can send what is no JSON.
-    if (error instanceof SyntaxError)
-      return createErrorResult("The handler returned something that is no JSON.");
+    // A hostile child process can send invalid JSON.
+    if (error instanceof SyntaxError) return createErrorResult("The handler's result is not valid JSON.");
     return createErrorResult(describeTemplateFault(resultFault, error));
   }
 }
@@ -102,16 +101,16 @@ function fillInputs(
   let value: unknown;
   try {
     value = template === undefined ? request.arguments : template.evaluate({ request }, isOverdue);
-    // A copy: what the handler does to it, `request` in other templates does not see.
+    // A copy: other templates must not see the handler's changes to `request`.
     if (isRecord(value)) value = JSON.parse(JSON.stringify(value));
   } catch (error) {
     throw new BundleFault(describeTemplateFault(inputsFault, error));
   }
   if (isRecord(value)) return value;
-  throw new BundleFault(`${inputsFault}: they must be an object.`);
+  throw new BundleFault(`${inputsFault}: the value must be an object.`);
 }
 
-/** Makes an entry of its texts and its templates. */
+/** Creates an entry from its texts and its compiled templates. */
 export function createBundleEntry(
   texts: EntryTexts,
   handler: BundleHandler,

@@ -7,13 +7,13 @@ import type { BundleEntry } from "./bundle-entry.ts";
 import type { CodePlace } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
-/** The code of a tool, or what an entry of a bundle hands its inputs to: a module's function, or a tool. */
+/** The code that a tool or an entry of a bundle runs: a module's function, or another tool's. */
 export interface ToolCode {
   owner: CodeOwner;
   handler: CodePlace;
   initialize: CodePlace | undefined;
   options: Readonly<Record<string, unknown>>;
-  /** Those of the tool; a module's function has none. */
+  /** The tool's schemas; `undefined` for a module's function. */
   inputSchema: Readonly<Record<string, unknown>> | undefined;
   outputSchema: Readonly<Record<string, unknown>> | undefined;
 }
@@ -21,7 +21,7 @@ export interface ToolCode {
 /** A tool that the host runs, ready to be called. */
 export interface RunnableTool {
   code: ToolCode;
-  /** Set for an entry of a bundle: it has the schemas then. */
+  /** Set for an entry of a bundle, whose schemas then apply. */
   entry?: BundleEntry;
 }
 
@@ -29,8 +29,8 @@ export interface RunnableTool {
 export type BundleTool = Required<RunnableTool>;
 
 /**
- * Compiles a bundle of a pack. `findTool` gives the code of the tool that a reference in it leads to, or says why there
- * is none. Everything that is wrong is a problem; a bundle with one offers nothing.
+ * Compiles a bundle of a pack. `findTool` returns the code of the tool that a reference names, or a problem. A bundle
+ * with an error offers no tools.
  */
 export async function createBundleTools(
   item: InspectedItem,
@@ -74,7 +74,7 @@ export async function createBundleTools(
   return { tools: isBroken ? [] : tools, problems: await placeInItems({ pack, texts }, findings) };
 }
 
-/** The names of a bundle's entries as they are written, for what has to be said of one that cannot be used. */
+/** The names of a bundle's entries as written, for messages about a bundle that cannot be used. */
 export function entryNamesOf({ definition }: InspectedItem): string[] {
   const entries = Array.isArray(definition?.entries) ? definition.entries.filter(isRecord) : [];
   return entries.map(({ name }) => String(name));

@@ -20,11 +20,11 @@ import type { CallToolResult } from "./tool-result.ts";
 export interface BundleExpressionFault {
   expression: string;
   reason: string;
-  /** Keys from the definition's top. */
+  /** Keys from the top of the definition. */
   path: Path;
 }
 
-/** A bundle, compiled. Where there are faults it must not be served. */
+/** A compiled bundle. It must not be served if it has faults. */
 export interface Bundle {
   /** `metadata.name`. */
   name: string;
@@ -35,7 +35,7 @@ export interface Bundle {
 
 function readHandler({ handler }: Readonly<Record<string, unknown>>, index: number): BundleHandler {
   if (typeof handler !== "string") return { from: "definition", path: ["entries", String(index), "handler"] };
-  // As definitions tell the two apart.
+  // The same test as in definitions.
   return /^\.\.?\//.test(handler) ? { from: "module", handler } : { from: "tool", reference: handler };
 }
 
@@ -53,8 +53,8 @@ function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
 }
 
 /**
- * Compiles a definition of the shape `toolsBundle`, once, before anything is served. All faults are collected. Nothing
- * of the pack's runs.
+ * Compiles a definition of the shape `toolsBundle` once, before it is served. Collects all faults. Runs none of the
+ * pack's code.
  */
 export function compileBundle(
   definition: Readonly<Record<string, unknown>>,
@@ -80,12 +80,12 @@ export function compileBundle(
   };
 }
 
-/** How a call of an entry ended. `uncaught` is what was thrown where no entry of `catches` fitted. */
+/** How a call of an entry ended. `uncaught` is what the handler threw if no entry of `catches` matched. */
 export type BundleOutcome = { result: CallToolResult } | { error: RpcError; uncaught?: Thrown };
 
 /**
- * Calls an entry: fills in its inputs, has the handler invoked with them, and makes the answer. Rejects only with what
- * `invoke` rejects with. A template without a value is a result with `isError`.
+ * Calls an entry: evaluates its inputs, invokes the handler with them, and builds the answer. Rejects only as `invoke`
+ * does. A template that fails yields a result with `isError`.
  */
 export async function runBundleEntry(
   entry: BundleEntry,

@@ -1,6 +1,6 @@
-// The program of the child that runs a pack's code with `isolation: process`. The host starts it and talks with it in
-// lines of JSON, on the two descriptors that are its arguments. The pack's code runs here as it would in the host; what
-// it does to this process is its own affair, so nothing that comes from here is believed by the host.
+// The program of the child process that runs a pack's code with `isolation: process`. It exchanges lines of JSON with
+// the host on the two descriptors that are its arguments. The pack's code can do anything to this process, so the host
+// trusts nothing that comes from here.
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { LineDecoder } from "./line-decoder.mjs";
@@ -19,7 +19,7 @@ const outgoing = new Socket({ fd: output, readable: false, writable: true });
 const exit = process.exit.bind(process);
 
 if (output === 1) {
-  // Where no shell could give the pack other streams.
+  // On Windows, where no shell redirects the standard streams.
   const { stderr } = process;
   Object.defineProperty(process, "stdout", { configurable: true, get: () => stderr });
   Object.defineProperty(process, "stdin", { configurable: true, value: Readable.from([]) });
@@ -28,7 +28,7 @@ if (output === 1) {
 let root;
 let limit = Number.POSITIVE_INFINITY;
 
-/** The text of a message; parts that are JSON already are not written anew. */
+/** Sends a message. `raw` is JSON already and is inserted as it is. */
 function send(message, rawName, raw) {
   let line = JSON.stringify(message);
   if (raw !== undefined) line = `${line.slice(0, -1)},${JSON.stringify(rawName)}:${raw}}`;
@@ -45,19 +45,19 @@ function freezeAll(value) {
 }
 
 function viewMemory(call) {
-  const checkTexts = (...texts) => {
-    if (texts.every((text) => typeof text === "string")) return;
-    throw new TypeError("Memory holds texts by keys that are texts.");
+  const checkStrings = (...values) => {
+    if (values.every((value) => typeof value === "string")) return;
+    throw new TypeError("Keys and values of memory must be strings.");
   };
   return Object.freeze({
     get: (key) => call.memory.get(key),
     set(key, value) {
-      checkTexts(key, value);
+      checkStrings(key, value);
       call.memory.set(key, value);
       call.writes.push([key, value]);
     },
     delete(key) {
-      checkTexts(key);
+      checkStrings(key);
       call.writes.push([key, null]);
       return call.memory.delete(key);
     },
@@ -85,7 +85,7 @@ function createContext(call, { options, extras, memory }) {
     },
     async callTool(name, args) {
       const json = toArgumentsJson(args);
-      if (!calls.has(id)) throw new Error("The call has ended, and calls no other tool.");
+      if (!calls.has(id)) throw new Error("The call has ended, so it cannot call other tools.");
       const number = ++call.toolCalls;
       const answer = new Promise((resolve, reject) => call.answers.set(number, { resolve, reject }));
       send({ kind: "callTool", id, number, name: String(name), writes: takeWrites(call) }, "args", json);
@@ -114,12 +114,12 @@ async function runHandler(call, message) {
       Object.defineProperty(args, hidden.name, { value: hidden.value, configurable: true });
     const returned = describeReturned(await handler(args, createContext(call, message)));
     const size = Buffer.byteLength(returned.json ?? returned.text ?? "");
-    // As JSON inside JSON it may take twice the room.
+    // Escaping can double its size in the message.
     if (size * 2 < limit) return { returned };
     return {
       returned: {
         kind: "refused",
-        message: `The handler returned ${size} bytes; with \`isolation: process\`, the limit is ${Math.floor(limit / 2)} bytes.`,
+        message: `The handler returned ${size} bytes; the limit with \`isolation: process\` is ${Math.floor(limit / 2)} bytes.`,
       },
     };
   } catch (thrown) {
@@ -156,7 +156,7 @@ function takeAnswer({ id, number, value, fault, memory }) {
   const waiting = call?.answers.get(number);
   if (waiting === undefined) return;
   call.answers.delete(number);
-  // What the tool has written, and what this handler has written while it ran.
+  // The tool's changes, then those that this handler made meanwhile.
   if (memory !== null) call.memory = new Map(Object.entries(memory));
   for (const [key, written] of call.writes) {
     if (written === null) call.memory.delete(key);
@@ -174,19 +174,19 @@ function abort({ id, reason }) {
 function start(message) {
   root = message.root;
   limit = message.limit;
-  // Shells add some of their own.
+  // Shells add variables of their own.
   const names = new Set(message.names);
   for (const name of Object.keys(process.env)) if (!names.has(name)) delete process.env[name];
 }
 
 const actions = { start, call: runCall, initialize: runInitialize, answer: takeAnswer, abort };
 
-// Nothing but the pack's code runs here, so it is its own late errors that come.
+// Only the pack's code runs here, so every late error is its own.
 const reportLate = (thrown) => send({ kind: "late", message: describeThrown(thrown).message });
 process.on("uncaughtException", reportLate);
 process.on("unhandledRejection", reportLate);
 
-// Without its host it has nothing to do.
+// The host has exited.
 outgoing.on("error", () => exit(0));
 incoming.on("error", () => exit(0));
 incoming.on("end", () => exit(0));

@@ -4,58 +4,55 @@ import type { EndDurations, ProcessEnd, ProcessLaunch, ProcessPort } from "../pr
 import { CodeDiedError } from "./code-died-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
 import { LineDecoder } from "./line-decoder.mjs";
-import { createOutputTail, keptTailBytes } from "./output-tail.ts";
+import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
 
 export interface CodeChildOptions {
-  /** Absolute path of the package, symbolic links followed. */
+  /** Absolute path of the package, symbolic links resolved. */
   root: string;
   cwd: string;
   env: Readonly<Record<string, string>>;
   processes: ProcessPort;
-  /** Longest message of the child, in bytes. */
+  /** The longest message of the child, in bytes. */
   messageBytes: number;
   onMessage(message: ChildMessage): void;
-  /** What the pack's code writes to stdout and stderr. */
+  /** Output of the pack's code on stdout and stderr. */
   onOutput(chunk: Buffer): void;
-  onDeath(error: CodeDiedError): void;
+  onExit(error: CodeDiedError): void;
 }
 
-/** A process that runs a pack's code, and how to talk with it. */
+/** The child process that runs a pack's code. */
 export interface CodeChild {
   send(message: Readonly<Record<string, unknown>>): void;
-  /** Ends it and all that it has started; `why` goes on from "because". Idempotent. */
-  end(why: string, durations: EndDurations): Promise<void>;
+  /** Ends the process and everything that it started; `reason` continues "terminated because". Idempotent. */
+  end(reason: string, durations: EndDurations): Promise<void>;
 }
 
-/** After the end of the process, how long to wait for what others of its group keep from ending. Milliseconds. */
-const drainMs = 500;
-
-/** Starts the child. What is wrong with it, at whatever time, is told once to `onDeath`. */
+/** Starts the child process. `onExit` is called once, also if the process cannot start. */
 export function startCodeChild(options: CodeChildOptions): CodeChild {
   const { root, cwd, env, messageBytes } = options;
   const child = options.processes.start(createCodeLaunch({ cwd, env }));
   const tail = createOutputTail(keptTailBytes);
-  let why: string | undefined;
-  let isDead = false;
+  let endReason: string | undefined;
+  let hasExited = false;
 
-  const die = (end: ProcessEnd, fault?: string) => {
-    if (isDead) return;
-    isDead = true;
-    const reason = why ?? fault;
+  const finish = (end: ProcessEnd, fault?: string) => {
+    if (hasExited) return;
+    hasExited = true;
+    const reason = endReason ?? fault;
     const stderrTail = tail.toString();
-    options.onDeath(new CodeDiedError({ ...end, ...(reason && { reason }), stderrTail }));
+    options.onExit(new CodeDiedError({ ...end, ...(reason && { reason }), stderrTail }));
   };
   const end = (reason: string, durations: EndDurations) => {
-    why ??= reason;
+    endReason ??= reason;
     return child.end(durations);
   };
 
   let isReading = true;
   const decoder = new LineDecoder(messageBytes, {
     onLine(line) {
-      if (!isReading || isDead) return;
+      if (!isReading || hasExited) return;
       const message = readChildMessage(line.toString());
-      // Anything else on its stdout comes from the pack's code.
+      // Other lines come from the pack's code.
       if (message !== undefined) options.onMessage(message);
     },
     onTooLong() {
@@ -70,29 +67,26 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
     tail.add(chunk);
     options.onOutput(chunk);
   });
-  const drained = Promise.all(
-    [child.stdout, child.stderr].map((stream) => new Promise((resolve) => stream.once("close", resolve))),
-  );
-  child.started.catch((error: Error) => die({ exitCode: null, signal: null }, error.message));
+  child.started.catch((error: Error) => finish({ exitCode: null, signal: null }, error.message));
   void child.exited.then(async (ending) => {
-    await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
-    die(ending);
+    await readToEnd([child.stdout, child.stderr]);
+    finish(ending);
   });
 
   const send: CodeChild["send"] = (message) => {
-    if (!isDead && child.stdin.writable) child.stdin.write(`${JSON.stringify(message)}\n`);
+    if (!hasExited && child.stdin.writable) child.stdin.write(`${JSON.stringify(message)}\n`);
   };
   send({ kind: "start", root, limit: messageBytes, names: Object.keys(env) });
   return { send, end };
 }
 
-/** What the child reads from and writes to is not what the pack's code finds as its standard streams. */
+/** Moves the host's channel to descriptors 3 and 4, away from the standard streams that the pack's code sees. */
 const script = 'exec "$@" 3<&0 4>&1 0</dev/null 1>&2';
 
 /** Path of the program that runs in the child. */
 const program = (): string => fileURLToPath(new URL("./code-child.mjs", import.meta.url));
 
-/** How the child is started that runs a pack's code: it talks on stdin and stdout, as the launched process has them. */
+/** How to start the child process that runs a pack's code: the host talks to it on its stdin and stdout. */
 export function createCodeLaunch(
   { cwd, env }: Pick<ProcessLaunch, "cwd" | "env">,
   platform: NodeJS.Platform = process.platform,

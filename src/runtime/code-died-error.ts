@@ -1,6 +1,6 @@
 import { describeExit, type ProcessDeath } from "../problems/index.ts";
 
-/** The child that runs a pack's code has ended, and with it every call in it. The tail is of stdout and stderr, 8 KiB. */
+/** The process that runs a pack's code exited, and every call in it failed. The tail is of stdout and stderr, 8 KiB. */
 export class CodeDiedError extends Error implements ProcessDeath {
   override readonly name = "CodeDiedError";
   readonly exitCode: number | null;
@@ -8,11 +8,11 @@ export class CodeDiedError extends Error implements ProcessDeath {
   readonly reason?: string;
   readonly stderrTail: string;
 
-  constructor(death: ProcessDeath) {
-    super(`The process that runs the package's code ${describeExit(death)}.`);
-    this.exitCode = death.exitCode;
-    this.signal = death.signal;
-    this.stderrTail = death.stderrTail;
-    if (death.reason !== undefined) this.reason = death.reason;
+  constructor(exit: ProcessDeath) {
+    super(`The process that runs the package's code ${describeExit(exit)}.`);
+    this.exitCode = exit.exitCode;
+    this.signal = exit.signal;
+    this.stderrTail = exit.stderrTail;
+    if (exit.reason !== undefined) this.reason = exit.reason;
   }
 }

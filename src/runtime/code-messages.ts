@@ -1,4 +1,4 @@
-// What the child that runs a pack's code says, read as the hostile text that it is.
+// Messages from the child process that runs a pack's code, parsed as hostile input.
 import { isRecord } from "../data/parse-json.ts";
 import type { Outcome } from "./tool-code.ts";
 
@@ -61,7 +61,7 @@ const fits: Readonly<Record<ChildMessage["kind"], (message: Record<string, unkno
   late: ({ message }) => isText(message),
 };
 
-/** A line of the child's; `undefined` where it is no message that it could have sent. */
+/** The message on a line of the child's output; `undefined` if the line is not a valid message. */
 export function readChildMessage(line: string): ChildMessage | undefined {
   let message: unknown;
   try {

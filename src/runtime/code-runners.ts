@@ -1,25 +1,25 @@
 import type { CodeDiedError } from "./code-died-error.ts";
-import { cutTail, shownTailBytes } from "./output-tail.ts";
+import { cutTail, shownTailBytes } from "./process-output.ts";
 import type { OutcomeRunner } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
 const keyOf = ({ pack }: CodeOwner) => pack?.location ?? "";
 
-/** A death in words, and the end of what the code wrote, as for a server: both without what `redact` takes out. */
-export function describeCodeDeath(
+/** The exit as a message, and the tail of the code's output, both redacted. */
+export function describeCodeExit(
   { message, stderrTail }: CodeDiedError,
   redact: (text: string) => string,
 ): { message: string; stderr: string } {
-  // Cut only now: of a value that is cut in two, nobody would know the rest.
+  // Redact before cutting: half a secret would not be recognized.
   const stderr = cutTail(redact(stderrTail), shownTailBytes);
   const said = stderr.trim();
   return { message: redact(said === "" ? message : `${message}\n${said}`), stderr };
 }
 
-/** The runners of a session's code: one for each pack, one for the host's own tools; each made on first use. */
+/** The runners of a session's code, one for each pack and one for the host's own tools, created on first use. */
 export class CodeRunners {
   readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;
-  readonly #deaths = new Map<string, CodeDiedError>();
+  readonly #exits = new Map<string, CodeDiedError>();
   readonly #renewed = new Set<string>();
   readonly #runners = new Map<string, Promise<OutcomeRunner>>();
 
@@ -37,25 +37,25 @@ export class CodeRunners {
     return runner;
   }
 
-  /** The death of an owner's runner, until it is renewed. */
-  deathOf(owner: CodeOwner): CodeDiedError | undefined {
-    return this.#deaths.get(keyOf(owner));
+  /** How an owner's process exited; `undefined` after `renew`. */
+  exitOf(owner: CodeOwner): CodeDiedError | undefined {
+    return this.#exits.get(keyOf(owner));
   }
 
-  noteDeath(owner: CodeOwner, death: CodeDiedError): void {
-    this.#deaths.set(keyOf(owner), death);
+  noteExit(owner: CodeOwner, exit: CodeDiedError): void {
+    this.#exits.set(keyOf(owner), exit);
   }
 
-  /** Lets the next call have a new runner in place of one that died; once an owner. True if it does. */
+  /** Lets the next call create a new runner after an exit, once per owner. Returns whether it does. */
   renew(owner: CodeOwner): boolean {
     const key = keyOf(owner);
     if (this.#renewed.has(key)) return false;
     this.#renewed.add(key);
-    this.#deaths.delete(key);
+    this.#exits.delete(key);
     return this.#runners.delete(key);
   }
 
-  /** Lets the next call have a new runner, as often as it takes. */
+  /** Lets the next call create a new runner, any number of times. */
   forget(owner: CodeOwner): void {
     this.#runners.delete(keyOf(owner));
   }

@@ -23,7 +23,7 @@ function findBlockFault(block: ContentBlock): string | undefined {
   return textsOfBlock.get(block.type)?.find((key) => typeof block[key] !== "string");
 }
 
-/** What keeps an object with typed blocks from being a result of MCP. */
+/** Why an object with typed blocks is not a valid MCP result. */
 function findResultFault(
   result: Record<string, unknown>,
   blocks: readonly ContentBlock[],
@@ -39,17 +39,17 @@ function findResultFault(
   return isError === undefined || typeof isError === "boolean" ? undefined : "/isError must be boolean";
 }
 
-/** What keeps a value from being a result of MCP, as the end of a sentence; `undefined` where nothing does. */
+/** Why a value is not a valid MCP result, as a reason; `undefined` if it is one. */
 export function findFaultOfResult(value: unknown): string | undefined {
   if (!isRecord(value)) return "it must be an object";
   const { content } = value;
   if (!Array.isArray(content) || !content.every(isBlock))
-    return "/content must be a list of blocks with a type";
+    return "/content must be an array of blocks with a `type`";
   return findResultFault(value, content);
 }
 
 function fromJson(json: string): CallToolResult {
-  // Only an object can be more than its text.
+  // Only an object can be a result; other values become text.
   if (!json.startsWith("{")) return createTextResult(json);
   const value = JSON.parse(json) as Record<string, unknown>;
   const { content } = value;
@@ -59,10 +59,10 @@ function fromJson(json: string): CallToolResult {
   const fault = findResultFault(value, content);
   return fault === undefined
     ? (value as unknown as CallToolResult)
-    : createErrorResult(`The handler returned a result that MCP does not allow: ${fault}.`);
+    : createErrorResult(`The handler returned an invalid MCP result: ${fault}.`);
 }
 
-/** The result of what a handler returned, in this process or in another. */
+/** The result for what a handler returned, in this process or in another. */
 export function convertReturned(returned: Returned): CallToolResult {
   switch (returned.kind) {
     case "nothing":
@@ -77,17 +77,17 @@ export function convertReturned(returned: Returned): CallToolResult {
 }
 
 /**
- * What a handler returned (no promise) as a result of MCP. Never throws, and shares nothing with the value: it is read
- * once, through `JSON.stringify`. What JSON cannot hold, or would write as `{}`, is a result with `isError`. No size is
- * too large but what V8 cannot hold in one string.
+ * Converts what a handler returned (not a promise) to an MCP result. Never throws. The result shares nothing with the
+ * value, which is read once, through `JSON.stringify`. A value that JSON cannot represent, or would write as `{}`,
+ * yields a result with `isError`. The only size limit is V8's for one string.
  */
 export function toCallToolResult(value: unknown): CallToolResult {
   return convertReturned(describeReturned(value));
 }
 
 /**
- * The result itself, or one with `isError` where its `structuredContent` breaks the schema or is missing. A result that
- * is an error already has nothing to keep.
+ * Returns the result, or one with `isError` if its `structuredContent` is missing or does not match the schema. Results
+ * that are errors already are not checked.
  */
 export function checkStructuredContent(
   result: CallToolResult,
@@ -106,18 +106,18 @@ export function checkStructuredContent(
     return createErrorResult(describeStop("the tool's structuredContent", checked.stopped));
   return createErrorResult(
     checked.schemaFault === undefined
-      ? `The tool's structuredContent breaks its outputSchema: ${checked.message}`
+      ? `The tool's structuredContent does not match its outputSchema: ${checked.message}`
       : `The tool's outputSchema cannot be used: ${checked.schemaFault}`,
   );
 }
 
-/** The result of an outcome: of what was thrown the message, and nothing else. Never throws. */
+/** The result for an outcome. Of what was thrown, it has only the message. Never throws. */
 export function convertOutcome(outcome: Outcome): CallToolResult {
   if ("thrown" in outcome) return createErrorResult(outcome.thrown.message);
   try {
     return convertReturned(outcome.returned);
   } catch {
-    // Only a child whose code wants to can send that.
-    return createErrorResult("The handler returned something that is no JSON.");
+    // A hostile child process can send invalid JSON.
+    return createErrorResult("The handler's result is not valid JSON.");
   }
 }

@@ -2,26 +2,26 @@ import type { ProcessPort } from "../processes/process-port.ts";
 import type { CodeDiedError } from "./code-died-error.ts";
 import type { OutcomeRunner } from "./tool-code.ts";
 
-/** How the code of a pack, or of the host itself, is run. */
+/** How to run the code of a pack, or of the host itself. */
 export interface RunnerOptions {
-  /** Absolute path that its modules must lie in. */
+  /** Absolute path that contains its modules. */
   root: string;
-  /** The host's own code, whose late errors are the host's. */
+  /** True for the host's own code, whose late errors end the process. */
   trusted: boolean;
-  /** The complete environment of the child it runs in; without it the code runs in this process. */
+  /** The complete environment of the child process; `undefined` to run the code in this process. */
   child:
     | { env: Readonly<Record<string, string>>; onOutput(chunk: Buffer): void; processes: ProcessPort }
     | undefined;
   onLateError(message: string): void;
 }
 
-/** The runner of one origin's code, in this process or in a child; loads only what that takes. */
+/** Creates the runner of one owner's code. Imports only the kind of runner that it needs. */
 export async function createRunner({
   root,
   trusted,
   child,
   onLateError,
-}: RunnerOptions): Promise<OutcomeRunner & { readonly death?: Promise<CodeDiedError> }> {
+}: RunnerOptions): Promise<OutcomeRunner & { readonly exit?: Promise<CodeDiedError> }> {
   if (child === undefined) {
     const { createInProcessRunner } = await import("./in-process-runner.ts");
     return createInProcessRunner({ root, trusted, onLateError });

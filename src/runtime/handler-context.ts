@@ -1,16 +1,16 @@
-/** The key of the arguments that carries the context of seed 000. Never advertised. */
+/** The key of the arguments that carries the legacy context (seed 000). Never advertised. */
 export { reservedParameter as legacyContextKey } from "../json-schema/reserved-parameters.ts";
 
-/** What a tool's handler sees of the session's memory. Writes count when the call succeeds. */
+/** The session's memory, as a tool's handler sees it. Writes take effect when the call succeeds. */
 export interface HandlerMemory {
   get(key: string): string | undefined;
   set(key: string, value: string): void;
   delete(key: string): boolean;
-  /** Everything that `get` would find. For a handler in another process; handlers do not see it. */
+  /** Everything that `get` can find, for a handler in another process. Handlers do not see it. */
   snapshot?(): Readonly<Record<string, string>>;
 }
 
-/** What a handler is called with beside its arguments (CONTRACT 4). The last four only in a session. */
+/** What a handler gets besides its arguments (CONTRACT 4). The last four are set only in a session. */
 export interface HandlerContext {
   signal: AbortSignal;
   log(level: string, data: unknown): void;

@@ -10,7 +10,7 @@ function deepFreeze(value: unknown): void {
 
 const frozen = new WeakMap<object, Readonly<Record<string, unknown>>>();
 
-/** A copy of options that nobody can change: all calls share it. */
+/** A frozen copy of the options, shared by all calls. */
 export function freezeOptions(options: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   let copy = frozen.get(options);
   if (copy === undefined) {
@@ -23,7 +23,7 @@ export function freezeOptions(options: Readonly<Record<string, unknown>>): Reado
 
 export interface HandlerView {
   context: Readonly<HandlerContext>;
-  /** The call has ended: from now on nothing that the handler does with the context reaches the host. */
+  /** Marks the call as ended: the context no longer reaches the host. */
   end(): void;
 }
 
@@ -37,7 +37,7 @@ function viewMemory(memory: HandlerMemory, isOver: () => boolean): HandlerMemory
   });
 }
 
-/** What a handler in this process gets instead of the host's own context: frozen, and without a way to it. */
+/** The context for a handler in this process: frozen, and without access to the host's own context. */
 export function createHandlerView(context: HandlerContext): HandlerView {
   let isOver = false;
   const { sessionId, invocationId, device, memory } = context;
@@ -49,13 +49,13 @@ export function createHandlerView(context: HandlerContext): HandlerView {
       const logged = toLogData(data);
       runAsHost(() => context.log(String(level), logged));
     },
-    // A promise, for whoever awaits it.
+    // Async, so that handlers can await it in both kinds of runners.
     async progress(progress, total, message) {
       checkProgress(progress, total, message);
       if (!isOver) runAsHost(() => context.progress(progress, total, message));
     },
     async callTool(name, args) {
-      if (isOver) throw new Error("The call has ended, and calls no other tool.");
+      if (isOver) throw new Error("The call has ended, so it cannot call other tools.");
       const copy = JSON.parse(toArgumentsJson(args)) as Record<string, unknown>;
       return await runAsHost(() => context.callTool(String(name), copy));
     },

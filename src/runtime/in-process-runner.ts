@@ -10,15 +10,15 @@ import type { CodePlace } from "./tool-code.ts";
 import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
 
 export interface InProcessOptions {
-  /** Absolute path of the package, symbolic links followed. */
+  /** Absolute path of the package, symbolic links resolved. */
   root: string;
-  /** The host's own code, as built-ins are: its late errors end the process, as they would without us. */
+  /** True for the host's own code, such as built-ins: its late errors end the process as usual. */
   trusted?: boolean;
-  /** Told, in one message, what the pack's code threw when nobody waited for it any more. */
+  /** Called with a message when the pack's code throws after its call has ended. */
   onLateError?: ((message: string) => void) | undefined;
 }
 
-/** What was initialised in this process, by the root of its code: modules are shared by all who load them. */
+/** What was initialized in this process, by the root of its code: sessions share loaded modules. */
 const initialized = new Map<string, Map<unknown, Promise<void>>>();
 
 function initializedBelow(root: string): Map<unknown, Promise<void>> {
@@ -28,8 +28,8 @@ function initializedBelow(root: string): Map<unknown, Promise<void>> {
 }
 
 /**
- * Runs a pack's code in this process. It is contained against accidents, not attacks: it may do what the process may,
- * and `process.exit` or a loop without end is the host's end, too.
+ * Runs a pack's code in this process. It contains accidents, not attacks: the code can do what the process can, and
+ * `process.exit` or an endless loop stops the host, too.
  */
 export function createInProcessRunner(options: InProcessOptions): OutcomeRunner {
   const reportLate = limitReports(options.onLateError);
@@ -82,7 +82,7 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
           const initialize = await load(place);
           await initialize(Object.freeze({ options: freezeOptions(context.options) }));
         });
-        // Who comes later, in another session, may have more luck.
+        // A later session may succeed.
         running.catch(() => done.delete(key));
         done.set(key, running);
       }

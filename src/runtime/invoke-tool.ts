@@ -1,5 +1,6 @@
 import { describeStop } from "../json-schema/check-budget.ts";
 import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
+import { quote } from "../problems/index.ts";
 import { type BundleOutcome, runBundleEntry } from "./bundle.ts";
 import type { BundleRequest } from "./bundle-entry.ts";
 import type { RunnableTool } from "./bundle-tools.ts";
@@ -8,32 +9,32 @@ import { type HandlerContext, legacyContextKey } from "./handler-context.ts";
 import type { Outcome, OutcomeRunner } from "./tool-code.ts";
 import { failedResult, type ToolResult } from "./tool-result.ts";
 
-/** What a handler gets for a call that it makes itself. */
+/** The result of a call that a handler makes. */
 export type InnerResult = ToolResult & { isError: boolean };
 
 /** One call of a tool that the host runs. */
 export interface ToolInvocation {
-  /** Held by the caller alone: defaults are filled into them. */
+  /** Owned by this call: validation fills defaults into them. */
   args: Record<string, unknown>;
   /** What the templates of an entry see besides the arguments. */
   request: Omit<BundleRequest, "arguments">;
   context: Omit<HandlerContext, "options" | "callTool">;
   /** The non-enumerable `_trailblazeContext` of the handler's arguments, in a session. */
   legacyContext?: object;
-  /** 0 for a call from outside, one more for each call inside another. */
+  /** 0 for a call from outside, one more for each nested call. */
   depth: number;
   maxDepth: number;
   callTool(name: string, args: unknown, depth: number): Promise<InnerResult>;
   /** The runner of the tool's code, after `initialize`. */
   getRunner(): Promise<OutcomeRunner>;
   validator: SchemaValidator;
-  /** Whether the time of the call is over: for code that runs without a pause, so that no timer gets a turn. */
+  /** Whether the call has timed out; synchronous code polls it, because no timer fires while it runs. */
   isOverdue?: () => boolean;
 }
 
 /**
- * Calls a tool: checks its arguments, runs its handler with its context, checks its structured content. Rejects only as
- * `getRunner` and the runner do.
+ * Calls a tool: validates its arguments, runs its handler with its context, validates its structured content. Rejects
+ * only as `getRunner` and the runner do.
  */
 export async function invokeTool(
   { code, entry }: RunnableTool,
@@ -41,14 +42,17 @@ export async function invokeTool(
 ): Promise<BundleOutcome> {
   const { inputSchema, outputSchema } = entry ?? code;
   const checked = validator.checkOwned(inputSchema, args, isOverdue);
-  if (!checked.ok) return { result: createErrorResult(describeRefusal(checked)) };
+  if (!checked.ok) return { result: createErrorResult(describeRefusal(request.name, checked)) };
   const context: HandlerContext = {
     ...call.context,
     options: code.options,
     async callTool(name, args) {
       const depth = call.depth + 1;
       if (depth <= call.maxDepth) return call.callTool(name, args, depth);
-      return { ...failedResult(`Calls are nested deeper than ${call.maxDepth}.`), isError: true };
+      return {
+        ...failedResult(`Tool calls are nested more than ${call.maxDepth} levels deep.`),
+        isError: true,
+      };
     },
   };
   const runner = await call.getRunner();
@@ -60,12 +64,12 @@ export async function invokeTool(
     const result = await runner.call(code.handler, withContext(checked.value), context);
     return { result: checkStructuredContent(result, outputSchema, validator, isOverdue) };
   }
-  // Inputs for a tool must fit the tool's schema, too.
+  // The inputs for a tool must match that tool's schema.
   let refusal: string | undefined;
   const invoke = async (inputs: Record<string, unknown>): Promise<Outcome> => {
     const fitting = validator.checkOwned(code.inputSchema, inputs, isOverdue);
     if (fitting.ok) return runner.invoke(code.handler, withContext(fitting.value), context);
-    refusal = `The inputs break the schema of the tool: ${fitting.schemaFault ?? fitting.message}`;
+    refusal = `The entry's \`inputs\` do not match the tool's inputSchema: ${fitting.schemaFault ?? fitting.message}`;
     return { returned: { kind: "refused", message: refusal } };
   };
   const outcome = await runBundleEntry(entry, { ...request, arguments: checked.value }, invoke, isOverdue);
@@ -74,10 +78,12 @@ export async function invokeTool(
   return { result: checkStructuredContent(outcome.result, outputSchema, validator, isOverdue) };
 }
 
-/** Why arguments are refused. */
-function describeRefusal({ message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>): string {
+function describeRefusal(
+  name: string,
+  { message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>,
+): string {
   if (stopped !== undefined) return describeStop("the arguments", stopped);
   return schemaFault === undefined
-    ? `The arguments break the schema: ${message}`
+    ? `Invalid arguments for ${quote(name)}: ${message}`
     : `The tool's inputSchema cannot be used: ${schemaFault}`;
 }

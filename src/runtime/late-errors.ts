@@ -1,33 +1,32 @@
-// Errors that a pack's code throws when nobody waits for it any more: from a timer, or as a rejection that nobody
-// handles. Node ends the process for them. Here they are told to whoever runs the pack instead; all other errors take
-// the way they would have taken, as nothing here handles them.
+// Late errors: what a pack's code throws after its call has ended, from a timer or as an unhandled rejection. Node ends
+// the process for them. Here they are reported to the pack's runner instead; all other errors are left alone.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Whose code is running. */
+/** Identifies whose code is running. */
 export interface CodeOrigin {
-  /** Is told of every late error. Must not throw. */
+  /** Called with every late error. Must not throw. */
   onLateError(thrown: unknown): void;
 }
 
 const running = new AsyncLocalStorage<CodeOrigin | undefined>();
 
-/** Origins by the root of their code, for the few errors that come without a context. */
+/** Origins by the root of their code, for the few errors that have no async context. */
 const roots = new Map<string, CodeOrigin[]>();
 
-/** Runs a pack's code: what it throws late, whenever and from wherever, is that of the origin. */
+/** Runs a pack's code, and attributes its late errors to the origin. */
 export function runAs<T>(origin: CodeOrigin, run: () => T): T {
   watch();
   return running.run(origin, run);
 }
 
-/** Runs the host's code for a pack's: what that throws late is the host's own. */
+/** Runs the host's code on behalf of a pack's; its late errors are the host's own. */
 export function runAsHost<T>(run: () => T): T {
   return running.run(undefined, run);
 }
 
-/** From now on, errors thrown by code below `root` are the origin's even where Node has lost whose they are. */
+/** Attributes errors thrown by code below `root` to the origin where Node has lost the async context. */
 export function claimRoot(root: string, origin: CodeOrigin): () => void {
   roots.set(root, [...(roots.get(root) ?? []), origin]);
   return () => {
@@ -37,7 +36,7 @@ export function claimRoot(root: string, origin: CodeOrigin): () => void {
   };
 }
 
-/** The line of a stack that says where it was thrown. It may be a lie, as any text of a pack. */
+/** The first line of a stack outside Node. A pack can forge it. */
 function findThrowingFrame(thrown: unknown): string | undefined {
   try {
     const { stack } = thrown as Error;
@@ -48,14 +47,14 @@ function findThrowingFrame(thrown: unknown): string | undefined {
   }
 }
 
-/** Up to version 22 Node forgets the context of what `queueMicrotask` runs. */
+/** Node before 23 loses the async context of callbacks of `queueMicrotask`. */
 function findByStack(thrown: unknown): CodeOrigin | undefined {
   const frame = roots.size === 0 ? undefined : findThrowingFrame(thrown);
   if (frame === undefined) return undefined;
   for (const [root, origins] of roots) {
     for (const start of [`${pathToFileURL(root).href}/`, `${root}${sep}`]) {
       const at = frame.indexOf(start);
-      // A package in the package is another one.
+      // A package inside this one has another origin.
       if (at >= 0 && !frame.slice(at + start.length).includes("node_modules")) return origins.at(-1);
     }
   }
@@ -65,15 +64,15 @@ function findByStack(thrown: unknown): CodeOrigin | undefined {
 let isWatching = false;
 
 /**
- * The monitor only looks on, so errors of others end the process as ever. For an error of a pack's it captures this one
- * error. It stays for as long as the process does: so do the timers that a pack has left behind.
+ * The monitor only observes, so that other errors end the process as usual. For an error of a pack, it installs a
+ * capture callback for that one error. It stays installed, because a pack's timers can outlive the session.
  */
 function watch(): void {
   if (isWatching) return;
   isWatching = true;
   process.on("uncaughtExceptionMonitor", (thrown) => {
     const origin = running.getStore() ?? findByStack(thrown);
-    // Somebody else has taken charge of all of them.
+    // Another library handles all uncaught errors.
     if (origin === undefined || process.hasUncaughtExceptionCaptureCallback()) return;
     const swallow = () => {
       process.setUncaughtExceptionCaptureCallback(null);
@@ -82,7 +81,7 @@ function watch(): void {
     try {
       process.setUncaughtExceptionCaptureCallback(swallow);
     } catch {
-      // With node:domain loaded nothing can be captured; a listener does as well, beside those that others have.
+      // With node:domain loaded, no capture callback can be set; a listener works as well.
       process.once("uncaughtException", () => runAsHost(() => origin.onLateError(thrown)));
     }
   });

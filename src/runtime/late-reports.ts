@@ -1,6 +1,6 @@
 const mostReports = 100;
 
-/** Passes messages on, up to a number: a pack's timer can throw for ever. */
+/** Passes messages on up to a limit, because a pack's timer can throw any number of times. */
 export function limitReports(
   report: ((message: string) => void) | undefined,
 ): (createMessage: () => string) => void {
@@ -8,17 +8,15 @@ export function limitReports(
   return (createMessage) => {
     count++;
     if (report === undefined || count > mostReports) return;
-    report(
-      count === mostReports ? "There are more errors of this kind, which are not told." : createMessage(),
-    );
+    report(count === mostReports ? "Further errors of this kind are not reported." : createMessage());
   };
 }
 
-/** What the host does when it is told something must not come back to us, nor to the tool that it was told of. */
-export function notifyHost(tell: () => void): void {
+/** Calls a callback of the host; what it throws reaches neither the caller nor the tool. */
+export function notifyHost(notify: () => void): void {
   try {
-    tell();
+    notify();
   } catch {
-    // Nothing here depends on it.
+    // The host's own error.
   }
 }

@@ -1,11 +1,10 @@
-// Plain JavaScript, because the child of `isolation: process` reads its messages with it, too.
+// Plain JavaScript, because the child process of `isolation: process` uses it, too.
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Splits a stream of bytes into lines, without their end (LF or CRLF), and holds at most `limitBytes` of an unfinished
- * one. A line that grows longer is dropped: `onTooLong` is called once for it, at that moment, and the next line counts
- * again.
+ * Splits a stream of bytes into lines, without their ends (LF or CRLF), and holds at most `limitBytes` of an unfinished
+ * line. A longer line is dropped: `onTooLong` is called once as soon as it exceeds the limit.
  */
 export class LineDecoder {
   #limitBytes;

@@ -1,11 +1,11 @@
-// Loads packs' modules when they are to run. Plain JavaScript, because the host and the child of `isolation: process`
-// (code-child.mjs, which Node runs as it is) both use it. The only `import()` of a pack's code in the host.
+// Loads packs' modules to run them. Plain JavaScript, because both the host and the child process of `isolation: process`
+// (code-child.mjs) use it. This is the host's only `import()` of a pack's code.
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { types } from "node:util";
 
-/** What is missing, or not what it should be, as a sentence. Its `code` is that of the problem. */
+/** The module or its export is missing or invalid; the message is a sentence. `code` is the problem's code. */
 export class HandlerNotFoundError extends Error {
   name = "HandlerNotFoundError";
   code = "HandlerNotFound";
@@ -13,7 +13,7 @@ export class HandlerNotFoundError extends Error {
 
 const quote = (text) => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** Real path of a module, which must be a file inside the real `root`. */
+/** The real path of a module. Throws unless it is a file inside the real `root`. */
 function locate(root, file) {
   let realRoot;
   let path;
@@ -24,10 +24,10 @@ function locate(root, file) {
   } catch {
     path = undefined;
   }
-  if (path === undefined) throw new HandlerNotFoundError(`There is no module ${quote(file)} in the package.`);
+  if (path === undefined) throw new HandlerNotFoundError(`Module ${quote(file)} not found in the package.`);
   const way = relative(realRoot, path);
   if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)) {
-    throw new HandlerNotFoundError(`The module ${quote(file)} lies outside the package.`);
+    throw new HandlerNotFoundError(`Module ${quote(file)} is outside the package.`);
   }
   return path;
 }
@@ -36,7 +36,7 @@ async function load(root, file) {
   const path = locate(root, file);
   const namespace = await import(/* @vite-ignore */ pathToFileURL(path).href);
   if (types.isModuleNamespaceObject(namespace)) return namespace;
-  throw new HandlerNotFoundError(`The module ${quote(file)} exports a function called then.`);
+  throw new HandlerNotFoundError(`Module ${quote(file)} exports a function named then.`);
 }
 
 const own = (object, key) =>
@@ -45,7 +45,7 @@ const own = (object, key) =>
     ? object[key]
     : undefined;
 
-/** The default export; that of a module compiled to CommonJS is one level further in. */
+/** The default export; for a module compiled to CommonJS, the one inside it. */
 function defaultOf(namespace) {
   const exported = own(namespace, "default");
   return own(exported, "__esModule") === true ? own(exported, "default") : exported;
@@ -53,33 +53,33 @@ function defaultOf(namespace) {
 
 function exportOf(namespace, name) {
   if (name === "default") return defaultOf(namespace);
-  // Of a CommonJS module, Node does not always find the names.
+  // Node does not always detect the names that a CommonJS module exports.
   return Object.hasOwn(namespace, name) ? namespace[name] : own(namespace.default, name);
 }
 
 /**
- * The function that a place names, its module loaded. Rejects with a `HandlerNotFoundError`, or with what the module
- * throws when it is loaded.
+ * Loads a module and returns the function that a place names. Rejects with a `HandlerNotFoundError`, or with what the
+ * module throws while it loads.
  */
 export async function loadFunction({ root, source }) {
   if (source.from === "function") return source.run;
   let found;
-  let words;
+  let reason;
   if (source.from === "module") {
     const hash = source.handler.indexOf("#");
     const file = hash < 0 ? source.handler : source.handler.slice(0, hash);
     const name = hash < 0 ? "default" : source.handler.slice(hash + 1);
     found = exportOf(await load(root, file), name);
-    words =
+    reason =
       name === "default"
         ? `${quote(file)} has no default export`
         : `${quote(file)} has no export ${quote(name)}`;
   } else {
     found = source.path.reduce(own, defaultOf(await load(root, source.file)));
-    words = `${quote(source.file)} has no ${quote(source.path.join("."))} in its default export`;
+    reason = `${quote(source.file)} has no ${quote(source.path.join("."))} in its default export`;
   }
   if (typeof found === "function") return found;
   throw new HandlerNotFoundError(
-    found === undefined ? `The module ${words}.` : `The module ${words} that is a function.`,
+    found === undefined ? `Module ${reason}.` : `Module ${reason} that is a function.`,
   );
 }

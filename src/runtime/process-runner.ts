@@ -11,40 +11,40 @@ import type { CodePlace } from "./tool-code.ts";
 import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
 
 export interface ProcessRunnerOptions {
-  /** Absolute path of the package, symbolic links followed. */
+  /** Absolute path of the package, symbolic links resolved. */
   root: string;
-  /** The whole environment of the child. */
+  /** The complete environment of the child process. */
   env: Readonly<Record<string, string>>;
   /** Absolute; default: `root`. */
   cwd?: string;
   processes?: ProcessPort;
-  /** Told, in one message, what the pack's code threw when nobody waited for it any more. */
+  /** Called with a message when the pack's code throws after its call has ended. */
   onLateError?: ((message: string) => void) | undefined;
-  /** What the pack's code writes to stdout and stderr. */
+  /** Output of the pack's code on stdout and stderr. */
   onOutput?: ((chunk: Buffer) => void) | undefined;
-  /** Milliseconds that the child may take to hear that a call was given up, before it counts as stuck and is ended. Default: 5000. */
+  /** How long the child may take to acknowledge a canceled call, before it is killed. Milliseconds; default: 5000. */
   stuckMs?: number;
-  /** Longest message of the child in bytes; a result may be half as long. Default: 64 MiB. */
+  /** The longest message of the child in bytes; a result may have half of it. Default: 64 MiB. */
   messageBytes?: number;
-  /** How long the child may take to end. Default: 5 s, and 2 s after SIGTERM. */
+  /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;
 }
 
 export interface ProcessRunner extends OutcomeRunner {
-  /** Resolves when the child has ended without being asked to; never rejects. */
-  readonly death: Promise<CodeDiedError>;
-  /** Of the child; `undefined` before the first use. */
+  /** Resolves when the child exits unexpectedly; never rejects. */
+  readonly exit: Promise<CodeDiedError>;
+  /** Whether the child was started, which the first use does. */
   readonly hasStarted: boolean;
 }
 
-/** A call, or an `initialize`, that the child has not answered. */
+/** A call or an `initialize` that the child has not answered. */
 interface Pending {
   context: HandlerContext | undefined;
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
 }
 
-/** The property of the arguments that is not enumerable, which JSON would leave out. */
+/** The non-enumerable property of the arguments, which JSON would omit. */
 function findHidden(args: object): { name: string; value: unknown } | undefined {
   const property = Object.getOwnPropertyDescriptor(args, legacyContextKey);
   return property === undefined || property.enumerable
@@ -52,7 +52,7 @@ function findHidden(args: object): { name: string; value: unknown } | undefined 
     : { name: legacyContextKey, value: property.value };
 }
 
-/** What the handler's memory holds. Where it cannot be asked, what the hidden context says, as it is by now. */
+/** The contents of the handler's memory; without `snapshot`, the current values of the keys in the hidden context. */
 function takeSnapshot(memory: HandlerMemory, args: object): Record<string, string> {
   if (memory.snapshot !== undefined) return { ...memory.snapshot() };
   const hidden = findHidden(args)?.value as { memory?: object } | undefined;
@@ -73,10 +73,9 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
 }
 
 /**
- * Runs a pack's code in a child, which is started with the first call and has an environment of its own. Whatever the
- * code does to that process, the host gets results or a `CodeDiedError`; once the child has ended, every further call
- * rejects with it, and who wants another makes another runner. Contained against accidents, not attacks: the child
- * may do what the user may.
+ * Runs a pack's code in a child process with an environment of its own, started by the first call. Calls settle with a
+ * result or a `CodeDiedError`; after the exit, every further call rejects with it, and the owner creates a new runner.
+ * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
   const { root, env, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
@@ -89,18 +88,18 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   let ended: CodeDiedError | undefined;
   let isClosed = false;
   let lastId = 0;
-  let tellDeath: (error: CodeDiedError) => void = () => {};
-  const death = new Promise<CodeDiedError>((resolve) => {
-    tellDeath = resolve;
+  let notifyExit: (error: CodeDiedError) => void = () => {};
+  const exit = new Promise<CodeDiedError>((resolve) => {
+    notifyExit = resolve;
   });
 
-  const onDeath = (error: CodeDiedError) => {
+  const onExit = (error: CodeDiedError) => {
     ended = error;
     for (const timer of unheard.values()) clearTimeout(timer);
     unheard.clear();
     for (const { reject } of pending.values()) reject(error);
     pending.clear();
-    if (!isClosed) tellDeath(error);
+    if (!isClosed) notifyExit(error);
   };
 
   const answerToolCall = async (message: Extract<ChildMessage, { kind: "callTool" }>) => {
@@ -119,7 +118,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     try {
       child?.send(answer);
     } catch {
-      child?.send({ ...answer, value: undefined, fault: "The tool's result is no JSON." });
+      child?.send({ ...answer, value: undefined, fault: "The tool's result cannot be written as JSON." });
     }
   };
 
@@ -144,8 +143,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         pending.get(message.id)?.context?.log(message.level, message.data);
         break;
       case "progress": {
-        const { id, progress, total, message: words } = message;
-        pending.get(id)?.context?.progress(progress, total, words);
+        const { id, progress, total, message: text } = message;
+        pending.get(id)?.context?.progress(progress, total, text);
         break;
       }
       case "callTool":
@@ -165,11 +164,11 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     if (ended !== undefined) throw ended;
     const { onOutput = () => {} } = options;
     const processes = options.processes ?? createProcessPort();
-    child ??= startCodeChild({ root, cwd, env, processes, messageBytes, onMessage, onOutput, onDeath });
+    child ??= startCodeChild({ root, cwd, env, processes, messageBytes, onMessage, onOutput, onExit });
     return child;
   };
 
-  /** Sends what the child is to do, and waits for the outcome. */
+  /** Sends a request to the child; `outcome` settles with its answer. */
   const ask = (
     message: Readonly<Record<string, unknown>>,
     args: object,
@@ -178,7 +177,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     const id = ++lastId;
     const outcome = new Promise<Outcome>((resolve, reject) => {
       const target = getChild();
-      // Throws where the message is no JSON.
+      // Throws if the message cannot be written as JSON.
       target.send({ ...message, id });
       pending.set(id, { context, args, resolve, reject });
     });
@@ -186,12 +185,11 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   };
 
   const giveUp = (id: number, reason: unknown) => {
-    // Nobody waits for it any more, and what it still says is dropped.
+    // The caller no longer waits, so the answer is dropped.
     if (!pending.delete(id) || ended !== undefined) return;
-    const words = reason instanceof Error ? reason.message : "The call was given up.";
-    child?.send({ kind: "abort", id, reason: words });
-    const why = `it did not react within ${stuckMs} ms`;
-    const kill = () => void child?.end(why, { inputMs: 0, termMs: 0 });
+    const text = reason instanceof Error ? reason.message : "The call was canceled.";
+    child?.send({ kind: "abort", id, reason: text });
+    const kill = () => void child?.end(`it did not react within ${stuckMs} ms`, { inputMs: 0, termMs: 0 });
     unheard.set(id, setTimeout(kill, stuckMs));
   };
 
@@ -208,7 +206,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     });
 
   return {
-    death,
+    exit,
     get hasStarted() {
       return child !== undefined;
     },
@@ -232,13 +230,13 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       const reason = "the session is closed";
       await child?.end(reason, durations);
       if (ended === undefined) {
-        onDeath(new CodeDiedError({ exitCode: null, signal: null, reason, stderrTail: "" }));
+        onExit(new CodeDiedError({ exitCode: null, signal: null, reason, stderrTail: "" }));
       }
     },
   };
 }
 
-/** A function of this process cannot run in another. */
+/** Throws for a function of this process, which cannot run in another. */
 function checkSource({ source }: CodePlace): object {
   if (source.from !== "function") return source;
   throw new TypeError("A function cannot run in another process.");

@@ -1,8 +1,8 @@
-/** What a handler returned, read once: none of its code runs any more. */
+/** What a handler returned, read once; none of its code runs afterwards. */
 export type Returned =
   | { kind: "nothing" }
   | { kind: "text"; text: string }
-  /** JSON text of anything else that JSON can hold. */
+  /** Any other value that JSON can represent, as JSON text. */
   | { kind: "json"; json: string }
   | { kind: "refused"; message: string };
 

@@ -1,8 +1,8 @@
-// What a handler returned or threw, as data. Plain JavaScript, because the host and the child of `isolation: process`
-// (code-child.mjs, which Node runs as it is) both use it, so that a tool answers the same in either.
+// What a handler returned or threw, as data. Plain JavaScript, because both the host and the child process of
+// `isolation: process` (code-child.mjs) use it, so that a tool answers the same in either.
 import { types } from "node:util";
 
-/** Objects of these say nothing in JSON, or nonsense. */
+/** The name of a kind of object that JSON would write as `{}` or as nonsense. */
 function nameLost(value) {
   if (types.isProxy(value)) return undefined;
   if (types.isMap(value)) return "a Map";
@@ -17,7 +17,7 @@ function nameLost(value) {
 
 class Refusal extends Error {}
 
-/** A Buffer says itself how it is written, as a list of numbers, before anybody sees it. */
+/** `JSON.stringify` calls a Buffer's own `toJSON` before the replacer sees it. */
 function isWrittenBuffer(holder, key, value) {
   const isLikeOne = Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer";
   return isLikeOne && ArrayBuffer.isView(holder[key]);
@@ -39,18 +39,18 @@ const messageOf = (thrown) => {
   }
 };
 
-/** Why JSON cannot hold a value, as the end of a sentence. */
+/** Why JSON cannot represent a value, continuing "it". */
 function describeRefusal(thrown) {
   if (thrown instanceof Refusal) return `holds ${thrown.message}`;
   const message = messageOf(thrown);
   if (message.includes("circular structure")) return "contains itself";
-  if (thrown instanceof RangeError) return "is too large or nests too deep";
+  if (thrown instanceof RangeError) return "is too large or nested too deeply";
   return "throws when it is read";
 }
 
 /**
- * A value as JSON text, as `JSON.stringify` writes it, except that what would silently become `{}` is refused. Gives
- * `{ json }` or `{ refusal }`; never throws.
+ * A value as JSON text, as `JSON.stringify` writes it, except that a value that would silently become `{}` is refused.
+ * Returns `{ json }` or `{ refusal }`; never throws.
  */
 export function toJson(value) {
   try {
@@ -61,16 +61,19 @@ export function toJson(value) {
   }
 }
 
-/** What a handler returned, as `Returned` of the types says. Never throws. */
+/** What a handler returned, as a `Returned`. Never throws. */
 export function describeReturned(value) {
   if (value === undefined) return { kind: "nothing" };
   if (typeof value === "string") return { kind: "text", text: value };
   const { json, refusal } = toJson(value);
   if (json !== undefined) return { kind: "json", json };
-  return { kind: "refused", message: `The handler returned something that JSON cannot hold: it ${refusal}.` };
+  return {
+    kind: "refused",
+    message: `The handler returned a value that JSON cannot represent: it ${refusal}.`,
+  };
 }
 
-/** Longer messages are cut, and say so. In characters. */
+/** In characters. Longer messages are cut, and end with the number of characters cut. */
 const longestMessage = 20_000;
 
 function cut(text) {
@@ -78,7 +81,7 @@ function cut(text) {
   return `${text.slice(0, longestMessage)}… (${text.length - longestMessage} more characters)`;
 }
 
-/** A property of something hostile; `undefined` where reading it throws. */
+/** A property of a hostile object; `undefined` if reading it throws. */
 function read(object, key) {
   try {
     return object[key];
@@ -87,7 +90,7 @@ function read(object, key) {
   }
 }
 
-/** What was thrown, as `Thrown` of the types says: never a stack. Never throws. */
+/** What was thrown, as a `Thrown`, without a stack. Never throws. */
 export function describeThrown(thrown) {
   if (typeof thrown === "string") return { message: cut(thrown) };
   if (typeof thrown !== "object" || thrown === null) {
@@ -111,23 +114,23 @@ export function describeThrown(thrown) {
   return described;
 }
 
-/** What a handler logs, as data: of an error its message, of what JSON cannot hold that it cannot. */
+/** What a handler logs, as data: for an error its message, for a value that JSON cannot represent a placeholder. */
 export function toLogData(value) {
   const json = value === undefined ? "null" : toJson(value).json;
   if (json !== undefined) return JSON.parse(json);
   if (types.isNativeError(value)) return describeThrown(value).message;
-  return "(something that JSON cannot hold)";
+  return "(not representable as JSON)";
 }
 
-/** The arguments of a handler's call of another tool, as JSON text; throws what the handler then sees. */
+/** The arguments with which a handler calls another tool, as JSON text. Throws a `TypeError` for the handler. */
 export function toArgumentsJson(args) {
   const { json, refusal } = toJson(args ?? {});
-  if (json === undefined) throw new TypeError(`Arguments must be JSON, but what was given ${refusal}.`);
+  if (json === undefined) throw new TypeError(`Arguments must be JSON, but the value ${refusal}.`);
   if (!json.startsWith("{")) throw new TypeError("Arguments must be an object.");
   return json;
 }
 
-/** Throws what a handler then sees if it tells its progress in something else than numbers. */
+/** Throws a `TypeError` for the handler unless its progress has the types of `progress(number, number?, string?)`. */
 export function checkProgress(progress, total, message) {
   const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
   if (
@@ -136,5 +139,7 @@ export function checkProgress(progress, total, message) {
     ["undefined", "string"].includes(typeof message)
   )
     return;
-  throw new TypeError("Progress is told as progress(number, number?, string?).");
+  throw new TypeError(
+    "Call progress with a number, optionally the total (a number) and a message (a string).",
+  );
 }

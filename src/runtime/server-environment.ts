@@ -1,21 +1,21 @@
 import type { Device } from "../config/session-config.ts";
 
-/** What a server's environment is made from. */
+/** What the session adds to a server's environment. */
 export interface EnvironmentFacts {
   hostEnvironment: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
   device: Device | undefined;
-  /** `undefined` where there is no session. */
+  /** `undefined` outside a session. */
   sessionId: string | undefined;
-  /** Absolute path of the server's script where one is named, else of the file that declares it. */
+  /** Absolute path of the server's script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
-  /** `undefined` where callbacks are off. */
+  /** `undefined` if callbacks are disabled. */
   callback: { baseUrl: string; port: number; token: string; timeoutMs: number } | undefined;
 }
 
-/** What a pack's server gets of the host's environment unasked. Anything else may be a secret. */
+/** The variables of the host that every pack's server inherits. Others may be secret. */
 const inherited = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR"];
-/** The same on Windows: what the MCP SDK passes on there. */
+/** The same on Windows: the MCP SDK's list. */
 const inheritedOnWindows = [
   "APPDATA",
   "HOMEDRIVE",
@@ -31,10 +31,10 @@ const inheritedOnWindows = [
   "PROGRAMFILES",
 ];
 
-/** A callback may take as long as the endpoint allows, and a little for the way. */
+/** Added to the endpoint's own timeout, for the transfer. */
 const fetchReserveMs = 2000;
 
-/** The variables by which a session tells servers about itself. */
+/** The prefix of the variables that describe the session to its servers. */
 const sessionPrefix = "TRAILBLAZE_";
 const sessionVariables = [
   "DEVICE_PLATFORM",
@@ -68,7 +68,7 @@ function describeSession(facts: EnvironmentFacts): Map<string, string> {
 }
 
 function pick({ hostEnvironment, platform }: EnvironmentFacts, names: readonly string[]): [string, string][] {
-  // Windows does not tell cases of names apart, and has them in several.
+  // On Windows, names of variables ignore case and may occur in several.
   const fold = (name: string) => (platform === "win32" ? name.toUpperCase() : name);
   const wanted = new Set(names.map(fold));
   return Object.entries(hostEnvironment).filter(
@@ -78,13 +78,13 @@ function pick({ hostEnvironment, platform }: EnvironmentFacts, names: readonly s
 
 function withSession(facts: EnvironmentFacts, own: Iterable<readonly [string, string]>) {
   const environment = new Map(own);
-  // A host may itself be a server of another session, whose token is none of this one's servers' business.
+  // The host may itself be a server of another session, whose token its own servers must not get.
   for (const name of sessionVariables) environment.delete(`${sessionPrefix}${name}`);
   for (const [name, value] of describeSession(facts)) environment.set(name, value);
   return Object.fromEntries(environment);
 }
 
-/** The environment of a server from the user's own config: the host's, with `env` over it (seed 004). */
+/** The environment of a server from the user's config: the host's, with `env` over it (seed 004). */
 export function createUserServerEnvironment(
   facts: EnvironmentFacts,
   env: Readonly<Record<string, string>>,
@@ -93,11 +93,11 @@ export function createUserServerEnvironment(
   return withSession(facts, [...pick(facts, Object.keys(hostEnvironment)), ...Object.entries(env)]);
 }
 
-/** What every pack's server gets of the host's environment. */
+/** The names of the host's variables that every pack's server inherits. */
 export const inheritedNames = (platform: NodeJS.Platform): readonly string[] =>
   platform === "win32" ? inheritedOnWindows : inherited;
 
-/** The environment of a pack's server: little of the host's, its `env`, and what `envPassthrough` names. */
+/** The environment of a pack's server: the inherited variables, its `env`, and those that `envPassthrough` names. */
 export function createPackEnvironment(
   facts: EnvironmentFacts,
   {

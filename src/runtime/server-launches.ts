@@ -11,33 +11,33 @@ import {
 } from "./server-environment.ts";
 import type { ToolSource } from "./tool-source.ts";
 
-/** A server that a session starts. Its environment is made when it starts, as it may hold a token. */
+/** A server that a session starts. The environment is created at the start, because it may contain a token. */
 export interface ServerPlan {
-  /** The user's name of it, or its qualified name. */
+  /** The name in the user's config, or the qualified name. */
   label: string;
-  /** As the label, but different for a server of the user's that is called like one of a pack. */
+  /** Unique: a server of the user's config may have the same label as one of a pack. */
   key: string;
-  /** Qualified name of the pack; `undefined` for the user's own. */
+  /** Qualified name of the pack; `undefined` for a server of the user's config. */
   pack: string | undefined;
   source: ToolSource;
-  /** Where the config has it, from its top; `undefined` for a pack's. */
+  /** Its path in the config; `undefined` for a server of a pack. */
   configPath?: Path;
   command: string;
   args: readonly string[];
   /** Absolute. */
   cwd: string;
   legacyContext: boolean;
-  /** Absolute path of its script where one is named, else of the file that declares it. */
+  /** Absolute path of its script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
   createEnvironment(facts: Omit<EnvironmentFacts, "toolsetFile">): Record<string, string>;
 }
 
-/** True for what a shell would take as a path and not look up. */
+/** True for a command that a shell would treat as a path instead of searching `PATH`. */
 const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
 
 const interpreters = /^(?:.*[/\\])?(?:python[\d.]*|bun|deno|tsx|ts-node|ruby|php|perl|sh|bash)(?:\.exe)?$/i;
 
-/** The first argument of another interpreter, if it is a file by its ending; after options that need no value. */
+/** The first argument of an interpreter other than Node that has the extension of a script, after options without values. */
 function findOtherScript(args: readonly string[]): string | undefined {
   for (const argument of args) {
     if (/^-[cme]$|^--eval$/.test(argument)) return undefined;
@@ -47,7 +47,7 @@ function findOtherScript(args: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** The script that a command runs: itself, if it is a path, or the one that its interpreter is given. */
+/** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
 function findScript({
   command,
   args,
@@ -59,7 +59,7 @@ function findScript({
   return script === undefined ? undefined : resolve(cwd, script);
 }
 
-/** A server of the user's own (seed 004), the config's so-manieth. */
+/** A server of the user's config (seed 004), at `index` in its array. */
 export function planUserServer(server: UserServer, config: SessionConfig, index: number): ServerPlan {
   const { name, command, args, cwd, env, legacyContext } = server;
   const file = config.file ?? join(config.directory, "package.json");
@@ -82,7 +82,7 @@ export function planUserServer(server: UserServer, config: SessionConfig, index:
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
 
-/** The source of what an item of a pack brings. */
+/** The source of a tool that an item of a pack provides. */
 export function describeSource({ pack }: FoundPack, { declaration, file }: InspectedItem): ToolSource {
   return {
     type: "pack",
@@ -94,7 +94,7 @@ export function describeSource({ pack }: FoundPack, { declaration, file }: Inspe
   };
 }
 
-/** A pack's subprocess server; its definition is checked. */
+/** A pack's subprocess server with a valid definition. */
 export function planPackServer(found: FoundPack, item: InspectedItem): ServerPlan {
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};

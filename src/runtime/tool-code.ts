@@ -4,14 +4,14 @@ import type { HandlerContext } from "./handler-context.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
 import type { CallToolResult } from "./tool-result.ts";
 
-/** Where the code of a tool or a server is found: all that a fresh process needs to run it. */
+/** Where the code of a tool or a server is: everything that a new process needs to run it. */
 export interface CodePlace {
-  /** Absolute path of the package, symbolic links followed; modules outside it are refused. */
+  /** Absolute path of the package, symbolic links resolved; modules outside it are refused. */
   root: string;
   /**
    * `module`: `./module.js#export` of a definition. `definition`: a function in a definition file that is code, at
    * `path` from the module's default export (`["handler"]`, or `["createIssue", "handler"]` in a combined file).
-   * `function`: one that the host was handed; only in this process.
+   * `function`: a function that was passed to the host; it runs only in this process.
    */
   source:
     | { from: "module"; handler: string }
@@ -19,22 +19,20 @@ export interface CodePlace {
     | { from: "function"; run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
 }
 
-/** Runs the code of one origin (a pack, or the host itself), in this process or in a child. */
+/** Runs the code of one owner (a pack, or the host itself), in this process or in a child. */
 export interface CodeRunner {
-  /**
-   * Runs an `initialize` function once a runner, however often it is asked for; rejects with what it threw, each time.
-   */
+  /** Runs an `initialize` function once per runner; every call settles as that run does. */
   initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
   /**
-   * Runs a handler and converts what it returns (CONTRACT 4). Resolves with `isError` for whatever it throws, message
-   * only; rejects only with the reason of `context.signal`, or with a `CodeDiedError` when a child process dies.
-   * A handler that ignores the signal is left behind, its result dropped.
+   * Runs a handler and converts what it returns (CONTRACT 4). If it throws, resolves with `isError` and the message.
+   * Rejects only with the reason of `context.signal`, or with a `CodeDiedError` when the child process exits. The result
+   * of a handler that ignores the signal is dropped.
    */
   call(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<CallToolResult>;
   close(): Promise<void>;
 }
 
-/** Where the code of a key of a definition is found; `undefined` where it names none. */
+/** Where the code of a definition's key is; `undefined` if the value names none. */
 export function placeOfCode(
   value: unknown,
   root: string,
@@ -50,7 +48,7 @@ export function placeOfCode(
   return { root, source: { from: "definition", file: item.file, path: [...item.base.map(String), key] } };
 }
 
-/** The values of a tool's options: the definition's defaults with the user's over them. */
+/** The values of a tool's options: the definition's defaults, overridden by the user's. */
 export function readOptions(
   declared: unknown,
   given: Readonly<Record<string, unknown>> = {},
@@ -61,18 +59,18 @@ export function readOptions(
   return Object.fromEntries([...defaults, ...Object.entries(given)]);
 }
 
-/** How a handler ended, before anything is made of it. */
+/** How a handler ended, before conversion to a result. */
 export type Outcome = { returned: Returned } | { thrown: Thrown };
 
-/** A runner that also tells what `call` makes a result of: for prompts, and for tools with templates and catches. */
+/** A runner that also returns what a handler returned or threw: for prompts, and for tools with templates and catches. */
 export interface OutcomeRunner extends CodeRunner {
-  /** Loads code without running it, where that can be done; rejects with why it cannot. */
+  /** Loads code without running it, where the runner can; rejects if it cannot be loaded. */
   load?(place: CodePlace): Promise<void>;
   /** As `call`, without the conversion. */
   invoke(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<Outcome>;
 }
 
-/** The same for the same function, as the key of a map. */
+/** A key for maps: equal for the same code. */
 export function identifyPlace({ root, source }: CodePlace): unknown {
   return source.from === "function" ? source.run : JSON.stringify([root, source]);
 }

@@ -9,20 +9,20 @@ import {
 } from "../extension-schema/meta-keys.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 
-/** What `_meta["trailblaze/…"]` of a tool says, with its defaults. */
+/** The `_meta["trailblaze/…"]` keys of a tool, with defaults. */
 export interface ToolMeta {
   isForLlm: boolean;
   isRecordable: boolean;
   requiresHost: boolean;
-  /** Empty: all. */
+  /** Empty for all. */
   supportedDrivers: readonly string[];
-  /** In capitals. Empty: all. */
+  /** In upper case. Empty for all. */
   supportedPlatforms: readonly string[];
   toolset: string | undefined;
   requiresContext: boolean;
 }
 
-/** Reads a tool's metadata. A value of a wrong type counts as absent and is a problem, as is an unknown key. */
+/** Reads a tool's metadata. A value of the wrong type is a problem and counts as absent; an unknown key is a problem. */
 export function readToolMeta(meta: unknown): { meta: ToolMeta; problems: Problem[] } {
   const values = new Map<MetaKey, unknown>();
   const problems: Problem[] = [];

@@ -10,18 +10,18 @@ export const variants = [
 ] as const;
 export type Variant = (typeof variants)[number];
 
-/** The answer to a call, whatever carried it out. */
+/** The answer to a call, in the same form for every kind of tool. */
 export interface ToolResult {
   variant: Variant;
   /** The first text block, else "". */
   message: string;
   content: ContentBlock[];
   structuredContent?: Record<string, unknown>;
-  /** What `_meta.trailblaze` of a failure says besides its variant. */
+  /** The keys of a failure's `_meta.trailblaze` besides `variant`. */
   details?: Record<string, unknown>;
 }
 
-/** Changes that a tool asks for in the session's memory. */
+/** Changes to the session's memory that a tool requests. */
 export interface MemoryChanges {
   delta: ReadonlyMap<string, string>;
   deletions: readonly string[];
@@ -35,7 +35,7 @@ function firstText(content: readonly ContentBlock[]): string {
   return typeof block?.text === "string" ? block.text : "";
 }
 
-/** What a tool's answer means to a session. Memory counts only on success. */
+/** Converts a tool's answer for a session. Memory changes count only on success. */
 export function readToolResult({ content, structuredContent, isError, _meta }: CallToolResult): {
   result: ToolResult;
   memory: MemoryChanges | undefined;
@@ -59,7 +59,7 @@ function readMemoryChanges({ memoryDelta, memoryDeletions }: Record<string, unkn
   };
 }
 
-/** The result of a call that failed without an answer of the tool. */
+/** The result of a call that failed without an answer from the tool. */
 export function failedResult(
   message: string,
   variant: Exclude<Variant, "Success"> = "ExceptionThrown",
@@ -72,7 +72,7 @@ export function failedResult(
 /** A block of MCP content; `type` says which. */
 export type ContentBlock = { type: string } & Record<string, unknown>;
 
-/** MCP's answer to `tools/call`, as it goes over the wire. */
+/** The result of MCP's `tools/call`. */
 export interface CallToolResult {
   content: ContentBlock[];
   structuredContent?: Record<string, unknown>;

@@ -6,18 +6,18 @@ export interface ToolSource {
   /** npm name. */
   pack?: string;
   version?: string;
-  /** The item's own name. */
+  /** The item's name within its pack. */
   item?: string;
-  /** The server that advertises it: an item's name, or the user's name for it. */
+  /** The server that advertises it: an item's name, or the name in the user's config. */
   server?: string;
-  /** Where it is declared: inside the pack, with `/`; absolute for the user's own. */
+  /** Where it is declared: a path inside the pack, with `/`; an absolute path for a tool of the user's config. */
   file?: string;
 }
 
-/** Whose code a tool is: a pack, or the host itself. */
+/** The owner of a tool's code: a pack, or the host itself. */
 export interface CodeOwner {
   /** `undefined` for the host's own tools. */
   pack: DiscoveredPack | undefined;
-  /** Absolute path that its modules must lie in. */
+  /** Absolute path that contains its modules. */
   root: string;
 }

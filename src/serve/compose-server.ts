@@ -21,33 +21,33 @@ import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
 
-/** A server that the host itself serves, with everything it is made of. */
+/** A server that the host serves itself, with all its members. */
 export interface ComposedServer {
-  /** Short name: the item's, or the config's key. */
+  /** The short name of the item, or the key in the config. */
   name: string;
   info: { name: string; version: string };
   instructions: string | undefined;
   transport: "stdio" | "http";
-  /** The item and the pack, for a server of a pack. */
+  /** The item and its pack; `undefined` for a server of the config. */
   origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
   members: ServerMembers;
-  /** What a reference in a bundle of the members leads to. */
+  /** The member that a reference in a bundle names. */
   findReferred(
     bundle: InspectedItem,
     reference: string,
   ): Exclude<ServerMember, { type: "bundle" }> | undefined;
-  /** The pack of each item among the members, by the item. */
+  /** The pack of a member. */
   packOf(item: InspectedItem): InspectedPack;
 }
 
-/** What a name to be started leads to. */
+/** What to start for a name. */
 export type ServeTarget =
   | { type: "composed"; server: ComposedServer }
   | { type: "subprocess"; plan: ServerPlan };
 
-/** What finding a server needs to know. */
+/** Where to look for a server. */
 export interface ServeSources {
-  means: InspectionPorts;
+  ports: InspectionPorts;
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
   cwd: string;
@@ -57,7 +57,7 @@ const textOr = (value: unknown, other: string) =>
   typeof value === "string" && value.trim() !== "" ? value : other;
 const textOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
 
-/** The user's own server of this name; its references stand in the config. */
+/** The references of a server of the config. */
 function asReferrer({ name, tools, toolsets, prompts }: UserComposedServer): Referrer {
   const lists = { tool: tools, toolset: toolsets, prompt: prompts } as const;
   const references = Object.entries(lists).flatMap(([kind, list]) =>
@@ -78,17 +78,17 @@ class ServerFinder {
   readonly #packs: DiscoveredPack[];
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
-  /** What the server and its toolsets refer to. */
+  /** Every reference of the server and its toolsets. */
   #references: QualifiedName[] = [];
   readonly #referred = new Map<string, Exclude<ServerMember, { type: "bundle" }>>();
 
   constructor(sources: ServeSources, found: FoundPacks) {
-    const { means, builtIns } = sources;
+    const { ports, builtIns } = sources;
     this.#sources = sources;
     this.#found = found;
     this.#packs = found.packs.map(({ pack }) => pack);
-    this.#library = new DefinitionLibrary(means.port, found.packs, {
-      createEvaluator: () => means.createEvaluator({}),
+    this.#library = new DefinitionLibrary(ports.port, found.packs, {
+      createEvaluator: () => ports.createEvaluator({}),
     });
     this.#builtInNames = builtIns.map(({ name }) => String(name));
   }
@@ -121,7 +121,7 @@ class ServerFinder {
       const { manager } = this.#found;
       return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
     } catch (error) {
-      // A short name may be one of the config's, misspelt; a qualified one may begin with it.
+      // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
       if (!(error instanceof TrailblazeError)) throw error;
       const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
       const [first] = reference.split("/");
@@ -135,7 +135,7 @@ class ServerFinder {
   }
 
   async #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
-    const { version } = findProject(this.#sources.means.port, this.#sources.cwd).manifest?.value ?? {};
+    const { version } = findProject(this.#sources.ports.port, this.#sources.cwd).manifest?.value ?? {};
     const members = await this.#readMembers(asReferrer(own));
     return {
       name: own.name,
@@ -172,7 +172,7 @@ class ServerFinder {
     };
   }
 
-  /** The members of a server, all of which must be there and usable. */
+  /** The members of a server. Throws unless all of them exist and are valid. */
   async #readMembers(referrer: Referrer): Promise<ServerMembers> {
     const reader = new ServerContentsReader(this.#library, this.#packs, this.#builtInNames, {
       isHostKnown: true,
@@ -204,7 +204,7 @@ class ServerFinder {
     return members;
   }
 
-  /** The tools that entries of bundles hand their inputs to. */
+  /** The tools that entries of bundles refer to. */
   async #readReferred({ tools }: ServerMembers): Promise<ServerMember[]> {
     for (const member of tools) {
       if (member.type !== "bundle") continue;
@@ -222,7 +222,7 @@ class ServerFinder {
     return [...this.#referred.values()];
   }
 
-  /** Throws what keeps a reference of a bundle from being resolved, with its place. */
+  /** Resolves a reference of a bundle. Throws the problem with its place. */
   async #resolveTool(reference: string, item: InspectedItem, path: Path): Promise<string> {
     try {
       const from = this.#packOf(item);
@@ -243,7 +243,7 @@ class ServerFinder {
     }
   }
 
-  /** The error for a problem with a reference; a pack that is missing, in a version that suits every reference. */
+  /** The error for a reference. For a missing pack, it requests a version that satisfies every reference. */
   #missing(problem: Problem, missingPack: string | undefined): TrailblazeError {
     if (missingPack === undefined) return new TrailblazeError(problem);
     const { name } = splitSpec(missingPack);
@@ -270,21 +270,21 @@ class ServerFinder {
     return owner;
   }
 
-  /** What the user shut out is not served either. */
+  /** Throws for an item that the user's policy excludes. */
   #checkAllowed({ pack }: FoundPack, { declaration, qualifiedName }: InspectedItem): void {
     const { packs } = this.#sources.config;
     if (isItemAllowed(packs, pack.qualifiedName, qualifiedName, { isTransitive: false })) return;
     const code = notFoundCodes[declaration.kind];
-    const reason = "the config's `packs` does not allow it.";
+    const reason = "the config's `packs` excludes it.";
     throw failure(code, { ...notFound(qualifiedName), reason });
   }
 
-  /** Throws the first error of items that cannot be used: nothing is served then. */
+  /** Throws the first error of items that cannot be used. */
   async #checkItems(items: readonly InspectedItem[]): Promise<void> {
     const byPack = groupBy(items, (item) => this.#library.sourceOf(item));
     for (const [pack, own] of byPack) {
       if (pack === undefined) continue;
-      const { unusable } = await checkPack(this.#sources.means.port, { ...pack, items: own });
+      const { unusable } = await checkPack(this.#sources.ports.port, { ...pack, items: own });
       const [problem] = unusable.values();
       if (problem !== undefined) throw new TrailblazeError(problem);
     }
@@ -309,7 +309,7 @@ const notFoundCodes = {
 
 const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
-/** Throws `DuplicateBundleEntry` for a name that two bundles have. */
+/** Throws `DuplicateBundleEntry` for a name in two bundles. */
 function checkEntryNames({ tools }: ServerMembers): void {
   const owners = new Map<string, string>();
   for (const member of tools) {
@@ -327,10 +327,10 @@ function checkEntryNames({ tools }: ServerMembers): void {
 }
 
 /**
- * Finds a server by its short name in the config, or by its qualified name, with everything it is made of. Reads and
- * evaluates definitions as inspection does; runs nothing. Throws `TrailblazeError` for whatever is missing or broken.
+ * Finds a server by its name in the config or by its qualified name, with all its members. Reads and evaluates
+ * definitions as inspection does; runs nothing. Throws `TrailblazeError` for a missing or invalid member.
  */
 export async function findServer(reference: string, sources: ServeSources): Promise<ServeTarget> {
-  const found = await findPacks(sources.means.port, { cwd: sources.cwd, policy: sources.config.packs });
+  const found = await findPacks(sources.ports.port, { cwd: sources.cwd, policy: sources.config.packs });
   return new ServerFinder(sources, found).find(reference);
 }

@@ -8,9 +8,9 @@ import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 
-/** A tool of a pack or of the host itself, or an entry of a bundle. */
+/** A tool of a pack, a built-in, or an entry of a bundle. */
 export interface MemberTool extends RunnableTool {
-  /** The name it advertises. */
+  /** The advertised name. */
   name: string;
   /** `null` for an entry of a bundle. */
   qualifiedName: string | null;
@@ -19,7 +19,7 @@ export interface MemberTool extends RunnableTool {
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
 
-/** What `tools/list` says: MCP's own keys, and by which name the rest of us know the tool. */
+/** The entry of a tool in `tools/list`: MCP's keys, and the qualified name. */
 export function describeForClients(
   definition: object,
   qualifiedName: string | null,
@@ -29,7 +29,7 @@ export function describeForClients(
     string,
     unknown
   >;
-  // Whose tool it is, only the host says.
+  // Only the host may set the qualified name.
   const { [qualifiedNameKey]: _, ...own } = isRecord(_meta) ? _meta : {};
   const meta = {
     ...own,
@@ -39,7 +39,7 @@ export function describeForClients(
     name,
     ...(typeof title === "string" ? { title } : {}),
     ...(typeof description === "string" ? { description } : {}),
-    // MCP wants the type of both to be said.
+    // MCP requires `type` in both schemas.
     inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
     ...(isRecord(outputSchema) && outputSchema.type === "object" ? { outputSchema } : {}),
     ...(isRecord(annotations) ? { annotations } : {}),
@@ -68,7 +68,7 @@ function createTool(
   return [{ name, qualifiedName, definition, code }];
 }
 
-/** The tool of a pack, or of the host itself; none for a name that is neither. */
+/** The tool of a pack, or the built-in; empty if the built-in does not exist. */
 export function findMemberTool(
   member: Exclude<ServerMember, { type: "bundle" }>,
   server: ComposedServer,

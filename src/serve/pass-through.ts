@@ -12,16 +12,16 @@ export interface OwnStreams {
   error: Writable;
 }
 
-/** How a server's process is ended when it is to stop, in milliseconds. */
+/** How long each step of ending the server's process may take, in milliseconds. */
 const endDurations = { inputMs: 5000, termMs: 2000 };
-/** How long what it has written may take to be read, once it has ended. */
+/** How long its remaining output may take to be read after its exit. Milliseconds. */
 const drainMs = 2000;
 
 const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write("", () => resolve()));
 
 /**
- * Runs a program with this process's own streams, byte by byte. It ends with its input, as the program likes, or by
- * `close`. Rejects with `ServerStartFailed` where it cannot be started; `ended` does where it fails by itself.
+ * Runs a program with this process's own streams, unchanged. It ends when its input ends, or by `close`. Rejects with
+ * `ServerStartFailed` if it cannot be started; `ended` rejects if it exits with an error.
  */
 export async function passThrough(
   label: string,
@@ -38,10 +38,10 @@ export async function passThrough(
   }
   let isClosing = false;
   let closing: Promise<void> | undefined;
-  // Whoever is gone first: the other end is told by the end of its stream.
+  // When either side closes its stream, the other one sees the end of it.
   child.stdin.on("error", () => {});
   output.on("error", () => {
-    // Read on, and dropped: nobody takes it.
+    // Keep reading and drop the output, so that the program does not block.
     child.stdout.resume();
     void close();
   });
@@ -59,7 +59,7 @@ export async function passThrough(
   const ended = child.exited.then(async (exit) => {
     input.unpipe(child.stdin);
     input.pause();
-    // It may be gone before its last words are out.
+    // Output may still be in the pipes after the exit.
     await atMost(written, drainMs);
     if (!isClosing && exit.exitCode !== 0) throw failure("ServerDied", { label, exit, isServed: true });
   });

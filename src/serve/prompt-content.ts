@@ -5,8 +5,8 @@ import type { PromptMessage } from "../mcp/served-server.ts";
 type Fill = (text: string) => string;
 
 /**
- * Fills the places for the arguments that are declared. One that was not given leaves its place empty; what looks like a
- * place for any other stays as it is.
+ * Replaces the placeholders of declared arguments. A missing argument is replaced by an empty string; placeholders of
+ * undeclared names stay as they are.
  */
 function createFill(args: Readonly<Record<string, string>>, names: readonly string[]): Fill {
   const places = placesFor(names);
@@ -15,7 +15,7 @@ function createFill(args: Readonly<Record<string, string>>, names: readonly stri
     text.replace(places, (_, name: string) => (Object.hasOwn(args, name) ? (args[name] ?? "") : ""));
 }
 
-/** Every text of a value with its places filled; keys stay. */
+/** Replaces placeholders in every string of a value except keys. */
 function fillAll(value: unknown, fill: Fill): unknown {
   if (typeof value === "string") return fill(value);
   if (Array.isArray(value)) return value.map((entry) => fillAll(entry, fill));
@@ -29,8 +29,8 @@ const asContent = (content: unknown): PromptMessage["content"] =>
     : { type: "text", text: String(content) };
 
 /**
- * The messages that a prompt's `content` stands for: a text is one of the user's, a list is taken as it is. `names` are
- * those of all arguments that the prompt declares.
+ * The messages of a prompt's `content`: a string is one message of the user, an array is used as it is. `names` are the
+ * names of all declared arguments.
  */
 export function fillPrompt(
   content: unknown,
@@ -47,13 +47,13 @@ export function fillPrompt(
   }));
 }
 
-/** What a prompt's handler returned as messages: a text, or `{ messages }`, whose contents may be texts. */
+/** The messages that a prompt's handler returned: a string, or `{ messages }`, whose contents may be strings. */
 export function readPromptAnswer(answer: unknown): { messages: PromptMessage[]; description?: string } {
   if (typeof answer === "string") {
     return { messages: [{ role: "user", content: { type: "text", text: answer } }] };
   }
   if (!isRecord(answer) || !Array.isArray(answer.messages)) {
-    throw new Error("The prompt's handler answered with neither a text nor messages.");
+    throw new Error("The prompt's handler must return a string or an object with `messages`.");
   }
   const messages = answer.messages.filter(isRecord).map(({ role, content }) => ({
     role: role === "assistant" ? ("assistant" as const) : ("user" as const),

@@ -26,19 +26,19 @@ import type { ComposedServer } from "./compose-server.ts";
 import { describeForClients, findMemberTool, type MemberTool } from "./member-code.ts";
 import { advertisedPrompt, servePrompt } from "./serve-prompt.ts";
 
-/** What serving the members of a server takes. */
+/** What a server needs to serve its members. */
 export interface MemberServerOptions {
   config: SessionConfig;
   runners: CodeRunners;
   validator: SchemaValidator;
   builtIns: readonly BuiltInDefinition[];
-  /** Also offer tools that need a session or are not for models. */
+  /** Also offers tools that need a session or are not for models. */
   allTools: boolean;
-  /** Gets what clients do not: why a call failed that answers with a general error. */
+  /** Reports to the operator why a call failed with a general error. */
   report(message: string): void;
 }
 
-/** An `initialize`, and whose it is. */
+/** An `initialize` function and its owner. */
 interface Initializer {
   name: string;
   owner: CodeOwner;
@@ -98,7 +98,7 @@ export class MemberServer {
     );
   }
 
-  /** Compiles what is to be compiled. Throws `TrailblazeError` for a bundle that cannot be served. */
+  /** Compiles bundles. Throws `TrailblazeError` for a bundle that cannot be served. */
   static async create(server: ComposedServer, options: MemberServerOptions): Promise<MemberServer> {
     const bundles = new Map<InspectedItem, readonly BundleTool[]>();
     for (const member of server.members.tools) {
@@ -126,13 +126,13 @@ export class MemberServer {
   /** Runs `initialize` of the server, then of each tool, once each. Throws `TrailblazeError` `InitializeFailed`. */
   async initialize(): Promise<void> {
     for (const { owner, handler } of this.#members.map(({ code }) => code)) {
-      // Packs' handlers were looked for when their definitions were checked.
+      // Handlers of packs were found when their definitions were checked.
       if (owner.pack === undefined && handler.source.from === "module") await this.#loadOwn(owner, handler);
     }
     for (const one of this.#initializers) await this.#runInitialize(one);
   }
 
-  /** Of the server, then of its tools in their order. */
+  /** The server's, then its tools' in their order. */
   #findInitializers(): Initializer[] {
     const { origin, name } = this.#server;
     const found: (Omit<Initializer, "place"> & { place: CodePlace | undefined })[] = [];
@@ -149,7 +149,7 @@ export class MemberServer {
     return found.filter((one): one is Initializer => one.place !== undefined);
   }
 
-  /** The runner of an owner's code. One that takes the place of another that died is made ready as that was. */
+  /** The runner of an owner's code. A new runner after an exit runs `initialize` again. */
   async #runnerOf(owner: CodeOwner): Promise<OutcomeRunner> {
     const runner = await this.#options.runners.get(owner);
     for (const one of this.#initializers) {
@@ -158,7 +158,7 @@ export class MemberServer {
     return runner;
   }
 
-  /** Throws `HandlerNotFound` where the host's own tool has no code. */
+  /** Throws `HandlerNotFound` if a built-in's module or export is missing. */
   async #loadOwn(owner: CodeOwner, place: CodePlace): Promise<void> {
     try {
       await (await this.#options.runners.get(owner)).load?.(place);
@@ -169,7 +169,7 @@ export class MemberServer {
     }
   }
 
-  /** Does nothing where it was run already. */
+  /** Runs an `initialize` function, once per runner. */
   async #runInitialize({ name, owner, place, options }: Initializer): Promise<void> {
     try {
       await (await this.#options.runners.get(owner)).initialize(place, { options });
@@ -208,7 +208,7 @@ export class MemberServer {
           if (outcome.uncaught !== undefined) report(`${name}: ${outcome.uncaught.message}`);
           return { error: outcome.error };
         } catch (error) {
-          // What an entry of a bundle does not catch tells clients nothing.
+          // Clients get a general error for what an entry of a bundle does not catch.
           if (tool.entry !== undefined || !isOfCode(error)) throw error;
           return { result: createErrorResult(error.message) };
         }
@@ -216,7 +216,7 @@ export class MemberServer {
     };
   }
 
-  /** The tool of this server that a handler means: by the name it is served under, a qualified or its pack's own name. */
+  /** The tool of this server for a name in a handler: its served name, its qualified name, or its name in the same pack. */
   #findInside(name: string, { pack }: CodeOwner): ServedTool | undefined {
     const wanted = [
       name,
@@ -246,6 +246,6 @@ export class MemberServer {
   }
 }
 
-/** The end of the process that code runs in, or that a new one cannot be made ready. */
+/** Whether the process of the code exited, or its new runner failed to initialize. */
 const isOfCode = (error: unknown): error is Error =>
   error instanceof CodeDiedError || (error instanceof TrailblazeError && error.code === "InitializeFailed");

@@ -11,7 +11,7 @@ import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
 
-/** The name that a prompt advertises. */
+/** The advertised name of a prompt. */
 export const advertisedPrompt = ({ definition, declaration }: InspectedItem) =>
   textOf(definition?.name, declaration.name);
 
@@ -23,7 +23,7 @@ function describeArgument({ name, description, required }: Record<string, unknow
   };
 }
 
-/** A prompt of a pack. `createContext` gives its handler what handlers of this server get. */
+/** Serves a prompt of a pack. `createContext` creates its handler's context. */
 export function servePrompt(
   item: InspectedItem,
   name: string,

@@ -28,7 +28,7 @@ import {
   serveOverStdio,
 } from "./transports.ts";
 
-/** A served handler knows no session: what the variables of one would say is left out. */
+/** A served handler has no session, so the session's variables are omitted. */
 function environmentFacts() {
   const { env: hostEnvironment, platform } = process;
   return { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
@@ -45,14 +45,14 @@ function createRunners({ isolation }: SessionConfig): CodeRunners {
     const onOutput = (chunk: Buffer) => logToStderr(chunk.toString());
     const child = inChild ? { env, onOutput, processes } : undefined;
     const runner = await createRunner({ root, trusted: pack === undefined, child, onLateError });
-    // A server outlives what one call did: the next has a new child.
-    void runner.death?.then(() => runners.forget(owner));
+    // A server outlives the exit: the next call starts a new child.
+    void runner.exit?.then(() => runners.forget(owner));
     return runner;
   });
   return runners;
 }
 
-/** A way to end things once, whatever ends first. */
+/** Runs `end` once, when the server is closed or ends by itself. */
 function joinEnds(running: RunningServer, end: () => Promise<void>): RunningServer {
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -71,7 +71,7 @@ async function serveComposed(
 ): Promise<RunningServer> {
   const runners = createRunners(config);
   try {
-    // Before any code of a pack is loaded, which may print.
+    // Before a pack's code is loaded, which may write to stdout.
     if (transport === "stdio") await Promise.all([reserveOutput(), reserveInput()]);
     const members = await abortable(signal, () =>
       createMembers(server, runners, { config, builtIns, allTools }),
@@ -109,7 +109,7 @@ async function serveSubprocess(plan: ServerPlan, transport: "stdio" | HttpTransp
   const processes = createProcessPort();
   if (transport === "stdio") return runOnOwnStreams(label, launch, processes);
   if (transport.stateless) {
-    const reason = `${label} is a process that is spoken to for long, which --stateless rules out`;
+    const reason = `${label} is a subprocess server, which needs sessions; --stateless is not supported`;
     throw failure("InvalidArguments", { reason });
   }
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
@@ -117,26 +117,26 @@ async function serveSubprocess(plan: ServerPlan, transport: "stdio" | HttpTransp
   return serveOverHttp(label, () => createProxyServer(label, launch, processes, onStderr), transport);
 }
 
-/** Throws `TrailblazeError` `InvalidArguments` for settings that mean nothing. */
+/** Throws `TrailblazeError` `InvalidArguments` for an invalid transport. */
 function checkTransport(transport: unknown): void {
   if (transport === undefined || transport === "stdio") return;
-  const wrong = (reason: string) => failure("InvalidArguments", { reason });
-  if (!isRecord(transport)) throw wrong('The transport is "stdio" or an object with host and port');
+  const invalid = (reason: string) => failure("InvalidArguments", { reason });
+  if (!isRecord(transport)) throw invalid('The transport must be "stdio" or an object with host and port');
   const { host, token, port = 0, sessionTtl = 1, maxSessions = 1 } = transport;
   for (const [name, value] of Object.entries({ host, token })) {
-    if (value !== undefined && typeof value !== "string") throw wrong(`${name} must be a text`);
+    if (value !== undefined && typeof value !== "string") throw invalid(`\`${name}\` must be a string`);
   }
   if (!Number.isInteger(port) || Number(port) < 0 || Number(port) > 65_535) {
-    throw wrong(`The port must be from 0 to 65535, but is ${String(port)}`);
+    throw invalid(`\`port\` must be an integer from 0 to 65535, but it is ${String(port)}`);
   }
   for (const [name, value] of Object.entries({ sessionTtl, maxSessions })) {
     if (!(Number.isFinite(value) && Number(value) > 0)) {
-      throw wrong(`${name} must be a number above 0, but is ${String(value)}`);
+      throw invalid(`\`${name}\` must be a positive number, but it is ${String(value)}`);
     }
   }
 }
 
-/** Throws `NameCollision` where two of the host's own tools have one name. */
+/** Throws `NameCollision` if two built-ins have the same name. */
 function checkNames(builtIns: readonly BuiltInDefinition[]): void {
   const claims = builtIns.map(({ name }) => ({ name: String(name), source: "a built-in" }));
   const collision = findCollisions(claims);
@@ -144,8 +144,8 @@ function checkNames(builtIns: readonly BuiltInDefinition[]): void {
 }
 
 /**
- * Finds a server, gets it ready and serves it. Throws `TrailblazeError` where nothing can be served: `ServerNotFound`
- * and whatever else a reference can lead to, `InitializeFailed`, `DuplicateBundleEntry`, `ServerStartFailed`.
+ * Finds a server, initializes it and serves it. Throws `TrailblazeError` if it cannot be served: `ServerNotFound` and
+ * other errors of references, `InitializeFailed`, `DuplicateBundleEntry`, `ServerStartFailed`.
  */
 export async function startFoundServer(
   reference: string,
@@ -158,13 +158,13 @@ export async function startFoundServer(
   const config = await readConfig(inspection.port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
   checkNames(builtIns);
-  const target = await findServer(reference, { means: inspection, config, builtIns, cwd });
+  const target = await findServer(reference, { ports: inspection, config, builtIns, cwd });
   const { signal = new AbortController().signal } = options;
   signal.throwIfAborted();
   const own = target.type === "composed" ? target.server.transport : "stdio";
   const transport = options.transport ?? (own === "http" ? (options.http ?? {}) : "stdio");
   if (transport === "stdio" && options.onlyHttp !== undefined) {
-    const reason = `${options.onlyHttp} is for servers over HTTP, and ${reference} is served over stdio`;
+    const reason = `${options.onlyHttp} applies only to HTTP, and ${reference} is served over stdio`;
     throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
   }
   if (target.type === "subprocess") return serveSubprocess(target.plan, transport);

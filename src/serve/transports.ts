@@ -3,18 +3,18 @@ import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
 
-// The one place where serving touches this process's own streams.
+// The only module that uses this process's own streams for serving.
 
-/** Where the protocol goes once stdout is reserved; a process has one stdout, so this is done once. */
+/** The protocol's output after stdout was reserved, which a process can do once. */
 let protocolOutput: Writable | undefined;
 let protocolInput: Readable | undefined;
 
-/** Writes what served code and servers say besides the protocol to stderr. */
+/** Writes messages and output of served code to stderr. */
 export function logToStderr(text: string): void {
   process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** From now on, what anything in this process prints goes to stderr; `serveOverStdio` alone writes to stdout. */
+/** Redirects everything that this process prints to stderr; only `serveOverStdio` writes to stdout. */
 export async function reserveOutput(): Promise<Writable> {
   if (protocolOutput === undefined) {
     const { reserveStdout } = await import("../mcp/stdio/reserve-stdout.ts");
@@ -23,19 +23,19 @@ export async function reserveOutput(): Promise<Writable> {
   return protocolOutput;
 }
 
-/** From now on, stdin is empty for everything in this process but `serveOverStdio`. */
+/** Makes stdin empty for everything in this process but `serveOverStdio`. */
 export async function reserveInput(): Promise<void> {
   if (protocolInput !== undefined) return;
   const { reserveStdin } = await import("../mcp/stdio/reserve-stdin.ts");
   protocolInput = reserveStdin(process);
 }
 
-/** The same for whatever goes round the streams: for a process that only serves. */
+/** Does the same for code that bypasses the streams, in a process that only serves. */
 export async function reserveDescriptors(): Promise<void> {
   (await import("../processes/reserve-descriptors.ts")).reserveDescriptors();
 }
 
-/** A running server that has ended when `close` has, or when it ended by itself. */
+/** A running server that has ended after `close`, or after it ended by itself. */
 function createRunning(url?: string) {
   let announce = () => {};
   const ended = new Promise<void>((resolve) => {

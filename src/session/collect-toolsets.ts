@@ -9,24 +9,24 @@ import type { CheckedPack } from "../validate/check-packs.ts";
 import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
 
-/** What finding the members of toolsets needs to know. */
+/** The sources of a session's toolsets. */
 export interface ToolsetSources {
   config: SessionConfig;
   packs: readonly CheckedPack[];
   registered: readonly ToolCandidate[];
-  /** Every installed pack, and the host's own tools. */
+  /** All installed packs, and the host's own tools. */
   registry: Registry;
 }
 
-export interface GatheredToolsets {
+export interface CollectedToolsets {
   toolsets: SessionToolset[];
   problems: Problem[];
-  /** Of the config's own toolsets, with paths from its top. */
+  /** Problems of the config's own toolsets, with paths from its top. */
   configProblems: Problem[];
 }
 
-/** Finds the members of every toolset: of the config, of packs, and of tools that name one themselves. */
-export function collectToolsets(sources: ToolsetSources): GatheredToolsets {
+/** Collects the members of all toolsets: those of the config, of packs, and of tools that name their toolset. */
+export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const { config, packs, registered } = sources;
   const problems: Problem[] = [];
   const configProblems: Problem[] = [];
@@ -48,9 +48,9 @@ export function collectToolsets(sources: ToolsetSources): GatheredToolsets {
     }
   }
 
-  /** The advertised name that a reference leads to; none where its tool is installed but not in the session. */
+  /** The advertised name for a reference, in an array; empty if its tool is installed but not in the session. */
   const findTool = (reference: string, from: "user" | DiscoveredPack): string[] => {
-    // A tool of a server is no item: its advertised name is all that it can be referred to by.
+    // A tool of a server is not an item, so its advertised name is its only name.
     try {
       const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool", suggestions });
       const name = names.get(qualifiedName);
@@ -124,7 +124,7 @@ export function collectToolsets(sources: ToolsetSources): GatheredToolsets {
   return { toolsets: mergeToolsets(contributions), problems, configProblems };
 }
 
-/** What a toolset refers to, from one of its sources; several sources may contribute to one toolset. */
+/** What one source contributes to a toolset; several sources may contribute to the same one. */
 export interface ToolsetContribution {
   /** Short name. */
   name: string;
@@ -132,7 +132,7 @@ export interface ToolsetContribution {
   tools: readonly string[];
 }
 
-/** Merges what sources contribute to toolsets of one short name; each tool once, in the order of the sources. */
+/** Merges the contributions to toolsets with the same short name; each tool once, in the order of the sources. */
 export function mergeToolsets(contributions: readonly ToolsetContribution[]): SessionToolset[] {
   const merged = new Map<string, Set<string>>();
   for (const { name, tools } of contributions) {

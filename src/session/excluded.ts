@@ -7,7 +7,7 @@ import type { Excluded } from "./select-packs.ts";
 import type { SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { Contribution } from "./tool-candidates.ts";
 
-/** Only tools and servers are missed in a session; toolsets and prompts offer nothing by themselves. */
+/** Only excluded tools and servers are reported: toolsets and prompts offer nothing by themselves. */
 export const isCallable = ({ declaration }: Excluded) =>
   declaration.kind === "tool" || declaration.kind === "server";
 
@@ -23,26 +23,26 @@ export function describeExcluded({ found: { pack }, declaration, reason, message
   return { name, source, reason, message };
 }
 
-/** Subprocess servers, or what may be some, that have an error. */
+/** Servers with an error that a session would otherwise start. */
 export function collectUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
   const skipped = inspected.items
     .filter((item) => item.declaration.kind === "server" && unusable.has(item))
     .map((item): SkippedTool => {
-      const message = unusable.get(item)?.message ?? "Its definition cannot be used.";
+      const message = unusable.get(item)?.message ?? "Its definition is invalid.";
       const source = describeSource(inspected, item);
       return { name: item.declaration.name, source, reason: "Invalid", message };
     });
   return { candidates: [], skipped, problems: [] };
 }
 
-/** Throws `TrailblazeError` `ToolsetNotFound` for one that is not there: to show nothing would be no answer. */
+/** The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound` for an unknown one. */
 export function findShownToolsets(
   wanted: readonly string[] | undefined,
   toolsets: readonly SessionToolset[],
 ): string[] | undefined {
   const known = toolsets.map(({ name }) => name);
   return wanted?.map((reference) => {
-    // A qualified name of a toolset stands for the group of that short name, into which it was merged.
+    // Toolsets are merged by short name, so a qualified name selects the merged one.
     const name = reference.slice(reference.lastIndexOf("/") + 1);
     if (known.includes(name)) return name;
     const nearest = findNearestNames(name, known);

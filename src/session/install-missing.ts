@@ -15,25 +15,24 @@ import { selectPacks } from "./select-packs.ts";
 export interface MissingPacksOptions {
   cwd?: string;
   config?: string | Readonly<Record<string, unknown>>;
-  /** Install whatever is missing; without it only what `packs.autoInstall` of the config matches. */
+  /** Installs every missing pack; otherwise only those that the config's `packs.autoInstall` matches. */
   install?: boolean;
   signal?: AbortSignal;
-  /** Told of each command of the package manager before it runs. */
+  /** Called with each command of the package manager before it runs. */
   onInstall?: (command: string) => void;
 }
 
 export interface ReferredPacksOptions extends Omit<MissingPacksOptions, "config"> {
-  /** Names of tools that are to be called. */
+  /** Names of the tools that will be called. */
   calls?: readonly string[];
 }
 
-/** A pack that needs another, which needs another, and so on, is nobody's intention. */
+/** A safety limit: packs may refer to packs that refer to further packs. */
 const mostInstalls = 20;
 
 /**
- * Does something that may need packs which are not installed, and installs them where that is allowed: by `install`, or
- * by the config's `packs.autoInstall`; never what `packs.deny` shuts out. Otherwise what it throws, as
- * `PackNotInstalled`, is thrown.
+ * Runs `work`, installing the packs that it misses if `install` or the config's `packs.autoInstall` allows it; never
+ * those that `packs.deny` excludes. Otherwise its errors, such as `PackNotInstalled`, are thrown.
  */
 export async function withMissingPacks<Value>(
   options: MissingPacksOptions,
@@ -52,7 +51,7 @@ export async function withMissingPacks<Value>(
       const { name, range } = splitSpec(missing);
       if (!mayInstall(name, packs, install)) throw error;
       const { added, problems } = await installPack(name, [range], packs, { ...options, cwd });
-      // What an added pack misses itself is the next to be installed.
+      // An added pack may itself refer to missing packs, which are installed next.
       const [failed] = problems.filter(
         ({ severity, code }) => severity === "error" && (added.length === 0 || code !== "PackNotInstalled"),
       );
@@ -70,7 +69,7 @@ async function installPack(
   const { installMissing } = await import("../npm/install-missing.ts");
   return installMissing([{ name, ranges }], {
     cwd,
-    // Who names a pack in full has chosen it, whatever it looks like.
+    // A qualified name in the config is a deliberate choice, even if it is similar to another.
     allowSimilar: autoInstall.includes(qualifyPackageName(name)),
     ...(signal === undefined ? {} : { signal }),
     ...(onInstall === undefined ? {} : { onCommand: onInstall }),
@@ -89,9 +88,9 @@ function mayInstall(name: string, packs: SessionConfig["packs"], install: boolea
 }
 
 /**
- * Installs what a session would refer to and does not find, as far as that is allowed: the packs that the config's
- * toolsets and the session's `calls` name, those that packs of the session name, and so on. What cannot be installed is
- * told, and stands in the way of nothing else. Throws `TrailblazeError` where it is one of the calls.
+ * Installs missing packs as far as that is allowed: those that the config's toolsets and the session's `calls` name,
+ * those that packs of the session name, and so on. A pack that cannot be installed is returned as a problem. Throws
+ * `TrailblazeError` if a call needs it.
  */
 export async function installReferredPacks(
   {
@@ -105,7 +104,7 @@ export async function installReferredPacks(
   const { cwd = process.cwd(), install = false, calls = [] } = options;
   const { port, createEvaluator } = createInspectionPorts();
   const references = [...calls, ...[...toolsets.values()].flat()];
-  // The config's servers are not a session's, but the same copy of a pack serves them.
+  // The config's servers do not run in a session, but use the same installed packs.
   const ofServers = servers.flatMap((server) => [...server.tools, ...server.toolsets, ...server.prompts]);
   const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
   const tried = new Set<string>();
@@ -118,7 +117,7 @@ export async function installReferredPacks(
     const isThere = (name: string) =>
       found.resolvePackage(name) !== undefined ||
       found.packs.some(({ pack }) => pack.name === name) ||
-      // `server/tool` means the user's own server, not the package that has its name.
+      // `server/tool` names a server of the config, even if a package has the same name.
       subprocessServers.some((server) => server.name === name);
     const items = selected.flatMap((pack) => pack.items);
     const missing = findQualifiedNames(items, references).find(
@@ -134,7 +133,7 @@ export async function installReferredPacks(
     const change = await installPack(packageName, ranges, policy, { ...options, cwd });
     if (change.added.length > 0) continue;
     const [failed] = change.problems;
-    // Without its tool a call is nothing; a session goes on without.
+    // A call needs its tool; a session can go on without it.
     if (failed !== undefined && called.has(packageName)) throw new TrailblazeError(failed);
     problems.push(...change.problems);
   }

@@ -2,7 +2,7 @@ import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 
-/** A tool of the host itself, or a server of the user's own, as the project's config names it. */
+/** A tool or a subprocess server that the project's config defines. */
 export interface BuiltInItem {
   kind: "tool" | "server";
   name: string;
@@ -11,8 +11,8 @@ export interface BuiltInItem {
 }
 
 /**
- * Lists the tools and servers that the project's config defines. Trust level: discovery; nothing is started.
- * Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`.
+ * Lists the tools and servers that the project's config defines. Trust level: discovery; starts nothing. Throws
+ * `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`.
  */
 export async function listBuiltIns({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<BuiltInItem[]> {
   const port = createNodeInspectionPort();

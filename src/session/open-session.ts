@@ -40,14 +40,14 @@ import {
   type OwnTool,
 } from "./tool-candidates.ts";
 
-/** Whether a session can do without a server of the user's own; who looks for faults wants to see them all. */
+/** Whether a failing server of the config rejects the start, or is reported (for `doctor`, which shows all problems). */
 export interface OpeningRules {
   userServers: "needed" | "reported";
-  /** Gets what the session is going to miss; gives what is wrong with that. */
+  /** Installs packs that the session would miss; resolves with problems. */
   installMissing?(config: SessionConfig): Promise<readonly Problem[]>;
 }
 
-/** Opens one session; holds what it has started so far, so that a start that fails leaves nothing behind. */
+/** Opens one session. Holds what it has started, so that a failed start ends all of it. */
 class Opening {
   readonly #inspection = createInspectionPorts();
   readonly #options: SessionOptions;
@@ -92,7 +92,7 @@ class Opening {
     aborted.catch(() => {});
     try {
       if (signal !== undefined) resources.follow(signal);
-      // What is given up goes on to its next step, which finds the session closed and can start nothing.
+      // After an abort, `#open` stops at its next step, because the session is closed.
       return await Promise.race([this.#open(cwd), aborted]);
     } catch (error) {
       await resources.close(error);
@@ -113,7 +113,7 @@ class Opening {
       this.#resources.add(() => callback.close());
       this.#processes.callback = callback;
     }
-    // The user's own servers boot while packs are looked for.
+    // The config's servers start while packs are found.
     const own = config.subprocessServers.map((server, index) =>
       this.#processes.startServer(planUserServer(server, config, index)),
     );
@@ -128,7 +128,7 @@ class Opening {
     const inspection = this.#inspection;
     const found = await this.#resources.step(findPacks(inspection.port, { cwd, policy: config.packs }));
     this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
-    // A pack whose field cannot be read brings nothing that could be broken.
+    // A pack with an unreadable field has no items that could be checked.
     for (const { pack } of found.packs) {
       const isOwn = pack.origin !== "transitive" && pack.origin !== "global" && !pack.shadowed;
       const isLetIn = isAllowed(config.packs, pack.qualifiedName, [], { isTransitive: false });
@@ -154,7 +154,7 @@ class Opening {
       packs.push(checked);
     }
     const packServers = packs.map((pack) => this.#startPackServers(pack));
-    // A user's server that does not start fails the session at once; the rest need not be waited for.
+    // A failing server of the config fails the session immediately.
     await this.#resources.step(
       Promise.all([ownReady, ...packServers.flat().map(({ ready }) => this.#unlessFatal(ready))]),
     );
@@ -193,17 +193,17 @@ class Opening {
     return this.#register([...contributions, excluded], packs, registry);
   }
 
-  /** A broken item of a pack is left out, unless the config says that it fails the session. */
+  /** Excludes a broken item of a pack, or throws if the config says so. */
   #failForErrors(problems: readonly Problem[]): void {
     if (this.#config.packs.onError !== "fail") return;
     const broken = problems.find(makesUnusable);
     if (broken !== undefined) throw new TrailblazeError(broken);
   }
 
-  /** A problem of a server or of code that runs, which may come up at any time. */
+  /** Reports a problem of a server or of code, which can occur at any time. */
   #reportLater(problem: Problem): void {
     this.#problems.push(problem);
-    // Before there are calls there is no session, and whoever opens it finds the problem in its list.
+    // Before the session is open, the problem is part of its list.
     const { onProblem } = this.#options;
     if (this.#calls !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
   }
@@ -214,7 +214,7 @@ class Opening {
       .map((item) => this.#processes.startServer(planPackServer(inspected, item)));
   }
 
-  /** A server of the user's own that does not start is a fault of the line that names it. */
+  /** Adds the place in the config to the failure of a server that the config defines. */
   async #whenReady({ ready, plan }: SessionServer): Promise<unknown> {
     try {
       return await ready;
@@ -228,7 +228,7 @@ class Opening {
     }
   }
 
-  /** A pack's server that does not start is left out, unless the config says that this fails the session. */
+  /** Excludes a pack's server that fails to start, or throws if the config says so. */
   async #unlessFatal(ready: Promise<unknown>): Promise<void> {
     await ready.catch((error: unknown) => {
       if (this.#config.packs.onError === "fail") throw error;
@@ -260,7 +260,7 @@ class Opening {
     const { registered, skipped } = registerTools(candidates, config, config.nameCollisions);
     const collected = collectToolsets({ config, packs, registered, registry });
     const problems = contributions.flatMap((one) => one.problems);
-    // What is of no pack is of the config, or of what the host was handed.
+    // A problem without a pack is in the config, or in the options.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
     const ofConfig = [
       ...problems.filter(isOfConfig),

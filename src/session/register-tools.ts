@@ -1,9 +1,9 @@
 import { findCollisions, numberNames } from "../qualified-names/advertised-names.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
-import { type DeviceContext, whyUnfit } from "./filter-tools.ts";
+import { type DeviceContext, explainUnfit } from "./filter-tools.ts";
 import type { SkippedTool, ToolCandidate } from "./session-tool.ts";
 
-/** A source in words: what a collision has to name. */
+/** A source as text, for name collisions. */
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {
   const owner =
     type === "pack"
@@ -16,8 +16,8 @@ export function formatSource({ type, pack, version, server, file }: ToolSource):
 }
 
 /**
- * The tools that fit the session, in order and under names that are all different. Throws `TrailblazeError`
- * `NameCollision` for names that are not, unless they are to be numbered.
+ * The tools that fit the session, in order and with unique names. Throws `TrailblazeError` `NameCollision` if names
+ * collide, unless the config numbers them.
  */
 export function registerTools(
   candidates: readonly ToolCandidate[],
@@ -28,7 +28,7 @@ export function registerTools(
   const skipped: SkippedTool[] = [];
   for (const candidate of candidates) {
     const { name, source } = candidate.tool;
-    const unfit = whyUnfit(candidate.meta, context);
+    const unfit = explainUnfit(candidate.meta, context);
     if (unfit === undefined) registered.push(candidate);
     else skipped.push({ name, source, ...unfit });
   }

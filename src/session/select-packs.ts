@@ -6,7 +6,7 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { SkipReason } from "./session-tool.ts";
 
-/** An item that a session does not offer, and why. */
+/** An item that a session does not offer, and the reason. */
 export interface Excluded {
   found: FoundPack;
   declaration: Declaration;
@@ -14,7 +14,7 @@ export interface Excluded {
   message: string;
 }
 
-/** A pack, and the items of it that the session offers. */
+/** A pack and its items that the session offers. */
 export interface SelectedPack {
   found: FoundPack;
   /** In declared order. */
@@ -26,7 +26,7 @@ export interface Selection {
   excluded: Excluded[];
 }
 
-/** The order in which a pack's items count, and in which they are reported. */
+/** The order in which a pack's items are reported. */
 const order: readonly Kind[] = ["tool", "server", "toolset", "prompt"];
 
 export function declarationsOf({ extension }: FoundPack): Declaration[] {
@@ -34,9 +34,9 @@ export function declarationsOf({ extension }: FoundPack): Declaration[] {
 }
 
 /**
- * Selects the packs and items of a session: the project's own, its workspace's and its dependencies', as far as the
- * policy allows; a transitive one where the policy names it, or where a selected item refers to it.
- * `load` reads the definitions of selected items; their references may select more.
+ * Selects the packs and items of a session: those of the project, its workspace and its dependencies that the policy
+ * allows, and transitive ones that the policy names or that a selected item refers to. `load` reads the definitions of
+ * selected items; their references may select more.
  */
 export async function selectPacks(
   packs: readonly FoundPack[],
@@ -64,7 +64,7 @@ export async function selectPacks(
     }
     const items = [...loaded.values()].flatMap((pack) => pack.items);
     const referred = new Set(findQualifiedNames(items, references).map(({ packageName }) => packageName));
-    // What is referred to counts as wanted by the user; the policy's `transitive` is for the rest.
+    // A reference counts as a request of the user; the policy's `transitive` applies to other packs.
     pending = usable
       .filter((found) => !loaded.has(found) && found.pack.origin === "transitive")
       .filter(({ pack }) => referred.has(pack.name))
@@ -86,7 +86,7 @@ const isForOtherHosts = (problems: readonly { code: string }[]) =>
 
 function explain({ pack }: FoundPack, { name }: Declaration, policy: PacksPolicy) {
   if (isForOtherHosts(pack.problems)) {
-    const message = "Its pack is for other versions of Trailblaze.";
+    const message = "Its pack requires a different version of Trailblaze.";
     return { reason: "HostVersionUnsupported", message } as const;
   }
   const isAllowed = isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, {
@@ -95,7 +95,7 @@ function explain({ pack }: FoundPack, { name }: Declaration, policy: PacksPolicy
   return isAllowed
     ? ({
         reason: "NotTaken",
-        message: "The project does not depend on its pack; add it to `packs.transitive` to take it.",
+        message: "The project does not depend on its pack. Add it to `packs.transitive` to use it.",
       } as const)
-    : ({ reason: "Denied", message: "The config's `packs` does not allow it." } as const);
+    : ({ reason: "Denied", message: "The config's `packs` excludes it." } as const);
 }

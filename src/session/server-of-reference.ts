@@ -3,8 +3,8 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import type { SessionTool, SkippedTool } from "./session-tool.ts";
 
 /**
- * Explains a reference that begins with the name of a server of the config and was taken for a pack's: tools of
- * servers have no qualified names. `undefined` where the session has no such server.
+ * The error for a reference whose first part is a server of the config instead of a pack: tools of such servers have no
+ * qualified names. `undefined` if the session has no such server.
  */
 export function explainServerReference(
   reference: string,

@@ -2,8 +2,8 @@ import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
 import type { HandlerMemory } from "../runtime/handler-context.ts";
 
 /**
- * A session's memory: texts by key. Like a `Map`, and knows which keys are not to leave the process: whatever such a key
- * has ever held is a secret for as long as the session lasts.
+ * A session's memory: a `Map` of strings that knows which keys are sensitive. Every value that a sensitive key ever had
+ * is a secret until the session ends.
  */
 export class SessionMemory extends Map<string, string> {
   readonly #sensitive: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export class SessionMemory extends Map<string, string> {
 
   override set(key: string, value: string): this {
     if (typeof key !== "string" || typeof value !== "string") {
-      throw new TypeError("Memory holds texts by keys that are texts.");
+      throw new TypeError("Keys and values of memory must be strings.");
     }
     this.noteSecret(key, value);
     return super.set(key, value);
@@ -29,7 +29,7 @@ export class SessionMemory extends Map<string, string> {
     return this.#sensitive.has(key);
   }
 
-  /** What a tool may see, as an object for an envelope. `visible` are the keys its pack may see; default: all. */
+  /** The memory as an object for a call. `visible`: the keys that the tool's pack may see; default: all. */
   snapshot(visible?: readonly string[] | undefined): Record<string, string> {
     const shown = [...this].filter(
       ([key]) => !this.#sensitive.has(key) && (visible === undefined || visible.includes(key)),
@@ -37,33 +37,33 @@ export class SessionMemory extends Map<string, string> {
     return Object.fromEntries(shown);
   }
 
-  /** Keeps a value secret that a key is about to have, if that is sensitive. */
+  /** Registers the value as a secret if the key is sensitive. */
   noteSecret(key: string, value: string): void {
     if (value === "" || !this.#sensitive.has(key) || this.#known.has(value)) return;
     this.#known.add(value);
     this.#secrets = [...this.#known].sort((a, b) => b.length - a.length);
   }
 
-  /** Every value that a sensitive key has ever had, the longest first; the same list until there is another. */
+  /** Every value that a sensitive key ever had, longest first; the same array until it changes. */
   secrets(): readonly string[] {
     return this.#secrets;
   }
 
   /**
-   * A copy of JSON data without secrets: in texts and keys also as JSON and addresses write them, and where a number or
-   * a boolean reads like one. A secret shorter than 4 characters counts only where it is the whole text.
+   * A redacted copy of JSON data: secrets are replaced in strings and keys, also in the forms of JSON and URLs, as are
+   * equal numbers and booleans. A secret of fewer than 4 characters is replaced only as a whole string.
    */
   redact<Value>(value: Value): Value {
     return this.#redactor.redactValue(value);
   }
 
-  /** The same for text and for streams of it; knows what becomes secret later. */
+  /** A redactor for strings and streams. It uses the secrets of the moment. */
   createTextRedactor(): Redactor {
     return this.#redactor;
   }
 }
 
-/** A call's own view of the memory: reads go through to the session, writes wait for the call's success. */
+/** One call's view of the memory: reads see the session's, writes take effect when the call succeeds. */
 export class CallMemory implements HandlerMemory {
   readonly #memory: SessionMemory;
   readonly #visible: readonly string[] | undefined;
@@ -83,9 +83,9 @@ export class CallMemory implements HandlerMemory {
 
   set(key: string, value: string): void {
     if (typeof key !== "string" || typeof value !== "string") {
-      throw new TypeError("Memory holds texts by keys that are texts.");
+      throw new TypeError("Keys and values of memory must be strings.");
     }
-    // A call that fails may still say what it was about to keep.
+    // A call that fails may print the value before it is stored.
     this.#memory.noteSecret(key, value);
     this.#written.set(key, value);
   }
@@ -105,7 +105,7 @@ export class CallMemory implements HandlerMemory {
     return Object.fromEntries(seen);
   }
 
-  /** Makes the writes the session's. */
+  /** Applies the writes to the session's memory. */
   commit(): void {
     for (const [key, value] of this.#written) {
       if (value === undefined) this.#memory.delete(key);

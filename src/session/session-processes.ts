@@ -6,7 +6,7 @@ import { startServer } from "../mcp/client/start-server.ts";
 import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import type { CodeDiedError } from "../runtime/code-died-error.ts";
-import { CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
+import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
@@ -19,31 +19,31 @@ import type { SessionResources } from "./session-resources.ts";
 import { SessionServer } from "./session-servers.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
-/** Of what packs' code writes to stdout and stderr in a child. */
+/** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;
 
 export interface ProcessesOptions {
   sessionId: string;
   config: SessionConfig;
   memory: SessionMemory;
-  /** Gets whatever is started, to end it with the session. */
+  /** Holds everything that is started, to end it with the session. */
   resources: SessionResources;
   onCommand: SessionOptions["onCommand"];
-  /** Told of deaths, and of what servers do that they should not. */
+  /** Called for exits and for protocol violations of servers. */
   report(problem: Problem): void;
   log(entry: ToolLog): void;
 }
 
-/** What a session starts: its servers, and what runs its packs' code; and what their deaths mean to it. */
+/** The processes of a session: its servers and the runners of its packs' code. Handles their exits. */
 export class SessionProcesses {
   /** The folder with the logs, absolute. */
   readonly logDir: string;
   readonly runners: CodeRunners;
-  /** Where servers call back, once there is such a place. */
+  /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
   readonly #options: ProcessesOptions;
   readonly #logFiles = new LogFiles();
-  /** One for the whole session: what it starts shares one watcher. */
+  /** Shared, so that all processes have one watcher. */
   readonly #processes = createProcessPort();
 
   constructor(options: ProcessesOptions) {
@@ -54,7 +54,7 @@ export class SessionProcesses {
     resources.add(() => this.runners.close());
   }
 
-  /** Starts a server at once; `ready` of what is given says what became of it. */
+  /** Starts a server immediately; its `ready` settles when the start has succeeded or failed. */
   startServer(plan: ServerPlan): SessionServer {
     const { config, memory, resources, onCommand, report, log } = this.#options;
     resources.closing.throwIfAborted();
@@ -74,14 +74,14 @@ export class SessionProcesses {
         );
       },
       report,
-      onDeath: (exit) => this.#onDeath({ label, exit }),
+      onExit: (exit) => this.#onExit({ label, exit }),
     });
     resources.add(() => server.close());
     return server;
   }
 
-  /** A death that nothing was started for again. */
-  #onDeath(ended: ProcessEnded): void {
+  /** Handles an exit after which nothing was restarted. */
+  #onExit(ended: ProcessEnded): void {
     if (this.#options.config.crash === "isolate") return;
     void this.#options.resources.close(failure("SessionClosed", ended));
   }
@@ -130,22 +130,22 @@ export class SessionProcesses {
       processes: this.#processes,
     };
     const runner = await createRunner({ root, trusted: false, child, onLateError });
-    void runner.death?.then((death) => this.#onCodeDeath(owner, label, death));
+    void runner.exit?.then((error) => this.#onCodeExit(owner, label, error));
     return runner;
   }
 
-  /** A child with a pack's code has ended by itself: the same rule as for servers. */
-  #onCodeDeath(owner: CodeOwner, label: string, death: CodeDiedError): void {
+  /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
+  #onCodeExit(owner: CodeOwner, label: string, error: CodeDiedError): void {
     const { config, memory, resources, report } = this.#options;
     if (resources.closing.aborted) return;
-    this.runners.noteDeath(owner, death);
+    this.runners.noteExit(owner, error);
     const isRelaunched = config.crash === "relaunch" && this.runners.renew(owner);
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
-    const { stderr: stderrTail } = describeCodeDeath(death, (text) => memory.redact(text));
-    const { exitCode, signal, reason } = death;
+    const { stderr: stderrTail } = describeCodeExit(error, (text) => memory.redact(text));
+    const { exitCode, signal, reason } = error;
     const exit = { exitCode, signal, ...(reason && { reason }), stderrTail };
     const ended = { label, of: "code" as const, exit };
     report(createProblem("ServerDied", { ...ended, isRelaunched }, place));
-    if (!isRelaunched) this.#onDeath(ended);
+    if (!isRelaunched) this.#onExit(ended);
   }
 }

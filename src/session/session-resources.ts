@@ -2,8 +2,8 @@ import { failure } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 
 /**
- * Everything that a session has started, so that all of it ends with the session: when it is closed, when its start
- * fails or is given up, when a death ends it. What is started too late is ended at once.
+ * Everything that a session has started. All of it ends when the session is closed, when its start fails or is aborted,
+ * or when an exit ends the session. What is added later is ended immediately.
  */
 export class SessionResources {
   readonly #closing = new AbortController();
@@ -14,19 +14,19 @@ export class SessionResources {
     this.#closing.signal.addEventListener("abort", () => void this.end(), { once: true });
   }
 
-  /** Aborted, with the reason, when the session is over. */
+  /** Aborted with the reason when the session ends. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Makes the session's end that of a signal of the user's, until the session is over. */
+  /** Ends the session when the user's signal aborts. */
   follow(signal: AbortSignal): void {
     signal.throwIfAborted();
     const forget = whenAborted(signal, () => this.close(signal.reason));
     this.#ends.add(async () => forget());
   }
 
-  /** Takes over what was started. Throws the reason of the session's end, after ending it, where that came first. */
+  /** Adds a resource. If the session has ended, ends the resource and throws the session's reason. */
   add(end: () => Promise<unknown>): void {
     if (this.#closing.signal.aborted) {
       end().catch(() => {});
@@ -35,20 +35,20 @@ export class SessionResources {
     this.#ends.add(end);
   }
 
-  /** What a step of the start came to, unless the session is over meanwhile. */
+  /** Settles as the work does, or rejects when the session ends first. */
   async step<Value>(work: Promise<Value>): Promise<Value> {
     const value = await work;
     this.#closing.signal.throwIfAborted();
     return value;
   }
 
-  /** Says why the session is over, and ends everything. Idempotent. */
+  /** Ends the session with a reason, and everything in it. Idempotent. */
   close(reason: unknown = failure("SessionClosed", { reason: undefined })): Promise<void> {
     if (!this.#closing.signal.aborted) this.#closing.abort(reason);
     return this.end();
   }
 
-  /** Ends everything at once; resolves when all of it has ended. */
+  /** Ends everything in parallel; resolves when all of it has ended. */
   end(): Promise<void> {
     this.#ending ??= Promise.allSettled([...this.#ends].map((end) => end())).then(() => {});
     return this.#ending;

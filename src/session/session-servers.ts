@@ -5,15 +5,15 @@ import type { StartingServer } from "../mcp/client/start-server.ts";
 import { createProblem, describeExit, type Problem, type ProcessDeath } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 
-/** What starting servers takes of the session. */
+/** What a server needs from its session. */
 export interface SessionServerOptions {
   callback: CallbackEndpoint | undefined;
-  /** Spawns the process at once. */
+  /** Spawns the process immediately. */
   start(token: string | undefined, events: ServerReports): StartingServer;
   report(problem: Problem): void;
-  /** What happens to the session when the server dies and is not restarted. */
-  onDeath(death: ProcessDeath): void;
-  /** How often a server that dies is started again. */
+  /** Called when the server exits and is not restarted. */
+  onExit(exit: ProcessDeath): void;
+  /** How often the server is restarted after an exit. */
   relaunches: number;
 }
 
@@ -23,13 +23,13 @@ export interface ServerReports {
   onInvalidTool(name: string, reason: string): void;
 }
 
-/** How calls of a server that is gone fail, with the end of what it wrote to stderr. */
-export function describeServerExit(label: string, death: ProcessDeath): string {
-  const tail = death.stderrTail.trim();
-  return `The server "${label}" ${describeExit(death)}.${tail === "" ? "" : `\n${tail}`}`;
+/** The error of calls after a server has exited, with the end of its stderr. */
+export function describeServerExit(label: string, exit: ProcessDeath): string {
+  const tail = exit.stderrTail.trim();
+  return `Server "${label}" ${describeExit(exit)}.${tail === "" ? "" : `\n${tail}`}`;
 }
 
-/** A server of a session, from its start to its end; started again after a death where that is wanted. */
+/** A server of a session; it is restarted after an exit if the config says so. */
 export class SessionServer {
   readonly plan: ServerPlan;
   readonly #options: SessionServerOptions;
@@ -39,9 +39,9 @@ export class SessionServer {
   #current: ConnectedServer | undefined;
   #relaunchesLeft: number;
   #closing = false;
-  /** How it ended for good, where it did. */
-  death: ProcessDeath | undefined;
-  /** Tools that its `tools/list` gave and that are none. */
+  /** How it exited, if it is not restarted. */
+  exit: ProcessDeath | undefined;
+  /** Tools in its `tools/list` that are invalid. */
   readonly invalidTools: { name: string; reason: string }[] = [];
 
   /** Starts the process. */
@@ -67,10 +67,10 @@ export class SessionServer {
     });
     const connected = starting.ready.then((server) => {
       this.#current = server;
-      void server.death.then((death) => this.#onDeath(death));
+      void server.exit.then((exit) => this.#onExit(exit));
       return server;
     });
-    // Whoever needs it sees the failure; nobody may.
+    // Callers of `ready` see the failure; without any, it must not count as unhandled.
     connected.catch(() => {});
     return [starting, connected];
   }
@@ -80,16 +80,16 @@ export class SessionServer {
     return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
   }
 
-  #onDeath(death: ProcessDeath): void {
+  #onExit(exit: ProcessDeath): void {
     this.#current = undefined;
     if (this.#closing) return;
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
     if (this.#relaunchesLeft === 0) {
-      this.#lose(death);
+      this.#lose(exit);
       return;
     }
     this.#relaunchesLeft -= 1;
-    this.#reportDeath(death, { isRelaunched: true });
+    this.#reportExit(exit, { isRelaunched: true });
     const before = this.#connected;
     [this.#starting, this.#connected] = this.#start();
     this.#connected.then(
@@ -98,28 +98,28 @@ export class SessionServer {
         const { label } = this.plan;
         this.#options.report(createProblem("ToolListChanged", { label }, this.#place()));
       },
-      ({ cause, message }: Error) => this.#lose(death, cause instanceof Error ? cause.message : message),
+      ({ cause, message }: Error) => this.#lose(exit, cause instanceof Error ? cause.message : message),
     );
   }
 
-  #reportDeath(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartFault?: string } = {}): void {
+  #reportExit(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartFault?: string } = {}): void {
     const { label } = this.plan;
     this.#options.report(createProblem("ServerDied", { label, exit, ...restart }, this.#place()));
   }
 
-  #lose(death: ProcessDeath, restartFault?: string): void {
+  #lose(exit: ProcessDeath, restartFault?: string): void {
     if (this.#closing) return;
-    this.death = death;
-    this.#reportDeath(death, restartFault === undefined ? {} : { restartFault });
-    this.#options.onDeath(death);
+    this.exit = exit;
+    this.#reportExit(exit, restartFault === undefined ? {} : { restartFault });
+    this.#options.onExit(exit);
   }
 
-  /** The server, where it need not be waited for. */
+  /** The running server; `undefined` while it starts. */
   get current(): ConnectedServer | undefined {
     return this.#current;
   }
 
-  /** The server when it is ready to be called. Rejects with `TrailblazeError` `ServerStartFailed`. */
+  /** The server once it is ready. Rejects with `TrailblazeError` `ServerStartFailed`. */
   get ready(): Promise<ConnectedServer> {
     return this.#connected;
   }

@@ -3,11 +3,11 @@ import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { SessionServer } from "./session-servers.ts";
 
-/** A tool of a session, as its users see it. Texts are the author's own and not to be trusted. */
+/** A tool of a session, as its users see it. Its strings are the author's and not trusted. */
 export interface SessionTool {
   /** The advertised name, by which it is called. */
   name: string;
-  /** A built-in's is its name; `null` for tools of subprocess servers. */
+  /** The name, for a built-in; `null` for tools of subprocess servers. */
   qualifiedName: string | null;
   source: ToolSource;
   title?: string;
@@ -21,25 +21,25 @@ export interface SessionTool {
   toolsets: string[];
 }
 
-/** Why a tool, or a server with its tools, is not in a session. */
+/** Why a tool, or a server and its tools, is not in a session. */
 export type SkipReason =
-  /** It needs an agent that runs on the host. */
+  /** It requires an agent that runs on the host. */
   | "RequiresHost"
   | "DriverUnsupported"
   | "PlatformUnsupported"
-  /** Its pack is for other versions of Trailblaze. */
+  /** Its pack requires a different version of Trailblaze. */
   | "HostVersionUnsupported"
-  /** The config's `packs` shuts it out. */
+  /** The config's `packs` excludes it. */
   | "Denied"
-  /** Only other packages name its pack, and nothing taken refers to it. */
+  /** Its pack is only a transitive dependency, and no selected item refers to it. */
   | "NotTaken"
-  /** Its definition has an error. */
+  /** Its definition is invalid. */
   | "Invalid"
-  /** Its server did not start. */
+  /** Its server failed to start. */
   | "ServerFailed";
 
 export interface SkippedTool {
-  /** The advertised name where it is known, else the item's or the server's. */
+  /** The advertised name if it is known, otherwise the name of the item or the server. */
   name: string;
   source: ToolSource;
   reason: SkipReason;
@@ -54,7 +54,7 @@ export interface SessionToolset {
   tools: string[];
 }
 
-/** What carries out the calls of a tool. */
+/** How a tool's calls are executed. */
 export type ToolRoute =
   | ({ by: "code" } & RunnableTool)
   | {
@@ -65,7 +65,7 @@ export type ToolRoute =
       legacyContext: boolean;
     };
 
-/** A tool with what registration and calls need. */
+/** A tool and what its registration and its calls need. */
 export interface ToolCandidate {
   tool: SessionTool;
   meta: ToolMeta;
@@ -74,10 +74,10 @@ export interface ToolCandidate {
   bundle?: string;
 }
 
-/** A call of a recording: the advertised name, and the arguments it was given. */
+/** A recorded call: the advertised name, and the arguments of the call. */
 export type RecordedCall = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** As YAML that `trailblaze run` replays: a list, so that recordings can be appended to each other. */
+/** The recording as YAML for `trailblaze run`: an array, so that recordings can be concatenated. */
 export async function formatRecording(calls: readonly RecordedCall[]): Promise<string> {
   if (calls.length === 0) return "";
   const { stringify } = await import("yaml");

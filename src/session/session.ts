@@ -15,10 +15,10 @@ import type {
 } from "./session-tool.ts";
 import type { CallOptions, ToolCalls } from "./tool-calls.ts";
 
-/** Everything that opening a session came to. */
+/** The parts of an open session. */
 export interface SessionParts {
   id: string;
-  /** Absolute path of the folder with the servers' stderr. */
+  /** Absolute path of the folder with the logs of its processes. */
   logDir: string;
   candidates: readonly ToolCandidate[];
   toolsets: readonly SessionToolset[];
@@ -38,16 +38,16 @@ export class Session implements AsyncDisposable {
   /** A UUID. */
   readonly id: string;
   readonly logDir: string;
-  /** Every registered tool: built-ins, the user's servers', packs' by name; each in its declared order. */
+  /** Every registered tool: built-ins, tools of the config's servers, tools of packs by name; each in declared order. */
   readonly tools: readonly SessionTool[];
   readonly toolsets: readonly SessionToolset[];
-  /** Every tool that is installed and not registered, and why. */
+  /** Every tool that is installed but not registered, and why. */
   readonly skipped: readonly SkippedTool[];
-  /** What was wrong at the start, and what happened since. */
+  /** The problems at the start and since. */
   readonly problems: readonly Problem[];
-  /** Like a `Map` of texts. */
+  /** A `Map` of strings. */
   readonly memory: Map<string, string>;
-  /** The calls so far that succeeded and may be replayed; sensitive values are not in it. */
+  /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   readonly recording: readonly RecordedCall[];
   readonly #parts: SessionParts;
   readonly #byName = new Map<string, ToolCandidate>();
@@ -71,7 +71,7 @@ export class Session implements AsyncDisposable {
     this.#calls = parts.createCalls((name, caller) => this.#resolve(name, caller));
   }
 
-  /** The tools that a model is to see: those of the chosen toolsets, or all, without those that are not for models. */
+  /** The tools for a model: those of the selected toolsets, or all, without those that are not for models. */
   toolsForLlm(): SessionTool[] {
     const { shownToolsets } = this.#parts;
     const isShown = ({ toolsets }: SessionTool) =>
@@ -82,8 +82,8 @@ export class Session implements AsyncDisposable {
   /**
    * Calls a tool by its advertised or its qualified name. Trust level: execution.
    *
-   * Resolves for everything that a tool can do wrong: `variant` says how it went. Rejects with a `TrailblazeError`
-   * `ToolNotFound` or `SessionClosed`, or with the reason of `signal`.
+   * Resolves even if the tool fails: `variant` says how the call ended. Rejects with a `TrailblazeError` `ToolNotFound`
+   * or `SessionClosed`, or with the reason of `signal`.
    */
   async callTool(
     name: string,
@@ -94,7 +94,7 @@ export class Session implements AsyncDisposable {
     return this.#calls.callFromHost(this.#resolve(name, undefined), args, options);
   }
 
-  /** The tool of an advertised or a qualified name. Throws `TrailblazeError` `ToolNotFound` with near names. */
+  /** The tool with an advertised or a qualified name. Throws `TrailblazeError` `ToolNotFound` with similar names. */
   findTool(name: string): SessionTool {
     return this.#resolve(name, undefined).tool;
   }
@@ -112,7 +112,7 @@ export class Session implements AsyncDisposable {
         const qualifiedName = this.#qualify(name, from);
         const found = this.#byName.get(qualifiedName);
         if (found !== undefined) return found;
-        // It is installed, but not in the session, and whoever asks should learn why.
+        // The tool is installed but excluded; the error says why.
         const skipped = this.skipped.find(
           ({ source: { pack, item } }) =>
             pack !== undefined && qualifiedName === `${qualifyPackageName(pack)}/${item}`,
@@ -136,7 +136,7 @@ export class Session implements AsyncDisposable {
     });
   }
 
-  /** The qualified name of the tool that a reference leads to. Throws `TrailblazeError`. */
+  /** The qualified name of the tool that a reference names. Throws `TrailblazeError`. */
   #qualify(reference: string, from: ReferenceContext["from"]): string {
     try {
       return this.#parts.registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
@@ -146,7 +146,7 @@ export class Session implements AsyncDisposable {
     }
   }
 
-  /** Ends the session: its servers are told, then made to stop; calls under way reject. Idempotent. */
+  /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */
   close(): Promise<void> {
     return this.#parts.resources.close();
   }

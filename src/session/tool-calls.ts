@@ -6,11 +6,12 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
+import { quote } from "../problems/index.ts";
 import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
-import { type CodeRunners, describeCodeDeath } from "../runtime/code-runners.ts";
+import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
@@ -21,9 +22,9 @@ import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
-/** A message of a tool while it runs. */
+/** A log message of a tool. */
 export interface ToolLog {
-  /** Advertised name, or a server's name where it does not say which call it belongs to. */
+  /** The advertised name, or the server's name if the message does not belong to a call. */
   tool: string;
   level: string;
   data: unknown;
@@ -36,14 +37,14 @@ export interface ToolProgress {
 }
 
 export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason, after the server was told. */
+  /** Cancels the call, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds; default: the config's `timeouts.callMs`. */
+  /** Milliseconds. Default: the config's `timeouts.callMs`. */
   timeoutMs?: number | undefined;
   onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** What calls take of their session. */
+/** What calls need from their session. */
 export interface ToolCallsOptions {
   sessionId: string;
   config: SessionConfig;
@@ -51,21 +52,21 @@ export interface ToolCallsOptions {
   runners: CodeRunners;
   callback: CallbackEndpoint | undefined;
   validator: () => Promise<SchemaValidator>;
-  /** Aborted, with the error of a closed session, when the session ends. */
+  /** Aborted when the session ends, with the error `SessionClosed`. */
   closing: AbortSignal;
-  /** The tool that a name means to its caller. Throws `TrailblazeError` for an unknown one. */
+  /** The tool that a name refers to for its caller. Throws `TrailblazeError` for an unknown one. */
   resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate;
   record(name: string, args: Readonly<Record<string, unknown>>): void;
   log(entry: ToolLog): void;
 }
 
-/** One call under way. */
+/** One open call. */
 interface Invocation {
   id: string;
   candidate: ToolCandidate;
-  /** 0 for a call of the host, one more for each call inside another. */
+  /** 0 for a call of the host, one more for each nested call. */
   depth: number;
-  /** Whether the call, if it succeeds, belongs into the recording. */
+  /** Whether to record the call if it succeeds. */
   recorded: boolean;
   args: Record<string, unknown>;
   signal: AbortSignal;
@@ -73,7 +74,7 @@ interface Invocation {
   onProgress: CallOptions["onProgress"];
 }
 
-/** Carries out calls: of the host, of tools in this process, and of servers through the callback. */
+/** Executes calls of the host, of tools in this process, and of servers through the callback. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   readonly #running = new Map<string, Invocation>();
@@ -82,29 +83,30 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** A call of the host. */
+  /** Executes a call of the host. */
   async callFromHost(candidate: ToolCandidate, args: unknown, options: CallOptions): Promise<ToolResult> {
     return this.#call(candidate, args, { ...options, depth: 0, recorded: true });
   }
 
-  /** A call of a server while it carries one out itself. */
+  /** Executes a call that a server makes during one of its own calls. */
   async callFromServer({ invocationId, depth, toolName, ...call }: CallbackCall): Promise<CallbackOutcome> {
     const outer = this.#running.get(invocationId);
     if (outer === undefined)
-      return { success: false, errorMessage: "The call that this belongs to is over." };
+      return { success: false, errorMessage: "The calling tool's own call has ended." };
     let candidate: ToolCandidate;
     try {
       candidate = this.#options.resolve(toolName, outer.candidate);
     } catch (error) {
       return { success: false, errorMessage: (error as Error).message };
     }
-    // The server of a tool checks what it is sent, but here the schema is the only thing the caller was promised.
+    // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (candidate.route.by === "server") {
       const validator = await this.#options.validator();
       const checked = validator.check(candidate.tool.inputSchema, call.arguments);
-      // A schema that cannot be used is between the host and the server's author, who checks all the same.
+      // An invalid schema is the server author's error, and the server still validates.
       if (!checked.ok && checked.schemaFault === undefined) {
-        return { success: false, errorMessage: `The arguments break the schema: ${checked.message}` };
+        const errorMessage = `Invalid arguments for ${quote(candidate.tool.name)}: ${checked.message}`;
+        return { success: false, errorMessage };
       }
     }
     const { signal } = call;
@@ -115,7 +117,7 @@ export class ToolCalls {
     return { success: true, text: result.message, ...(structuredContent ? { structuredContent } : {}) };
   }
 
-  /** A call inside another: of what is recorded, only the outermost. */
+  /** Executes a nested call. Of nested calls, only the outermost recordable one is recorded. */
   #callInside(
     candidate: ToolCandidate,
     args: unknown,
@@ -142,7 +144,7 @@ export class ToolCalls {
       whenAborted(one, () => stop.abort(one.reason)),
     );
     const limit = createLimit(stop, Math.max(1, timerMs(options.timeoutMs ?? config.timeouts.callMs)));
-    // What a tool says on the way may hold what is sensitive, as any other string.
+    // Progress messages may contain sensitive values, like any other string.
     const onProgress: CallOptions["onProgress"] = ({ message, ...step }) => {
       const clean = message === undefined ? step : { ...step, message: memory.redact(message) };
       notifyHost(() => options.onProgress?.(clean));
@@ -160,7 +162,7 @@ export class ToolCalls {
           ? await this.#callServer(invocation, route)
           : await this.#callCode(invocation, route);
       if (result.variant === "Success" && recorded && meta.isRecordable) {
-        // As they were given: what the tool's schema fills in here, it will fill in again.
+        // Recorded without the schema's defaults, which the replay adds again.
         this.#options.record(tool.name, route.by === "server" ? copied.args : JSON.parse(copied.json));
       }
       return result;
@@ -174,28 +176,28 @@ export class ToolCalls {
   }
 
   /**
-   * The result of a call that an error ended: the end of the process that carried it out, its time, or the error itself.
-   * Throws the reason of the signal where that ended the call.
+   * The result of a call that failed with an error: an exit of its process, a timeout, or the error itself. Throws the
+   * signal's reason if the caller canceled the call.
    */
   #failedCall(error: unknown, { candidate: { route }, signal, limit }: Invocation): ToolResult {
     const { closing, memory, runners } = this.#options;
-    // The end of a process may end the session, and the calls that it carried out are to learn which came first.
+    // An exit may end the session; its own calls must report the exit and not the closed session.
     const isByCaller = signal.aborted && !closing.aborted;
     if (route.by === "server") {
       const { server } = route;
-      const known = isByCaller ? undefined : server.death;
-      const death = error instanceof ServerCallError ? error.death : known;
-      if (death !== undefined) {
-        const { exitCode, signal: by, reason, stderrTail } = death;
+      const known = isByCaller ? undefined : server.exit;
+      const exit = error instanceof ServerCallError ? error.exit : known;
+      if (exit !== undefined) {
+        const { exitCode, signal: by, reason, stderrTail } = exit;
         const details = { exitCode, signal: by, ...(reason && { reason }), stderr: stderrTail };
-        return failedResult(describeServerExit(server.plan.label, death), "FatalError", details);
+        return failedResult(describeServerExit(server.plan.label, exit), "FatalError", details);
       }
     } else {
-      const known = isByCaller ? undefined : runners.deathOf(route.code.owner);
-      const death = error instanceof CodeDiedError ? error : known;
-      if (death !== undefined) {
-        const { exitCode, signal: by } = death;
-        const { message, stderr } = describeCodeDeath(death, (text) => memory.redact(text));
+      const known = isByCaller ? undefined : runners.exitOf(route.code.owner);
+      const exit = error instanceof CodeDiedError ? error : known;
+      if (exit !== undefined) {
+        const { exitCode, signal: by } = exit;
+        const { message, stderr } = describeCodeExit(exit, (text) => memory.redact(text));
         return failedResult(message, "FatalError", { exitCode, signal: by, stderr });
       }
     }
@@ -213,7 +215,7 @@ export class ToolCalls {
     return Object.hasOwn(policy, pack) ? policy[pack] : [];
   }
 
-  /** What an answer means, and its changes of the memory, after those of `callMemory`, where it is a success. */
+  /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
   #readAnswer(answer: CallToolResult, callMemory?: CallMemory): ToolResult {
     const { memory } = this.#options;
     const { result, memory: changes } = readToolResult(answer);
@@ -229,8 +231,7 @@ export class ToolCalls {
   ): Promise<ToolResult> {
     const { sessionId, callback, config, memory } = this.#options;
     const { label, key, pack } = server.plan;
-    if (server.death !== undefined)
-      return failedResult(describeServerExit(label, server.death), "FatalError");
+    if (server.exit !== undefined) return failedResult(describeServerExit(label, server.exit), "FatalError");
     const facts = {
       sessionId,
       invocationId: id,
@@ -241,7 +242,7 @@ export class ToolCalls {
     const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
     callback?.beginInvocation(id, key, depth, signal);
     try {
-      // While it is started again, the call waits for it within its own limits.
+      // During a restart, the call waits for the server within its own timeout.
       const connected = server.current ?? (await abortable(signal, () => server.ready));
       limit.end();
       const answer = await connected.callTool(
@@ -282,7 +283,7 @@ export class ToolCalls {
       },
       getRunner: async () => {
         const runner = await runners.get(owner);
-        // It may never end, and the call has a limit.
+        // `initialize` may never settle, so the call's timeout applies.
         if (initialize) await abortable(signal, () => runner.initialize(initialize, { options }));
         return runner;
       },
@@ -296,7 +297,7 @@ export class ToolCalls {
   }
 }
 
-/** What an entry of a bundle answers clients with as an error is a failure here, with code and data as details. */
+/** Converts a JSON-RPC error of a bundle's entry to a failed result, with code and data as details. */
 function toErrorResult({ error, uncaught }: Extract<BundleOutcome, { error: unknown }>): CallToolResult {
   const { code, data } = error;
   return {
@@ -307,16 +308,16 @@ function toErrorResult({ error, uncaught }: Extract<BundleOutcome, { error: unkn
 
 type Limit = ReturnType<typeof createLimit>;
 
-/** Aborts after a time, and tells whether that was why. */
+/** Aborts `stop` after a timeout; `isOver` then is true. */
 function createLimit(stop: AbortController, milliseconds: number) {
   const begun = performance.now();
   const elapsed = () => performance.now() - begun;
-  const message = `It gave no answer within ${milliseconds} ms.`;
+  const message = `The tool did not answer within ${milliseconds} ms.`;
   const limit = {
     message,
     isOver: false,
     restMs: () => Math.max(1, milliseconds - elapsed()),
-    /** For what runs without a pause, so that no timer gets a turn. */
+    /** For synchronous code, during which no timer fires. */
     isOverdue: () => elapsed() > milliseconds,
     end: () => clearTimeout(timer),
   };

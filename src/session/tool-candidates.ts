@@ -22,7 +22,7 @@ import type { CheckedPack } from "../validate/check-packs.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionTool, SkippedTool, ToolCandidate } from "./session-tool.ts";
 
-/** What one source brings. */
+/** What one source contributes to a session. */
 export interface Contribution {
   candidates: ToolCandidate[];
   skipped: SkippedTool[];
@@ -58,7 +58,7 @@ function describeTool(
   };
 }
 
-/** A tool of a pack, or of the host's own. */
+/** A tool of a pack or a built-in. */
 function createCandidate(
   tool: SessionTool,
   meta: ToolMeta,
@@ -68,7 +68,7 @@ function createCandidate(
   return { tool, meta, route: { by: "code", code: { ...code, inputSchema, outputSchema } } };
 }
 
-/** Options that the user sets and the tool does not have. */
+/** Problems for options in the config that the tool does not declare. */
 function findUnknownOptions(
   name: string,
   declared: unknown,
@@ -77,19 +77,19 @@ function findUnknownOptions(
   return Object.keys(given ?? {})
     .filter((key) => !(isRecord(declared) && Object.hasOwn(declared, key)))
     .map((key) => {
-      const reason = `the tool "${name}" has no option "${key}"`;
+      const reason = `tool "${name}" has no option "${key}"`;
       return createProblem("InvalidConfig", { reason }, { path: ["options", name, key] });
     });
 }
 
-/** A tool of the host itself, and where it is defined. */
+/** A built-in and where it is defined. */
 export interface OwnTool {
   definition: BuiltInDefinition;
-  /** From the config's top; `undefined` where it was handed over otherwise. */
+  /** Path in the config; `undefined` for one of the session's options. */
   path: Path | undefined;
 }
 
-/** What keeps a schema of a tool of the host's own from being used. */
+/** The first problem in a built-in's schemas. */
 function findOwnSchemaFault({ inputSchema, outputSchema }: BuiltInDefinition): Problem | undefined {
   for (const [key, schema] of Object.entries({ inputSchema, outputSchema })) {
     if (!isRecord(schema)) continue;
@@ -104,7 +104,7 @@ function findOwnSchemaFault({ inputSchema, outputSchema }: BuiltInDefinition): P
   return undefined;
 }
 
-/** The host's own tools, whose modules lie in the config's folder. */
+/** The built-ins, whose modules are in the config's folder. */
 export function collectOwnTools(tools: readonly OwnTool[], config: SessionConfig): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const owner: CodeOwner = { pack: undefined, root: config.directory };
@@ -116,9 +116,9 @@ export function collectOwnTools(tools: readonly OwnTool[], config: SessionConfig
       item: name,
       ...(isInFile ? { file: config.file as string } : {}),
     };
-    // A place has no key for a tool of the host's own.
+    // A problem's place has no key for a built-in.
     const report = ({ path: inside = [], ...problem }: Problem) => {
-      const message = `The tool ${quote(name)}: ${problem.message}`;
+      const message = `Tool ${quote(name)}: ${problem.message}`;
       contribution.problems.push({
         ...problem,
         message,
@@ -145,7 +145,7 @@ export function collectOwnTools(tools: readonly OwnTool[], config: SessionConfig
   return contribution;
 }
 
-/** The tools that a pack defines and the host runs. */
+/** The tools of a pack that the host runs. */
 export function collectPackTools({ inspected, unusable }: CheckedPack, config: SessionConfig): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const { pack } = inspected;
@@ -158,7 +158,7 @@ export function collectPackTools({ inspected, unusable }: CheckedPack, config: S
     const problem = unusable.get(item);
     const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
     if (definition === null || problem !== undefined || handler === undefined) {
-      const message = problem?.message ?? "Its definition cannot be used.";
+      const message = problem?.message ?? "Its definition is invalid.";
       contribution.skipped.push({ name, source, reason: "Invalid", message });
       continue;
     }
@@ -182,7 +182,7 @@ export function indexCode(contributions: readonly Contribution[]): Map<string, T
   return index;
 }
 
-/** The entries of a pack's bundles. `resolve` gives the qualified name of a tool that one refers to; it may throw. */
+/** The entries of a pack's bundles. `resolve` returns the qualified name of the tool that an entry refers to, or throws. */
 export async function collectBundles(
   { inspected, unusable }: CheckedPack,
   code: ReadonlyMap<string, ToolCode>,
@@ -230,7 +230,7 @@ export async function collectBundles(
   return contribution;
 }
 
-/** What is wrong with a schema that asks models for what the host puts in. */
+/** The problem of a schema that declares a parameter that the host adds. */
 function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | undefined {
   const [path] = findReservedParameters(schema);
   return path === undefined
@@ -238,7 +238,7 @@ function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | un
     : createProblem("ReservedParameter", { name: reservedParameter }, { path });
 }
 
-/** What MCP allows; `/` would make a name a qualified one. */
+/** The names that MCP allows, without `/`, which marks qualified names. */
 const allowedName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** The tools that a running server advertises, in its order. */
@@ -252,10 +252,10 @@ export function collectServerTools(server: SessionServer, tools: readonly Advert
       : server.plan.configPath === undefined
         ? {}
         : { path: server.plan.configPath };
-  // A place has no key for a tool of a server, nor for a server of the user's own.
-  const owner = pack === undefined ? ` of the server ${quote(server.plan.label)}` : "";
+  // A problem's place has no key for a tool of a server, or for a server of the config.
+  const owner = pack === undefined ? ` of server ${quote(server.plan.label)}` : "";
   const report = (name: string, { file: _, path: __, ...problem }: Problem) => {
-    const message = `The tool ${quote(name)}${owner}: ${problem.message}`;
+    const message = `Tool ${quote(name)}${owner}: ${problem.message}`;
     contribution.problems.push({ ...problem, message, ...place });
   };
   for (const { name, reason } of server.invalidTools) {
@@ -280,7 +280,7 @@ export function collectServerTools(server: SessionServer, tools: readonly Advert
         by: "server",
         server,
         advertisedName: name,
-        // A strict server would refuse the call; `_meta.trailblaze` says the same.
+        // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
         legacyContext: legacyContext && !mayRefuseContext(inputSchema),
       },
     });

@@ -149,10 +149,10 @@ describe("inputs", () => {
   test.each([
     [
       { x: "${{ request.arguments.region.code? }}" },
-      'The tool\'s `inputs` cannot be made: "request.arguments.region.code": there is no region (character 19).',
+      'Cannot evaluate the tool\'s `inputs`: "request.arguments.region.code": there is no region (character 19).',
     ],
-    ["${{ request.arguments.city }}", "The tool's `inputs` cannot be made: they must be an object."],
-    ["${{ request.arguments.none? }}", "The tool's `inputs` cannot be made: they must be an object."],
+    ["${{ request.arguments.city }}", "Cannot evaluate the tool's `inputs`: the value must be an object."],
+    ["${{ request.arguments.none? }}", "Cannot evaluate the tool's `inputs`: the value must be an object."],
   ])("without a value are an error result, and the handler does not run: %j", async (inputs, message) => {
     const invoke = async (): Promise<Outcome> => expect.fail("the handler ran");
     expect(await runBundleEntry(compileEntry({ inputs }), request, invoke)).toEqual({
@@ -210,18 +210,14 @@ describe("a result", () => {
   });
 
   test.each<[unknown, unknown, string]>([
-    ["${{ result }}", 7, "is not what MCP allows: it must be an object."],
-    [{ isError: true }, 7, "is not what MCP allows: /content must be a list of blocks with a type."],
-    [
-      { content: "${{ result }}" },
-      "x",
-      "is not what MCP allows: /content must be a list of blocks with a type.",
-    ],
+    ["${{ result }}", 7, "it must be an object."],
+    [{ isError: true }, 7, "/content"],
+    [{ content: "${{ result }}" }, "x", "/content"],
     [{ content: [{ type: "text", text: "${{ result }}" }] }, 7, "/content/0/text must be string."],
     [{ content: [], isError: "${{ result }}" }, "yes", "/isError must be boolean."],
     [{ content: [], structuredContent: "${{ result }}" }, [1], "/structuredContent must be object."],
     [{ content: "${{ result.blocks }}" }, {}, '"result.blocks": there is no blocks (character 8).'],
-    [{ content: [] }, 1n, "JSON cannot hold: it holds a BigInt."],
+    [{ content: [] }, 1n, "it holds a BigInt."],
   ])("of %j that cannot be is an error result", async (template, returned, message) => {
     const result = await run(template, returned);
     expect(result.isError).toBe(true);

@@ -91,14 +91,14 @@ describe("what JSON cannot hold is an error and no throw", () => {
     ["a Set", new Set([1]), "holds a Set"],
     ["an Error", new Error("x"), "holds an Error"],
     ["bytes", new Uint8Array(2), "holds binary data"],
-    ["depth", deep, "is too large or nests too deep"],
+    ["depth", deep, "is too large or nested too deeply"],
     ["a getter that throws", throwing, "throws when it is read"],
     ["a revoked proxy", proxy, "throws when it is read"],
   ])("%s", (_what, value, words) => {
     const { isError, content } = toCallToolResult(value);
     expect(isError).toBe(true);
     expect(content).toHaveLength(1);
-    expect(content[0]?.text).toBe(`The handler returned something that JSON cannot hold: it ${words}.`);
+    expect(content[0]?.text).toBe(`The handler returned a value that JSON cannot represent: it ${words}.`);
   });
 
   test.each([
@@ -118,7 +118,7 @@ describe("what JSON cannot hold is an error and no throw", () => {
     [{ content: [], isError: "yes" }, "/isError must be boolean"],
   ])("nor is %j sent, which MCP does not allow", (value, fault) => {
     expect(toCallToolResult(value)).toEqual({
-      ...text(`The handler returned a result that MCP does not allow: ${fault}.`),
+      ...text(`The handler returned an invalid MCP result: ${fault}.`),
       isError: true,
     });
   });
@@ -141,7 +141,9 @@ describe("structuredContent", () => {
 
   test("that breaks it is an error that names the path", async () => {
     expect(await checkStructuredContent(toCallToolResult({ n: "x" }), schema, validator)).toEqual({
-      ...text("The tool's structuredContent breaks its outputSchema: /m is required; /n must be number"),
+      ...text(
+        "The tool's structuredContent does not match its outputSchema: /m is required; /n must be number",
+      ),
       isError: true,
     });
   });

@@ -73,15 +73,15 @@ describe("a handler is found", () => {
 
 describe("a handler that is not there is an error result", () => {
   test.each([
-    ["./none.mjs#a", 'There is no module "./none.mjs" in the package.'],
-    ["./folder#a", 'There is no module "./folder" in the package.'],
-    ["./a.mjs#none", 'The module "./a.mjs" has no export "none".'],
-    ["./a.mjs#toString", 'The module "./a.mjs" has no export "toString".'],
-    ["./a.mjs", 'The module "./a.mjs" has no default export.'],
-    ["./a.mjs#text", 'The module "./a.mjs" has no export "text" that is a function.'],
-    ["../outside.mjs#a", 'The module "../outside.mjs" lies outside the package.'],
-    ["./link.mjs#a", 'The module "./link.mjs" lies outside the package.'],
-    ["./then.mjs#a", 'The module "./then.mjs" exports a function called then.'],
+    ["./none.mjs#a", 'Module "./none.mjs" not found in the package.'],
+    ["./folder#a", 'Module "./folder" not found in the package.'],
+    ["./a.mjs#none", 'Module "./a.mjs" has no export "none".'],
+    ["./a.mjs#toString", 'Module "./a.mjs" has no export "toString".'],
+    ["./a.mjs", 'Module "./a.mjs" has no default export.'],
+    ["./a.mjs#text", 'Module "./a.mjs" has no export "text" that is a function.'],
+    ["../outside.mjs#a", 'Module "../outside.mjs" is outside the package.'],
+    ["./link.mjs#a", 'Module "./link.mjs" is outside the package.'],
+    ["./then.mjs#a", 'Module "./then.mjs" exports a function named then.'],
     ["./throws.mjs#a", "no configuration"],
   ])("%s: %s", async (handler, message) => {
     const root = makePack({
@@ -115,7 +115,7 @@ describe("what a handler throws is an error result with its message", () => {
     ["throw new Error('')", "Error"],
     ["throw new Proxy({}, { get() { throw 1 } })", "The handler failed."],
     ["throw Object.assign(new Error('x'), { message: { toString() { throw 1 } } })", "Error"],
-    ["return 1n", "The handler returned something that JSON cannot hold: it holds a BigInt."],
+    ["return 1n", "The handler returned a value that JSON cannot represent: it holds a BigInt."],
   ])("%s", async (body, message) => {
     const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
     expect(await call("./a.mjs#a")).toEqual({ content: [{ type: "text", text: message }], isError: true });
@@ -205,7 +205,7 @@ describe("what a handler is given", () => {
     expect(seen).toEqual([
       ["info", { n: 1 }],
       ["error", "logged"],
-      ["info", "(something that JSON cannot hold)"],
+      ["info", "(not representable as JSON)"],
       ["info", null],
       [1, 2, "half"],
       ["k", "v"],
@@ -216,8 +216,11 @@ describe("what a handler is given", () => {
 
   test.each([
     ["callTool('x', 'text')", "Arguments must be an object."],
-    ["callTool('x', { a: 1n })", "Arguments must be JSON, but what was given holds a BigInt."],
-    ["progress('half')", "Progress is told as progress(number, number?, string?)."],
+    ["callTool('x', { a: 1n })", "Arguments must be JSON, but the value holds a BigInt."],
+    [
+      "progress('half')",
+      "Call progress with a number, optionally the total (a number) and a message (a string).",
+    ],
   ])("refuses %s", async (code, message) => {
     const { textOf } = createRunner({
       "a.mjs": `export const a = async (_, { callTool, progress }) => { await ${code} }`,
@@ -242,7 +245,7 @@ describe("what a handler is given", () => {
       {},
       { log: note, progress: note, memory, callTool: async (...all) => note(all) },
     );
-    expect(await textOf("./a.mjs#use")).toBe("The call has ended, and calls no other tool.");
+    expect(await textOf("./a.mjs#use")).toBe("The call has ended, so it cannot call other tools.");
     expect(seen).toEqual([]);
   });
 });
@@ -290,7 +293,7 @@ describe("initialize", () => {
     await expect(init()).rejects.toThrow("no 1");
     await expect(init()).rejects.toThrow("no 1");
     await expect(runner.initialize(inModule(root, "./a.mjs#none"), { options: {} })).rejects.toThrow(
-      'The module "./a.mjs" has no export "none".',
+      'Module "./a.mjs" has no export "none".',
     );
   });
 });

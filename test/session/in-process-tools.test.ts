@@ -181,8 +181,8 @@ describe("a tool that the host runs", () => {
     expect(jsonOf(result)).toEqual({ inner: "inner", isError: false, user: "inner" });
     const nest = (depth: number): Record<string, unknown> =>
       depth === 0 ? { tool: "list", args: {} } : { tool: "outer", args: nest(depth - 1) };
-    expect((await session.callTool("outer", nest(1))).message).not.toContain("deeper");
-    expect((await session.callTool("outer", nest(2))).message).toContain("deeper than 2");
+    expect((await session.callTool("outer", nest(1))).message).not.toContain("more than");
+    expect((await session.callTool("outer", nest(2))).message).toContain("more than 2");
   });
 
   test("may use its pack's short names", async () => {

@@ -24,14 +24,14 @@ describe("a server that sends a message of more than 32 MiB", () => {
 
   test("is ended, and the call, the problem and later calls say why", async () => {
     const session = await openForTest(makeProject({}), { config: { ...config, crash: "isolate" } });
-    const words = 'The server "probe" was terminated because it sent a message of more than 32 MiB.';
+    const message = expect.stringContaining("32 MiB");
     const result = await session.callTool("probe_result", args);
-    expect(result).toMatchObject({ variant: "FatalError", message: words });
+    expect(result).toMatchObject({ variant: "FatalError", message });
     expect(result.details).toMatchObject({ reason: "it sent a message of more than 32 MiB" });
     expect(session.problems).toMatchObject([
       { code: "ServerDied", args: { label: "probe", exit: { reason: expect.stringContaining("32 MiB") } } },
     ]);
-    expect(await session.callTool("probe_params")).toMatchObject({ variant: "FatalError", message: words });
+    expect(await session.callTool("probe_params")).toMatchObject({ variant: "FatalError", message });
   });
 
   test("ends the session by default, which says why", async () => {

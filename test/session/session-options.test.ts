@@ -65,7 +65,7 @@ describe("an option of a wrong type is refused, by name", () => {
     ["memory", "ab"],
     ['"userId"', { userId: 42 }, "memory"],
     ['"userId"', [["userId", 42]], "memory"],
-    ["Memory", [5], "memory"],
+    ["memory", [5]],
     ["toolsets", "auth"],
     ["builtIns", {}],
   ])("%s: %j", (name, value, option = name) => {

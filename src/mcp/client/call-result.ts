@@ -5,7 +5,7 @@ import { type JsonObject, own } from "./incoming-message.ts";
 const isBlock = (value: unknown): value is ContentBlock =>
   isRecord(value) && typeof own(value, "type") === "string";
 
-/** The result of `tools/call`, only its four keys; or what is wrong with it. Content may be missing, as in the SDK. */
+/** The four keys of a `tools/call` result, or why it is invalid. `content` may be missing, as in the SDK. */
 export function readCallResult(result: JsonObject): CallToolResult | { fault: string } {
   const content = own(result, "content") ?? [];
   const structuredContent = own(result, "structuredContent");

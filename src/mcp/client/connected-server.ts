@@ -1,23 +1,23 @@
 import type { ProcessDeath } from "../../problems/index.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
 
-/** How a server is started. Environment and folder are complete: nothing is inherited besides. */
+/** How to start a server. Environment and folder are complete: it inherits nothing else. */
 export interface ServerLaunch {
-  /** For messages and log files: the user's name of the server, or its qualified name. */
+  /** For messages and log files: the server's name in the user's config, or its qualified name. */
   label: string;
   command: string;
   args: readonly string[];
   /** Absolute. */
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Absolute path of the file its stderr is appended to (its folder exists); `undefined` for none. */
+  /** Absolute path of the file that its stderr is appended to, in an existing folder; `undefined` for none. */
   logFile: string | undefined;
-  /** Texts that reach no log, error or stderr tail: those of the moment, asked for again and again. */
+  /** Strings to remove from logs, errors and stderr tails. Called each time, because the list can change. */
   secrets: () => readonly string[];
   timeouts: { handshakeMs: number; listMs: number };
 }
 
-/** A tool as the server's `tools/list` gave it. Names are unique to nothing yet; texts are hostile. */
+/** A tool from the server's `tools/list`. Names may not be unique; strings are hostile. */
 export interface AdvertisedTool {
   name: string;
   title?: string;
@@ -35,48 +35,48 @@ export interface ServerCall {
 }
 
 export interface ServerCallOptions {
-  /** Aborting sends `notifications/cancelled` once and rejects with the signal's reason. */
+  /** When it aborts, `notifications/cancelled` is sent once and the call rejects with its reason. */
   signal?: AbortSignal | undefined;
   timeoutMs: number;
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
 }
 
-/** What a call to a server can reject with, other than the reason of its `signal`. */
+/** A failed call to a server. A call rejects with this or with the reason of its `signal`. */
 export class ServerCallError extends Error {
   override readonly name = "ServerCallError";
-  /** `died`: the process ended; `timeout`; `protocol`: an error answer or one of a wrong shape; `closed`: by us. */
-  readonly reason: "died" | "timeout" | "protocol" | "closed";
-  readonly death: ProcessDeath | undefined;
+  /** `exited`: the process ended; `timeout`; `protocol`: an error answer or an invalid one; `closed`: by us. */
+  readonly reason: "exited" | "timeout" | "protocol" | "closed";
+  readonly exit: ProcessDeath | undefined;
 
-  constructor(reason: ServerCallError["reason"], message: string, death?: ProcessDeath) {
+  constructor(reason: ServerCallError["reason"], message: string, exit?: ProcessDeath) {
     super(message);
     this.reason = reason;
-    this.death = death;
+    this.exit = exit;
   }
 }
 
-/** A process that speaks MCP, after its handshake and the listing of its tools. */
+/** A running MCP server, after its handshake and the listing of its tools. */
 export interface ConnectedServer {
   readonly label: string;
   readonly pid: number;
   readonly serverInfo: { name: string; version: string };
-  /** Every page of `tools/list`, in the server's order; stays as it was when the list changes. */
+  /** Every page of `tools/list`, in the server's order. Later changes of the list are not included. */
   readonly tools: readonly AdvertisedTool[];
   callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
-  /** Resolves when the process has ended without being asked to; never rejects. */
-  readonly death: Promise<ProcessDeath>;
-  /** Ends it: stdin closed, 5 s, SIGTERM, 2 s, SIGKILL, to the whole process group. Idempotent. */
+  /** Resolves when the process exits unexpectedly; never rejects. */
+  readonly exit: Promise<ProcessDeath>;
+  /** Ends its process group: closes stdin, sends SIGTERM after 5 s and SIGKILL after 2 s more. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What a server does that is worth a problem and ends nothing. */
+/** Events of a server that are reported as problems but do not end it. */
 export interface ServerEvents {
-  /** A line on stdout that is no protocol (already shortened, control characters as they came). Called once a server for the first, not for each. */
+  /** The first line on stdout that is not MCP, shortened; control characters are included. Called once per server. */
   onStdoutNoise(line: string): void;
-  /** `notifications/tools/list_changed`; once. */
+  /** `notifications/tools/list_changed`. Called once. */
   onToolListChanged(): void;
-  /** A tool that the server lists and that is left out, because it has no name (`name` is empty) or no schema. */
+  /** A listed tool that is excluded: it has no name (then `name` is empty) or no schema. */
   onInvalidTool(name: string, reason: string): void;
-  /** `notifications/message` of the server, secrets taken out of its texts. */
+  /** `notifications/message` of the server, redacted. */
   onLog?(entry: { level: string; logger?: string; data: unknown }): void;
 }

@@ -1,24 +1,24 @@
 import { isRecord } from "../../data/parse-json.ts";
 
-/** A JSON object of somebody else. */
+/** A JSON object from another process. */
 export type JsonObject = Record<string, unknown>;
 
-/** The value of an own key. */
+/** The value of an own key, or `undefined`. */
 export const own = (object: JsonObject, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** How a request of ours was answered. */
+/** The answer to one of our requests. */
 export type Reply =
   | { result: JsonObject }
   | { error: { code: number; message: string; data?: unknown } }
   | { fault: string };
 
-/** What a value that the server wrote on a line is to us. */
+/** How we classify a value that the server wrote. */
 export type Incoming =
   | { kind: "reply"; id: number; reply: Reply }
   | { kind: "request"; id: string | number; method: string; params: JsonObject | undefined }
   | { kind: "notification"; method: string; params: JsonObject }
-  /** Protocol, but an answer to nothing (any more), or of no shape that says to what. */
+  /** JSON-RPC, but an answer to no open request, or of an invalid shape without a usable id. */
   | { kind: "stray" }
   | { kind: "noise" };
 
@@ -36,13 +36,13 @@ function readReply(message: JsonObject): Reply {
   return { error: { code: code as number, message: text, ...(data === undefined ? {} : { data }) } };
 }
 
-/** Ours are numbers; some servers give them back as text. */
+/** Our ids are numbers; some servers return them as strings. */
 function readId(id: unknown): number | undefined {
   if (typeof id === "number") return id;
   return typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
 }
 
-/** `isAwaited` tells which requests of ours are open. */
+/** `isAwaited` returns whether one of our requests is open. */
 export function readIncoming(value: unknown, isAwaited: (id: number) => boolean): Incoming {
   if (!isRecord(value)) return { kind: "noise" };
   const id = own(value, "id");

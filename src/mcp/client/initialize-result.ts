@@ -1,17 +1,14 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
 
-/** What a server says of itself, as far as a session uses it. */
+/** The part of a server's `initialize` result that a session uses. */
 export interface InitializeResult {
   protocolVersion: string;
   capabilities: { tools?: JsonObject };
   serverInfo: { name: string; version: string };
 }
 
-/**
- * The result of `initialize`, without what is not used here, so that nothing else in it can be wrong; or everything that
- * is wrong with it.
- */
+/** Reads the keys of an `initialize` result that are used here, or lists everything that is wrong with them. */
 export function readInitializeResult(result: JsonObject): InitializeResult | { fault: string } {
   const faults: string[] = [];
   const protocolVersion = own(result, "protocolVersion");

@@ -12,7 +12,7 @@ function skipString(json: Buffer, opening: number): number {
   }
 }
 
-/** Whether arrays and objects in the text lie deeper in one another than `limit`: what walks them would run out of stack. */
+/** Whether arrays and objects in the JSON text are nested deeper than `limit`, which could overflow the stack later. */
 export function nestsDeeper(json: Buffer, limit: number): boolean {
   if (json.length <= limit) return false;
   let depth = 0;

@@ -6,11 +6,11 @@ import { type JsonObject, own } from "./incoming-message.ts";
 export interface ListLimits {
   pages: number;
   tools: number;
-  /** Bytes of all pages together. */
+  /** Bytes of all pages combined. */
   bytes: number;
 }
 
-/** Why a list cannot be had, in words that go on from the server's name. */
+/** The list of tools is invalid. The message continues the server's name. */
 export class ListFault extends Error {
   override readonly name = "ListFault";
 }
@@ -18,9 +18,9 @@ export class ListFault extends Error {
 const optionalObjects = ["outputSchema", "annotations", "_meta"] as const;
 const optionalTexts = ["title", "description"] as const;
 
-/** The tool with all its keys, those of the wrong type left out; or why it is none. */
+/** The tool with all its keys, except optional ones of the wrong type; or why it is invalid. */
 function readTool(value: unknown): AdvertisedTool | { name: string; reason: string } {
-  if (!isRecord(value)) return { name: "", reason: "it is no object" };
+  if (!isRecord(value)) return { name: "", reason: "it is not an object" };
   const name = own(value, "name");
   if (typeof name !== "string" || name === "") return { name: "", reason: "it has no name" };
   if (!isRecord(own(value, "inputSchema")))
@@ -31,7 +31,7 @@ function readTool(value: unknown): AdvertisedTool | { name: string; reason: stri
   return tool as unknown as AdvertisedTool;
 }
 
-/** Every page of `tools/list`. Rejects with `ListFault`, or as `request` does. */
+/** Fetches every page of `tools/list`. Rejects with `ListFault`, or as `request` does. */
 export async function listTools(
   request: (params: JsonObject) => Promise<JsonObject>,
   {
@@ -62,8 +62,7 @@ export async function listTools(
     }
     const next = own(result, "nextCursor");
     if (typeof next !== "string") return tools;
-    if (cursors.has(next))
-      throw new ListFault("its list of tools goes round in circles: a cursor comes twice");
+    if (cursors.has(next)) throw new ListFault("its list of tools never ends: a cursor is repeated");
     if (page >= limits.pages) throw new ListFault(`its list of tools has more than ${limits.pages} pages`);
     cursors.add(next);
     cursor = next;

@@ -1,5 +1,5 @@
-// The one place that knows the MCP SDK's client. It does the handshake and pairs answers with requests; processes,
-// framing and what answers may look like are ours.
+// The only module that uses the MCP SDK's client, for the handshake and for matching answers to requests. Processes,
+// framing and validation of answers are our own.
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { timerMs } from "../../runtime/abort-listeners.ts";
@@ -8,10 +8,10 @@ import type { Incoming, JsonObject, Reply } from "./incoming-message.ts";
 import { readInitializeResult } from "./initialize-result.ts";
 import type { StdioChannel } from "./stdio-channel.ts";
 
-/** An answer that is an error, or none that can be read. Its message is the server's in the first case. */
+/** An error answer, whose message is the server's, or an invalid answer. */
 export class AnswerError extends Error {
   override readonly name = "AnswerError";
-  /** The error's code, if it is the server's. */
+  /** The code of the server's error; `undefined` for an invalid answer. */
   readonly code: number | undefined;
   constructor(message: string, code?: number) {
     super(message);
@@ -19,10 +19,10 @@ export class AnswerError extends Error {
   }
 }
 
-/** The SDK sets no limits of its own: callers keep theirs. */
+/** Disables the SDK's timeouts: callers have their own. */
 const never = timerMs(Number.POSITIVE_INFINITY);
 
-/** Loads the SDK, which takes about 100 ms: do it while processes boot. */
+/** Loads the SDK, which takes about 100 ms, so load it while processes start. */
 export async function loadMcpClient() {
   const [{ Client }, { McpError, ResultSchema }] = await Promise.all([
     import("@modelcontextprotocol/sdk/client/index.js"),
@@ -35,16 +35,16 @@ export type McpLibrary = Awaited<ReturnType<typeof loadMcpClient>>;
 
 export interface OpenRequest {
   /**
-   * Resolves with the result as the server sent it. Rejects with `AnswerError` for an error and when it is cancelled,
-   * with something else when the client is closed.
+   * Resolves with the result as the server sent it. Rejects with `AnswerError` for an error answer and after `cancel`,
+   * with another error when the client is closed.
    */
   readonly answer: Promise<JsonObject>;
-  /** Sends `notifications/cancelled`, unless there is an answer already, or it was sent before. */
+  /** Sends `notifications/cancelled` once, unless the request is already answered. */
   cancel(reason: string): void;
 }
 
 export interface McpClient {
-  /** Handshake: `initialize` and `notifications/initialized`. */
+  /** The handshake: `initialize` and `notifications/initialized`. */
   initialize(signal: AbortSignal): Promise<void>;
   readonly serverInfo: { name: string; version: string };
   readonly hasTools: boolean;
@@ -61,7 +61,7 @@ export function createMcpClient(
   { Client, McpError, ResultSchema }: McpLibrary,
   channel: StdioChannel,
 ): McpClient {
-  // Answers are not checked against tools' schemas here, so the SDK need not set up its own checker.
+  // The SDK's own validator is not needed: answers are validated elsewhere.
   const noValidator = { getValidator: () => (input: unknown) => ({ valid: true, data: input }) as never };
   const client = new Client(
     { name: "trailblaze", version: hostVersion },
@@ -79,7 +79,7 @@ export function createMcpClient(
   };
   const deliver = (message: unknown) => transport.onmessage?.(message as JSONRPCMessage);
 
-  /** Settles a request with an error that can be told from those that the SDK makes. */
+  /** Settles a request with an error that is distinguishable from the SDK's own. */
   const reject = (id: number, data: AnswerError) =>
     deliver({ jsonrpc: "2.0", id, error: { code: faultCode, message: data.message, data } });
 
@@ -105,7 +105,7 @@ export function createMcpClient(
     },
     request(method, params) {
       lastId = undefined;
-      // The SDK could cancel, too, but with a signal for each call, which costs more than all the rest of it.
+      // The SDK can cancel, too, but it needs a signal per call, which costs more than the rest of the call.
       const answer = answered(client.request({ method, params }, ResultSchema, { timeout: never }));
       const id = lastId;
       return {
@@ -120,8 +120,8 @@ export function createMcpClient(
     },
     onReply(id, reply) {
       if ("result" in reply) {
-        // The SDK drops an answer that its schemas do not like, and its request then never settles; of the handshake it
-        // reports its schemas' own words. So it sees only the envelope, and what was checked of the handshake.
+        // The SDK drops an answer that does not match its schemas, so the request would never settle. It therefore sees only
+        // the envelope, and the validated keys of the handshake.
         const result = isReady ? { sealed: reply.result } : readInitializeResult(reply.result);
         if ("fault" in result) reject(id, new AnswerError(result.fault));
         else deliver({ jsonrpc: "2.0", id, result });

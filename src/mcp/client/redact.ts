@@ -1,52 +1,52 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** What stands for a secret wherever it would be written down. */
+/** Replaces secrets in output. */
 const redacted = "[redacted]";
 
-/** Of a secret that was cut off at the end of the text, so many characters are taken for it. */
+/** At the end of a cut string, this many characters of a secret are enough to redact them. */
 const tellingLength = 4;
-/** Shorter secrets are part of too many other texts; they are taken out only where they are all there is. */
+/** Shorter secrets occur in too many other strings, so they are redacted only as whole strings. */
 const shortestPart = 4;
-/** Data that nests deeper is left out as a whole. */
+/** Deeper data is replaced as a whole. */
 const deepest = 1000;
 
-/** Secrets, or where to ask for those of the moment; asked each time, so the list should be at hand. */
+/** Secrets, or a function that returns the current ones. It is called for each string, so it must be fast. */
 type SecretSource = readonly string[] | (() => readonly string[]);
 
 export interface RedactingStream {
-  /** What can be said by now of all that was pushed: the start of a secret is held back. */
+  /** Returns redacted output. The possible start of a secret is held back. */
   push(text: string): string;
-  /** The rest. */
+  /** Returns the rest. */
   end(): string;
 }
 
 export interface Redactor {
-  /** The whole text with every secret replaced. */
+  /** The string with every secret replaced. */
   redact(text: string): string;
-  /** The same of a text that may have been cut off within a secret. */
+  /** The same for a string that may end within a secret. */
   redactCut(text: string): string;
-  /** A copy of JSON data, keys included; a number or boolean that reads like a secret is one. */
+  /** A redacted copy of JSON data, keys included. Numbers and booleans that look like a secret are replaced. */
   redactValue<Value>(value: Value): Value;
-  /** Also finds a secret that comes in pieces. */
+  /** A stream that also finds secrets split across chunks. */
   createStream(): RedactingStream;
 }
 
-/** As a program may print it: as it is, in JSON, in an address. */
+/** The forms in which a program may print a secret: as it is, in JSON, in a URL. */
 function formsOf(secret: string): string[] {
   const forms = [secret, JSON.stringify(secret).slice(1, -1)];
   try {
     forms.push(encodeURIComponent(secret));
   } catch {
-    // Half a character has no form in addresses.
+    // A lone surrogate has no URL form.
   }
   return forms;
 }
 
-/** What to look for. */
+/** What to redact. */
 interface Wanted {
-  /** The longest first: where several begin at one place, it counts. */
+  /** Longest first, so that the longest of several at one position is replaced. */
   forms: readonly string[];
-  /** Secrets that count only as a whole text. */
+  /** Secrets that are redacted only as whole strings. */
   whole: ReadonlySet<string>;
 }
 
@@ -57,7 +57,7 @@ function prepare(secrets: readonly string[]): Wanted {
   return { forms, whole };
 }
 
-/** Start and end of each secret in a text. No pattern: secrets may be longer than those can be. */
+/** Start and end of each secret in a string. Not a regular expression: secrets may exceed its maximum length. */
 function* findSecrets(text: string, forms: readonly string[]): Generator<[start: number, end: number]> {
   const nexts = forms.map((form) => text.indexOf(form));
   let position = 0;
@@ -87,7 +87,7 @@ function replaceSecrets(text: string, forms: readonly string[]): string {
   return position === 0 ? text : out + text.slice(position);
 }
 
-/** Where the start of a secret begins that the end of the text cuts off; the text's length where there is none. */
+/** Where a secret that the end of the string may cut off begins; the string's length if there is none. */
 function findHeld(text: string, forms: readonly string[], from: number): number {
   const longest = forms[0]?.length ?? 0;
   for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
@@ -102,8 +102,8 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 }
 
 /**
- * Replaces secrets by `[redacted]`: the longest first, also as JSON and addresses write them. Empty ones count for
- * nothing; ones shorter than 4 characters only where they are the whole text, and so never in a stream.
+ * Replaces secrets by `[redacted]`, the longest first, also in the forms of JSON and URLs. Ignores empty secrets.
+ * Secrets of fewer than 4 characters are replaced only as whole strings, so never in a stream.
  */
 export function createRedactor(source: SecretSource): Redactor {
   let known: readonly string[] = [];
@@ -128,7 +128,7 @@ export function createRedactor(source: SecretSource): Redactor {
       return known.includes(String(value)) ? redacted : value;
     }
     if (typeof value !== "object" || value === null) return value;
-    // What a handler logs may hold itself.
+    // A value that a handler logs may contain itself.
     if (copies.has(value)) return copies.get(value);
     if (depth > deepest) return redacted;
     const isList = Array.isArray(value);
@@ -141,7 +141,7 @@ export function createRedactor(source: SecretSource): Redactor {
         enumerable: true,
         configurable: true,
       };
-      // `__proto__` may be a key like any other.
+      // `__proto__` may be an ordinary key.
       Object.defineProperty(made, isList ? key : redact(key), own);
     }
     return made;
@@ -157,7 +157,7 @@ export function createRedactor(source: SecretSource): Redactor {
         let position = 0;
         let held = findHeld(all, forms, 0);
         for (const [start, end] of findSecrets(all, forms)) {
-          // It may be the start of a longer one.
+          // It may be the start of a longer secret.
           if (start >= held) break;
           out += all.slice(position, start) + redacted;
           position = end;
@@ -188,14 +188,14 @@ export function createRedactor(source: SecretSource): Redactor {
   };
 }
 
-/** Bytes of a program's output, as text without secrets, wherever chunks cut characters or secrets. */
+/** Converts bytes of a program's output to redacted text, even if chunks split characters or secrets. */
 export interface ByteRedactor {
   push(chunk: Buffer): string;
-  /** What was held back. */
+  /** Returns what was held back. */
   end(): string;
 }
 
-/** For output that comes in chunks. What becomes a secret later is taken out from then on. */
+/** Redacts output that arrives in chunks. A string that becomes a secret later is redacted from then on. */
 export function createStreamRedactor(redactor: Redactor): ByteRedactor {
   const decoder = new StringDecoder("utf8");
   const stream = redactor.createStream();

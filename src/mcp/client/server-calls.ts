@@ -11,21 +11,23 @@ const messageCharacters = 1000;
 
 export interface ServerCalls {
   call(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
-  /** Hands a progress notification to the call that it belongs to. */
+  /** Passes a progress notification to its call. */
   onProgress(params: JsonObject): void;
 }
 
-/** Words that may be the server's, bounded and without secrets. */
-export const describeWords = (words: string, redactor: Redactor): string =>
-  [...redactor.redact(words)].slice(0, messageCharacters).join("");
+/** A message that may be the server's: shortened and redacted. */
+export const describeMessage = (message: string, redactor: Redactor): string =>
+  [...redactor.redact(message)].slice(0, messageCharacters).join("");
 
-/** The server's words, fit to be shown: bounded, on one line, without secrets. */
+/** The server's error as a reason: shortened, redacted, on one line. */
 export function describeAnswer(error: AnswerError, redactor: Redactor): string {
-  const words = describeWords(error.message, redactor);
-  return error.code === undefined ? words : `it answered with the error ${error.code}: ${printable(words)}`;
+  const message = describeMessage(error.message, redactor);
+  return error.code === undefined
+    ? message
+    : `it answered with the error ${error.code}: ${printable(message)}`;
 }
 
-/** `findEnd` gives why there are no calls any more. */
+/** `findEnd` returns the error of calls after the server has ended. */
 export function createServerCalls(
   client: McpClient,
   server: { redactor: Redactor; label: string; findEnd(): ServerCallError | undefined },
@@ -34,7 +36,7 @@ export function createServerCalls(
   const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
   let lastToken = 0;
 
-  const fault = (reason: string) => new ServerCallError("protocol", `The server ${label}: ${reason}`);
+  const fault = (reason: string) => new ServerCallError("protocol", `Server "${label}" failed: ${reason}`);
 
   async function call(
     { name, arguments: args, _meta }: ServerCall,
@@ -65,7 +67,7 @@ export function createServerCalls(
     } catch (error) {
       if (error instanceof ServerCallError) throw error;
       if (isLate) {
-        throw new ServerCallError("timeout", `The server ${label} did not answer within ${timeoutMs} ms.`);
+        throw new ServerCallError("timeout", `Server "${label}" did not answer within ${timeoutMs} ms.`);
       }
       signal?.throwIfAborted();
       if (error instanceof AnswerError) throw fault(describeAnswer(error, redactor));

@@ -1,36 +1,34 @@
 import type { Readable } from "node:stream";
 import type { ProcessLog } from "../../processes/process-port.ts";
+import { createOutputTail, cutTail, keptTailBytes, shownTailBytes } from "../../runtime/process-output.ts";
 import { createStreamRedactor, type Redactor } from "./redact.ts";
-import { createTail } from "./stderr-tail.ts";
-
-const tailBytes = 4096;
 
 export interface ErrorOutput {
-  /** The last 4 KiB, secrets taken out. */
+  /** The last 4 KiB, redacted. */
   tail(): string;
-  /** Nothing more comes. Resolves when the log is written. */
+  /** Ends the output. Resolves when the log is written. */
   finish(): Promise<void>;
 }
 
-/** Reads a server's stderr as fast as it comes, whatever becomes of it. */
+/** Reads a server's stderr as it arrives, even without a log. */
 export function captureErrorOutput(
   stderr: Readable,
   redactor: Redactor,
   log: ProcessLog | undefined,
 ): ErrorOutput {
   const redacting = createStreamRedactor(redactor);
-  const tail = createTail(tailBytes);
+  const tail = createOutputTail(keptTailBytes);
   let finished: Promise<void> | undefined;
   const keep = (text: string) => {
-    tail.push(text);
+    tail.add(Buffer.from(text));
     log?.write(text);
   };
   stderr.on("data", (chunk: Buffer) => {
     if (finished === undefined) keep(redacting.push(chunk));
   });
   return {
-    // What was no secret when it was written may be one now.
-    tail: () => tail.read(redactor.redact),
+    // A string can become a secret after it was written.
+    tail: () => cutTail(redactor.redact(tail.toString()), shownTailBytes),
     finish() {
       if (finished === undefined) {
         keep(redacting.end());
@@ -39,43 +37,4 @@ export function captureErrorOutput(
       return finished;
     },
   };
-}
-
-const tickMs = 50;
-const mostTicks = 20;
-
-/**
- * Resolves when all that a process has written is read, although another process may hold the other end open: when
- * everything is closed, or a while after nothing came any more.
- */
-export function readToEnd(streams: readonly Readable[]): Promise<void> {
-  return new Promise((resolve) => {
-    let wasBusy = false;
-    let ticks = 0;
-    const listener = () => {
-      wasBusy = true;
-    };
-    const isOver = () => streams.every((stream) => stream.closed || stream.readableEnded);
-    const finish = () => {
-      clearTimeout(timer);
-      for (const stream of streams) {
-        stream.off("data", listener).off("close", check);
-        stream.destroy();
-      }
-      resolve();
-    };
-    const check = () => {
-      if (isOver()) finish();
-    };
-    // What is ready to be read has been read before the immediate runs, however late the timer was.
-    const tick = () =>
-      setImmediate(() => {
-        if (isOver() || !wasBusy || ++ticks >= mostTicks) return finish();
-        wasBusy = false;
-        timer = setTimeout(tick, tickMs);
-      });
-    let timer = setTimeout(tick, tickMs);
-    for (const stream of streams) stream.on("data", listener).on("close", check);
-    check();
-  });
 }

@@ -7,6 +7,7 @@ import type {
 } from "../../processes/process-port.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
+import { readToEnd } from "../../runtime/process-output.ts";
 import {
   type AdvertisedTool,
   type ConnectedServer,
@@ -18,14 +19,14 @@ import { type Incoming, own } from "./incoming-message.ts";
 import { type ListLimits, listTools } from "./list-tools.ts";
 import { AnswerError, createMcpClient, loadMcpClient, type McpClient } from "./mcp-client.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
-import { createServerCalls, describeAnswer, describeWords, type ServerCalls } from "./server-calls.ts";
-import { captureErrorOutput, type ErrorOutput, readToEnd } from "./server-output.ts";
+import { createServerCalls, describeAnswer, describeMessage, type ServerCalls } from "./server-calls.ts";
+import { captureErrorOutput, type ErrorOutput } from "./server-output.ts";
 import { type ChannelLimits, openStdioChannel, type StdioChannel } from "./stdio-channel.ts";
 
 export interface StartOptions {
-  /** One for the whole session: its servers then share one watcher. */
+  /** Shared by all servers of a session, which then have one watcher. */
   processes: ProcessPort;
-  /** What tests shorten. */
+  /** Shortened in tests. */
   durations?: Partial<EndDurations>;
   limits?: Partial<ServerLimits>;
 }
@@ -35,12 +36,12 @@ export interface ServerLimits extends ChannelLimits {
   logBytes: number;
 }
 
-/** A process that was started, and what becomes of it. */
+/** A server that is starting. */
 export interface StartingServer {
   readonly label: string;
-  /** Rejects with `ServerStartFailed`, when nothing of the server is left running. */
+  /** Rejects with `ServerStartFailed` after the server's processes have ended. */
   readonly ready: Promise<ConnectedServer>;
-  /** Ends the server, ready or not. */
+  /** Ends the server, also while it starts. */
   close(): Promise<void>;
 }
 
@@ -53,19 +54,19 @@ const defaultLimits: ServerLimits = {
   logBytes: 10 * MiB,
 };
 const defaultDurations: EndDurations = { inputMs: 5000, termMs: 2000 };
-/** How often a list is fetched again because it changed while it was. */
+/** How often a list is fetched if it changes meanwhile. */
 const mostListings = 3;
 const noiseCharacters = 200;
-/** How long a server may live on after it has closed its stdout. */
+/** How long a server may run after it has closed its stdout. Milliseconds. */
 const silentMs = 1000;
-/** For reading what a process has left behind, and writing its log. */
+/** For reading the remaining output and writing the log. Milliseconds. */
 const lastMs = 2000;
-/** How long the end of a process may stay behind the end of its pipes. */
-const dyingMs = 250;
+/** How long the exit of a process may lag behind the end of its pipes. Milliseconds. */
+const exitLagMs = 250;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
-/** Runs a step of the start, which has its own limit. */
+/** Runs a step of the start with its own timeout. */
 async function limitStep<T>(
   what: string,
   limitMs: number,
@@ -83,12 +84,12 @@ async function limitStep<T>(
   }
 }
 
-/** Where a server is between its start and its end; from each state it can only go on to a later one. */
+/** The states of a server, in order; it never returns to an earlier one. */
 type State =
   | { at: "connecting"; client?: McpClient }
   | { at: "listing"; client: McpClient; hasChanged: boolean }
   | { at: "ready"; client: McpClient; calls: ServerCalls; isChangeReported: boolean }
-  /** The host ends the process, whose calls end with it. `stderrTail`: what it had written before its stdout was closed. */
+  /** The host is ending the process, and its calls fail with it. `stderrTail` is from before its stdout was closed. */
   | { at: "failing"; client?: McpClient; reason: string; stderrTail: string | undefined }
   | { at: "ended"; why: ServerCallError };
 
@@ -103,8 +104,8 @@ class ServerProcess implements StartingServer {
   readonly #child: SupervisedProcess;
   readonly #errorOutput: ErrorOutput;
   readonly #channel: StdioChannel;
-  /** Settles when the process is gone and all its output read; with how it died, where nobody had asked it to end. */
-  readonly #gone: Promise<ProcessDeath | undefined>;
+  /** Resolves when the process has exited and its output is read; with the exit if it was unexpected. */
+  readonly #exited: Promise<ProcessDeath | undefined>;
   #state: State = { at: "connecting" };
 
   constructor(launch: ServerLaunch, events: ServerEvents, { processes, ...options }: StartOptions) {
@@ -127,16 +128,16 @@ class ServerProcess implements StartingServer {
         const start = [...this.#redactor.redactCut(line)].slice(0, noiseCharacters).join("");
         notifyHost(() => events.onStdoutNoise(start));
       },
-      // What it writes from now on is about its closed stdout.
+      // Later output is about its closed stdout.
       onFault: (reason) => this.#breakOff(reason, this.#errorOutput.tail()),
     });
     child.stdout.on("end", () => {
       const timer = setTimeout(() => this.#breakOff("it has closed its output"), silentMs).unref();
       void child.exited.then(() => clearTimeout(timer));
     });
-    this.#gone = child.exited.then((end) => this.#onExit(end));
+    this.#exited = child.exited.then((end) => this.#onExit(end));
     this.ready = this.#connect().catch((error) => this.#fail(error));
-    // Who starts several and gives up at the first fault never asks the others.
+    // A caller that starts several servers stops at the first failure and never handles the others.
     this.ready.catch(() => {});
   }
 
@@ -169,7 +170,7 @@ class ServerProcess implements StartingServer {
     }
   }
 
-  /** Ends a server that cannot be talked to any more; the first reason counts. */
+  /** Ends a server that can no longer communicate; the first reason counts. */
   #breakOff(reason: string, stderrTail?: string): void {
     const client = this.#client;
     if (this.#state.at !== "ended" && this.#state.at !== "failing") {
@@ -192,22 +193,22 @@ class ServerProcess implements StartingServer {
     const state = this.#state;
     if (state.at === "ended") return undefined;
     const fault = state.at === "failing" ? state : undefined;
-    const death: ProcessDeath = {
+    const exit: ProcessDeath = {
       ...end,
       ...(fault && { reason: fault.reason }),
       stderrTail: fault?.stderrTail ?? this.#errorOutput.tail(),
     };
-    const message = `The server ${this.label} is gone: it ${describeExit(death)}.`;
-    this.#end(new ServerCallError("died", message, death));
-    return death;
+    const message = `Server "${this.label}" ${describeExit(exit)}.`;
+    this.#end(new ServerCallError("exited", message, exit));
+    return exit;
   }
 
-  /** Resolves when the process is gone and its log is written. */
+  /** Resolves when the process has exited and its log is written. */
   async #stop(steps: EndDurations): Promise<void> {
     if (this.#child.pid === undefined) return;
     await this.#child.end(steps);
-    const written = this.#gone.then(() => this.#errorOutput.finish());
-    // A process that even SIGKILL does not end is left to the system.
+    const written = this.#exited.then(() => this.#errorOutput.finish());
+    // Do not wait for a process that survives SIGKILL.
     await Promise.race([written, sleep(lastMs)]);
   }
 
@@ -234,11 +235,11 @@ class ServerProcess implements StartingServer {
     if (this.#state.at !== "failing") {
       this.#state = { at: "ready", client, calls, isChangeReported: false };
     }
-    const death = new Promise<ProcessDeath>((resolve) => {
-      void this.#gone.then((how) => how && resolve(how));
+    const exit = new Promise<ProcessDeath>((resolve) => {
+      void this.#exited.then((reached) => reached && resolve(reached));
     });
     const pid = this.#child.pid ?? 0;
-    return { label, pid, serverInfo, tools, callTool: calls.call, death, close };
+    return { label, pid, serverInfo, tools, callTool: calls.call, exit, close };
   }
 
   async #listTools(client: McpClient, signal: AbortSignal): Promise<readonly AdvertisedTool[]> {
@@ -261,36 +262,36 @@ class ServerProcess implements StartingServer {
   }
 
   async #fail(error: unknown): Promise<never> {
-    // A server that stops listening is mostly about to die, which is the better reason.
+    // A server that closes its input is usually about to exit, and the exit is the better reason.
     if (error instanceof AnswerError && error.code === undefined) {
-      await Promise.race([this.#gone, sleep(dyingMs)]);
+      await Promise.race([this.#exited, sleep(exitLagMs)]);
     }
     const { label } = this;
     const state = this.#state;
-    const death = state.at === "ended" ? state.why.death : undefined;
+    const exit = state.at === "ended" ? state.why.exit : undefined;
     const describe = () => {
       if (state.at === "ended") return "it was closed before it was ready";
       if (state.at === "failing") return state.reason;
       if (error instanceof AnswerError) return describeAnswer(error, this.#redactor);
-      return describeWords(error instanceof Error ? error.message : String(error), this.#redactor);
+      return describeMessage(error instanceof Error ? error.message : String(error), this.#redactor);
     };
-    const cause = death === undefined ? { reason: describe() } : { exit: death };
-    this.#end(new ServerCallError("closed", `The server ${label} is closed.`));
+    const cause = exit === undefined ? { reason: describe() } : { exit };
+    this.#end(new ServerCallError("closed", `Server "${label}" is closed.`));
     await this.#stop({ inputMs: 0, termMs: this.#durations.termMs });
-    const tailAtFault = state.at === "failing" ? state.stderrTail : death?.stderrTail;
-    const stderrTail = tailAtFault ?? this.#errorOutput.tail();
+    const tailAtFailure = state.at === "failing" ? state.stderrTail : exit?.stderrTail;
+    const stderrTail = tailAtFailure ?? this.#errorOutput.tail();
     const tail = stderrTail === "" ? {} : { stderrTail };
     const reason = "exit" in cause ? `it ${describeExit(cause.exit)}` : cause.reason;
     throw failure("ServerStartFailed", { label, ...cause, ...tail }, {}, { cause: new Error(reason) });
   }
 
   readonly close = (): Promise<void> => {
-    this.#end(new ServerCallError("closed", `The server ${this.label} is closed.`));
+    this.#end(new ServerCallError("closed", `Server "${this.label}" is closed.`));
     return this.#stop(this.#durations);
   };
 }
 
-/** Starts the process at once, and says when its tools are known. */
+/** Starts the process immediately; `ready` resolves when its tools are known. */
 export function startServer(
   launch: ServerLaunch,
   events: ServerEvents,
@@ -299,7 +300,7 @@ export function startServer(
   return new ServerProcess(launch, events, options);
 }
 
-/** Starts one server and waits for its tools. Rejects with `ServerStartFailed`, and nothing is left running then. */
+/** Starts a server and waits for its tools. Rejects with `ServerStartFailed` after its processes have ended. */
 export function connectServer(
   launch: ServerLaunch,
   events: ServerEvents,

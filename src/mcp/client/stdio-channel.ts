@@ -6,11 +6,11 @@ import { type Incoming, type Reply, readIncoming } from "./incoming-message.ts";
 import { nestsDeeper } from "./json-depth.ts";
 
 export interface ChannelLimits {
-  /** Bytes of one message from the server. */
+  /** The longest message from the server, in bytes. */
   frameBytes: number;
-  /** Bytes that may wait for a server to read them; a single message may be larger. */
+  /** How many bytes may wait until the server reads them; a single message may be larger. */
   waitingBytes: number;
-  /** Levels of arrays and objects in a message. */
+  /** How many arrays and objects of a message may be nested. */
   depth: number;
 }
 
@@ -18,9 +18,9 @@ export interface ChannelListeners {
   onReply(id: number, reply: Reply): void;
   onRequest(request: Extract<Incoming, { kind: "request" }>): void;
   onNotification(notification: Extract<Incoming, { kind: "notification" }>): void;
-  /** The first line that is no protocol, cut after some thousand bytes. */
+  /** The first line that is not MCP, cut after a few thousand bytes. */
   onNoise(line: string): void;
-  /** The server cannot be talked to any more. Called once. */
+  /** The server can no longer communicate. Called once. */
   onFault(reason: string): void;
 }
 
@@ -30,22 +30,22 @@ export interface OutgoingMessage {
   [key: string]: unknown;
 }
 
-/** Newline-separated JSON over a process's pipes. No message of the server makes it throw. */
+/** Newline-delimited JSON over a process's pipes. Never throws for a message of the server. */
 export interface StdioChannel {
-  /** Sends a message whole or not at all. A request's answer, or why it was not sent, comes by `onReply`. */
+  /** Sends a message whole or not at all. A request's answer, or the failure to send it, arrives by `onReply`. */
   send(message: OutgoingMessage): void;
-  /** The answer to this request is of no interest any more. False where none was awaited. */
+  /** Ignores the answer to this request. Returns whether the request was open. */
   forget(id: number): boolean;
-  /** All that has been read, in bytes. */
+  /** How many bytes were read in total. */
   bytesRead(): number;
-  /** Reads on and reports nothing more. */
+  /** Keeps reading but reports nothing more. */
   detach(): void;
 }
 
 const noiseBytes = 4096;
 const refusalMs = 250;
 
-/** Begins to read at once. */
+/** Opens the channel and starts reading. */
 export function openStdioChannel(
   { stdin, stdout }: { stdin: Writable; stdout: Readable },
   limits: ChannelLimits,
@@ -85,7 +85,7 @@ export function openStdioChannel(
   const onLine = (line: Buffer) => {
     if (!isOpen) return;
     if (nestsDeeper(line, limits.depth)) {
-      return fail(`it sent a message that nests deeper than ${limits.depth} levels`);
+      return fail(`it sent a message that is nested more than ${limits.depth} levels deep`);
     }
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
     let value: unknown;
@@ -95,7 +95,7 @@ export function openStdioChannel(
       if (text.trim() !== "") reportNoise(line);
       return;
     }
-    // Revision 2025-03-26 has batches.
+    // MCP 2025-03-26 has batches.
     if (Array.isArray(value)) for (const member of value) accept(member, line);
     else accept(value, line);
   };
@@ -108,7 +108,7 @@ export function openStdioChannel(
     if (isOpen) decoder.push(chunk);
   });
 
-  /** Late enough for a process that is gone to be known as such, which is the better reason. */
+  /** Delayed, so that an exit is noticed first: it is the better reason. */
   const refuse = (message: OutgoingMessage, fault: string) => {
     const { id } = message;
     if (typeof id !== "number" || typeof message.method !== "string") return;
@@ -131,7 +131,7 @@ export function openStdioChannel(
       if (waiting > 0 && waiting + line.length > limits.waitingBytes) {
         return refuse(
           message,
-          `it does not read its input, and no more than ${formatSize(limits.waitingBytes)} may wait for it`,
+          `it does not read its input; at most ${formatSize(limits.waitingBytes)} may wait for it`,
         );
       }
       stdin.write(line);

@@ -1,25 +1,25 @@
-/** The names of this machine to itself. */
+/** Names of the loopback interface. */
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-/** An address: no page can make a browser believe that it belongs to another site's name. */
+/** An IP address. DNS rebinding needs a name, so addresses are safe. */
 const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
 const authority = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/;
 
-/** As it is written in a URL: IPv6 in brackets, a zone escaped. */
+/** A host as URLs write it: IPv6 in brackets, its zone escaped. */
 export const hostInUrl = (host: string): string =>
   host.includes(":") ? `[${host.replace("%", "%25")}]` : host;
 
-/** Whether only this machine reaches what listens there. */
+/** Whether a host is reachable only from this machine. */
 export const isLoopback = (host: string): boolean => loopback.test(hostInUrl(host.toLowerCase()));
 
 const isWildcard = (host: string): boolean => /^(?:0\.0\.0\.0|::|::0|0:0:0:0:0:0:0:0|)$/.test(host);
 
-/** Tells whether `Host`, or the host of an `Origin`, means this server. `defaultPort` is what it means without one. */
+/** Whether `Host`, or the host of an `Origin`, is this server. `defaultPort` applies if the value has none. */
 export type IsOurHost = (value: string, port: number, defaultPort: number) => boolean;
 
 /**
- * The guard against DNS rebinding: a page of another site whose name was made to resolve to us sends its own name.
- * On loopback only names of loopback with our port pass. A server for all addresses cannot know under which it is
- * reached, or through which port: any address passes, and of names localhost and those allowed.
+ * Guards against DNS rebinding: a page whose host name resolves to this server sends its own name. On loopback, only
+ * loopback names with our port pass. A server on all addresses cannot know its own names or its public port: any
+ * address passes, and localhost, and the allowed hosts.
  */
 export function createHostCheck(bound: string, allowedHosts: readonly string[]): IsOurHost {
   const own = hostInUrl(bound.toLowerCase());

@@ -1,7 +1,7 @@
 import { type RequestId, rpcCode } from "../client-message.ts";
 import type { Answer, TransportFault } from "./http-answers.ts";
 
-/** An answer to an HTTP request that comes to nothing; with the `id` of the JSON-RPC request in it, where that is known. */
+/** An error answer to an HTTP request, with the `id` of its JSON-RPC request if that is known. */
 export const refusal = (
   status: number,
   message: string,
@@ -17,36 +17,36 @@ export const refusal = (
 });
 
 export const noSession = (): Answer =>
-  refusal(404, "There is no such session, or it is over. Begin a new one with `initialize`.", {
+  refusal(404, "Session not found or ended. Start a new one with `initialize`.", {
     code: rpcCode.noSession,
   });
 
-/** What is wrong with a request as HTTP. */
+/** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function transportRefusal(
   fault: TransportFault,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
 ): Answer {
   switch (fault) {
     case 400:
-      return refusal(400, "This is not HTTP/1.1.");
+      return refusal(400, "The request is not valid HTTP/1.1.");
     case 405:
-      return refusal(405, "Only GET, POST and DELETE are understood here.", {
+      return refusal(405, "Method not allowed. Use GET, POST or DELETE.", {
         headers: { allow: "GET, POST, DELETE" },
       });
     case 408:
       return refusal(
         408,
-        `The request was not complete in time; a body may take ${limits.bodyTimeoutMs} ms.`,
+        `The request was not complete in time; the body must arrive within ${limits.bodyTimeoutMs} ms.`,
       );
     case 413:
-      return refusal(413, `The body is larger than ${limits.maxBodyBytes} bytes.`);
+      return refusal(413, `The body exceeds ${limits.maxBodyBytes} bytes.`);
     case 431:
       return refusal(431, "The headers are too large.");
     case "busy":
-      return refusal(503, "There are too many requests under way; try again later.", {
+      return refusal(503, "Too many requests. Try again later.", {
         headers: { "retry-after": "10" },
       });
     case 503:
-      return refusal(503, "The server is closing.");
+      return refusal(503, "The server is shutting down.");
   }
 }

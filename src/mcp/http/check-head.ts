@@ -6,7 +6,7 @@ import type { Answer, RequestHead } from "./http-answers.ts";
 export const path = "/mcp";
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
 
-/** Why a request is refused before its body is read. Each endpoint has its own form of answers. */
+/** Why a request is refused before its body is read. Each endpoint formats it in its own way. */
 export interface HeadRefusal {
   status: number;
   message: string;
@@ -15,7 +15,7 @@ export interface HeadRefusal {
 
 export const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
-/** The one value of a header; `undefined` where there is none, or where there are two and one may be forged. */
+/** The only value of a header; `undefined` if it is missing or repeated, because one of several may be forged. */
 export function onlyValue(head: RequestHead, name: string): string | undefined {
   const values = head.headerValues(name);
   return values.length === 1 ? values[0] : undefined;
@@ -23,26 +23,26 @@ export function onlyValue(head: RequestHead, name: string): string | undefined {
 
 export function checkPath({ target }: RequestHead, path: string): HeadRefusal | undefined {
   if (target.split("?", 1)[0] === path) return undefined;
-  return { status: 404, message: `There is only ${path} here.` };
+  return { status: 404, message: `Not found. The only path is ${path}.` };
 }
 
 export function checkMethod(head: RequestHead, methods: readonly string[]): HeadRefusal | undefined {
   if (methods.includes(head.method)) return undefined;
   const allow = methods.join(", ");
-  return { status: 405, message: `Only ${allow} can be used here.`, headers: { allow } };
+  return { status: 405, message: `Method not allowed. Use ${allow}.`, headers: { allow } };
 }
 
 export function checkEncoding(head: RequestHead): HeadRefusal | undefined {
   const encodings = head.headerValues("content-encoding");
   if (encodings.every((encoding) => encoding.toLowerCase() === "identity")) return undefined;
   const headers = { "accept-encoding": "identity" };
-  return { status: 415, message: "The body must not be compressed.", headers };
+  return { status: 415, message: "Compressed bodies are not supported.", headers };
 }
 
 export const findToken = (head: RequestHead): string | undefined =>
   bearer.exec(onlyValue(head, "authorization") ?? "")?.[1];
 
-/** `isTried`: there is a token, but not a valid one. */
+/** `isTried`: the request has a token, but an invalid one. */
 export function refuseAccess(
   isTried: boolean,
   { missing, invalid }: { missing: string; invalid: string },
@@ -61,25 +61,25 @@ function isOurOrigin(origin: string, port: number, isOurHost: IsOurHost): boolea
 
 function checkPlace(head: RequestHead, port: number, isOurHost: IsOurHost): HeadRefusal | undefined {
   if (!isOurHost(onlyValue(head, "host") ?? "", port, 80)) {
-    return { status: 403, message: "The Host header is not that of this server." };
+    return { status: 403, message: "The Host header does not match this server." };
   }
   if (!head.headerValues("origin").every((origin) => isOurOrigin(origin, port, isOurHost))) {
-    return { status: 403, message: "Requests of pages from elsewhere are refused." };
+    return { status: 403, message: "The Origin header does not match this server." };
   }
   return checkPath(head, path);
 }
 
 function checkToken(head: RequestHead, expected: Uint8Array): HeadRefusal | undefined {
   const given = findToken(head);
-  // Digests, so that they are of one length and take the same time whatever they have in common.
+  // Comparing digests takes the same time for every token.
   if (given !== undefined && timingSafeEqual(digestOf(given), expected)) return undefined;
   return refuseAccess(hasTriedAccess(head), {
-    missing: "Send `Authorization: Bearer` and the token.",
-    invalid: "The token is not that of this server.",
+    missing: "A token is required: send it as `Authorization: Bearer <token>`.",
+    invalid: "The token is invalid.",
   });
 }
 
-/** Checks all that can be known before the body, in this order: Host, Origin, path, token, method, encoding. */
+/** Checks everything before the body, in this order: Host, Origin, path, token, method, encoding. */
 export function createHeadCheck(options: {
   isOurHost: IsOurHost;
   token: string | undefined;

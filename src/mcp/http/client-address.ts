@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import { isLoopback } from "./allowed-hosts.ts";
 
-/** The first four of the eight groups of an IPv6 address: what a network hands to one customer. */
+/** The first four of the eight groups of an IPv6 address: the network of one customer. */
 function networkOf(address: string): string {
   const [before = "", after] = address.split("%", 1)[0]?.split("::") ?? [];
   const groups = before === "" ? [] : before.split(":");
@@ -10,7 +10,7 @@ function networkOf(address: string): string {
   return [...groups, ...zeros, ...rest].slice(0, 4).join(":");
 }
 
-/** Whom an IP address stands for, as far as it tells clients apart: all of loopback is one, and a network of IPv6. */
+/** Identifies a client by its IP address. All of loopback counts as one client, as does an IPv6 network. */
 export function clientOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
   if (isLoopback(plain)) return "loopback";

@@ -1,14 +1,14 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { timerMs } from "../../runtime/abort-listeners.ts";
 
-/** What is known of a request before its body. */
+/** A request before its body is read. */
 export interface RequestHead {
   readonly method: string;
-  /** As in the request line: path and query, not decoded. */
+  /** Path and query as in the request line, not decoded. */
   readonly target: string;
-  /** The IP address that the connection comes from: a proxy's, where there is one. */
+  /** The IP address of the other end of the connection, which may be a proxy. */
   readonly address: string;
-  /** Every value of the header of that lower-case name, in order. */
+  /** Every value of the header with this lower-case name, in order. */
   headerValues(name: string): readonly string[];
 }
 
@@ -20,12 +20,11 @@ export interface Answer {
 }
 
 /**
- * What can be wrong with a request as HTTP, as a status; 503: it came while the server closes. `busy`: it is right, but
- * too many requests are under way.
+ * Why a request fails as HTTP, as a status. 503: the server is closing. `busy`: too many requests are in progress.
  */
 export type TransportFault = 400 | 405 | 408 | 413 | 431 | 503 | "busy";
 
-/** What is wrong with a request that Node cannot read. */
+/** The error for a request that Node cannot parse. */
 export function faultOf(error: Error): TransportFault {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "HPE_HEADER_OVERFLOW") return 431;
@@ -33,12 +32,12 @@ export function faultOf(error: Error): TransportFault {
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
 }
 
-/** An answer that goes on as long as its stream does. */
+/** An answer that lasts as long as its stream. */
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: ReadableStream<Uint8Array>;
-  /** Called once, when all was sent or the client has gone. */
+  /** Called once, when everything is sent or the client has disconnected. */
   onEnd(): void;
 }
 
@@ -52,7 +51,7 @@ function headersOf({ headers, body, status }: Answer): Record<string, string> {
   };
 }
 
-/** An answer as text, for where Node has no response object. */
+/** An answer as text, for a connection without a response object. */
 export function formatRaw(answer: Answer): string {
   const headers = Object.entries({ ...headersOf(answer), connection: "close" });
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
@@ -64,7 +63,7 @@ export function sendWhole(response: ServerResponse, answer: Answer): void {
   response.end(answer.body);
 }
 
-/** Sends the answer, and ends it once the client has stopped sending or had `lingerMs` to. */
+/** Sends the answer, and ends the connection when the client has stopped sending, or after `lingerMs`. */
 export function writeRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -82,7 +81,7 @@ export function writeRefusal(
   else request.once("end", end).once("close", end).resume();
 }
 
-/** Resolves when there is room again, or there will never be. */
+/** Resolves when the response can take more, or is closed. */
 const untilDrained = (response: ServerResponse, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const finish = () => {
@@ -95,7 +94,7 @@ const untilDrained = (response: ServerResponse, signal: AbortSignal): Promise<vo
     if (signal.aborted) finish();
   });
 
-/** Sends as fast as the client takes it. The stream is cancelled when the client goes. */
+/** Sends the stream as fast as the client reads, and cancels it when the client disconnects. */
 export async function sendStream(
   response: ServerResponse,
   { status, headers, stream, onEnd }: StreamedAnswer,
@@ -108,7 +107,7 @@ export async function sendStream(
     if (signal.aborted) cancel();
     else {
       response.writeHead(status, { "x-content-type-options": "nosniff", ...headers });
-      // A stream that is silent at first is open all the same.
+      // Show that the stream is open before its first event.
       response.flushHeaders();
     }
     for (;;) {
@@ -123,7 +122,7 @@ export async function sendStream(
   }
 }
 
-/** `gone` where the client hung up before the end. */
+/** `gone` if the client disconnects before the end. */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,

@@ -2,41 +2,41 @@ import { failure } from "../../problems/index.ts";
 import { isLoopback } from "./allowed-hosts.ts";
 
 export interface ServeHttpOptions {
-  /** What messages call the server. */
+  /** The server's name in messages. */
   label: string;
-  /** 127.0.0.1 unless given. An IPv6 address may be in brackets. */
+  /** Default: 127.0.0.1. An IPv6 address may be in brackets. */
   host?: string;
-  /** 0, which is the default, for one that is free. */
+  /** Default: 0, which selects a free port. */
   port?: number;
-  /** What clients must send as `Authorization: Bearer`. Secret. */
+  /** The token that clients must send as `Authorization: Bearer`. Secret. */
   token?: string;
-  /** Allows another host than loopback without a token. */
+  /** Allows a host other than loopback without a token. */
   noAuth?: boolean;
-  /** Names (or `name:port`) that `Host` and `Origin` may give besides, as those of a reverse proxy. */
+  /** More names (or `name:port`) that `Host` and `Origin` may have, such as a reverse proxy's. */
   allowedHosts?: readonly string[];
-  /** A session in which nothing is under way and no stream is open ends after so long. 1800 s. */
+  /** How long a session without open requests and streams lasts. Default: 1800 s. */
   sessionTtlMs?: number;
-  /** Further ones are refused; without a token, some may replace idle ones. 1000. */
+  /** The limit of sessions. Without a token, a new session may replace an idle one. Default: 1000. */
   maxSessions?: number;
-  /** Each request gets a server of its own, and no session id. */
+  /** Serves each request with a server of its own, without session ids. */
   stateless?: boolean;
-  /** 4 MiB. */
+  /** Default: 4 MiB. */
   maxBodyBytes?: number;
-  /** How long what is under way may take to end when the server is closed. 2 s. */
+  /** How long open requests may take when the server closes. Default: 2 s. */
   graceMs?: number;
-  /** Limits of connections, of which users know nothing. */
+  /** Limits of connections; not documented for users. */
   connections?: {
     headersTimeoutMs?: number;
     bodyTimeoutMs?: number;
     idleTimeoutMs?: number;
     max?: number;
     maxRequests?: number;
-    /** How long an idle session is safe from being replaced by a new one. */
+    /** How long an idle session is protected from being replaced. */
     replaceableAfterMs?: number;
   };
 }
 
-/** All of them, with defaults. */
+/** The options with all defaults. */
 export interface HttpSettings {
   label: string;
   host: string;
@@ -56,18 +56,18 @@ export interface HttpSettings {
   replaceableAfterMs: number;
 }
 
-/** Completes the options. Throws `InvalidArguments` for a token that no header can carry, and for one that is missing. */
+/** Completes the options. Throws `InvalidArguments` if the token is missing or cannot be sent in a header. */
 export function completeOptions(options: ServeHttpOptions): HttpSettings {
   const { label, token, noAuth = false, connections = {} } = options;
   const host = (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    const reason = "The token is empty or has characters that a header cannot carry";
-    throw failure("InvalidArguments", { reason, hint: "Use letters, digits and punctuation of ASCII." });
+    const reason = "The token is empty or has characters that HTTP headers do not allow";
+    throw failure("InvalidArguments", { reason, hint: "Use ASCII letters, digits and punctuation." });
   }
   if (token === undefined && !noAuth && !isLoopback(host)) {
     throw failure("InvalidArguments", {
-      reason: `Others than this machine can reach ${host === "" ? "all addresses" : host}, so a token is needed`,
-      hint: "Give one with --token or in TRAILBLAZE_HTTP_TOKEN, or say --no-auth if everybody may call.",
+      reason: `A token is required because other machines can reach ${host === "" ? "all addresses" : host}`,
+      hint: "Pass --token, set TRAILBLAZE_HTTP_TOKEN, or allow unauthenticated access with --no-auth.",
     });
   }
   return {

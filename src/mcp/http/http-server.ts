@@ -1,5 +1,5 @@
-// The one place that listens for HTTP: framing, limits and endings of connections, and answers that stream. Of what is
-// said it knows nothing.
+// The only HTTP listener: framing, limits, the lifetime of connections, and streamed answers. It does not interpret
+// requests.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -18,43 +18,43 @@ import {
   writeRefusal,
 } from "./http-answers.ts";
 
-/** Answers a request whose body has come. `signal` aborts when the client hangs up or the server lets it go. */
+/** Answers a request after its body has arrived. `signal` aborts when the client disconnects or the server ends it. */
 export type StreamingHandler = (body: Uint8Array, signal: AbortSignal) => Promise<Answer | StreamedAnswer>;
 
 export interface HttpServerOptions {
-  /** A name or an address; of IPv6 without brackets. */
+  /** A name or an address; IPv6 without brackets. */
   host: string;
-  /** 0 for one that is free. */
+  /** 0 selects a free port. */
   port: number;
-  /** Looks at a request before its body is read. An answer is a refusal: the connection ends after it. Must not throw. */
+  /** Checks a request before its body is read. Returning an answer refuses it and ends the connection. Must not throw. */
   admit(head: RequestHead, port: number): Answer | StreamingHandler;
-  /** What is answered to requests that are wrong as HTTP, come while it closes, or are too many. */
+  /** The answer to a request that is invalid HTTP, exceeds a limit, or arrives while the server closes. */
   refuse(fault: TransportFault): Answer;
-  /** The largest body, counted as it arrives. */
+  /** The limit of the body, counted while it arrives. */
   maxBodyBytes: number;
   /** From the end of the headers to the end of the body. */
   bodyTimeoutMs: number;
-  /** For the request line and headers, also of a connection that never sends any. */
+  /** The time for the request line and headers, also if the connection never sends any. */
   headersTimeoutMs: number;
-  /** A connection on which nothing moves for so long is dropped: longer than a stream is silent. */
+  /** How long a connection may be silent. Longer than the interval of comments in a stream. */
   idleTimeoutMs: number;
   /**
-   * Above this, connections that have no complete request are dropped: first those that never had one that was admitted,
-   * then idle ones, then those whose body is under way; the oldest first.
+   * The limit of connections. Beyond it, connections without a complete request are dropped: first those that never had
+   * an admitted request, then idle ones, then those that are sending a body; the oldest first.
    */
   maxConnections: number;
-  /** Complete requests under way at once, fewer than `maxConnections`; further ones are refused as `busy`. */
+  /** The limit of complete requests in progress, less than `maxConnections`; others are refused as `busy`. */
   maxRequests: number;
-  /** Whether the process may end while it listens. Default: false. */
+  /** Whether the process may exit while the server listens. Default: false. */
   isBackground?: boolean;
 }
 
-/** Both endings are idempotent, and the first counts. */
+/** Both ways of closing are idempotent, and the first one counts. */
 export interface HttpServer {
   readonly port: number;
-  /** Accepts nothing more from now on, and destroys what is not answered after `graceMs`. */
+  /** Accepts no more requests, and destroys unanswered ones after `graceMs`. */
   close(graceMs: number): Promise<void>;
-  /** Aborts what is under way, lets it answer at once, and destroys every connection. */
+  /** Aborts open requests, lets them answer immediately, and destroys every connection. */
   abort(): Promise<void>;
 }
 
@@ -62,35 +62,35 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly aborter: AbortController;
-  /** Its body is there, and its answer is not yet sent. */
+  /** Its body has arrived, and its answer is not sent yet. */
   isUnderWay: boolean;
 }
 
-/** A connection and its requests that are not answered yet; with pipelining there can be several. */
+/** A connection and its unanswered requests; pipelining allows several. */
 interface Connection {
   readonly exchanges: Set<Exchange>;
-  /** Nothing more is taken from it. */
+  /** No more requests are accepted from it. */
   isEnding: boolean;
-  /** A request on it was admitted. */
+  /** It had an admitted request. */
   isProven: boolean;
-  /** When it was opened, or last began or ended a request that was admitted, by `performance.now`. */
+  /** When it was opened, or when its last admitted request began or ended, by `performance.now`. */
   since: number;
 }
 
-/** In which order connections are dropped; `undefined` for one that is not. */
+/** The order in which connections are dropped; `undefined` for one that is kept. */
 function rankOf({ exchanges, isEnding, isProven }: Connection): number | undefined {
   for (const { isUnderWay } of exchanges) if (isUnderWay) return undefined;
   if (!isProven || isEnding) return 0;
   return exchanges.size === 0 ? 1 : 2;
 }
 
-/** How long a refused client may go on sending: destroyed at once, the connection would take the answer with it. */
+/** How long a refused client may keep sending: destroying the connection now could discard the answer. Milliseconds. */
 const lingerMs = 1000;
 const maximumHeaderBytes = 16 * 1024;
 const keepAliveMs = 60_000;
-/** How long each connection has to send its request, however many there are. */
+/** How long each connection has to send its request, however many there are. Milliseconds. */
 const settleMs = 100;
-/** Times `maxConnections`: what comes beyond is not even accepted. More cannot come within the time above. */
+/** Times `maxConnections`: connections beyond this are not accepted. */
 const excessFactor = 4;
 
 class NodeHttpServer implements HttpServer {
@@ -105,7 +105,7 @@ class NodeHttpServer implements HttpServer {
     this.#options = options;
     this.#server = createServer({
       headersTimeout: timerMs(options.headersTimeoutMs),
-      // Behind the limit of the body, should that ever fail.
+      // A safety net for the timeout of the body.
       requestTimeout: timerMs(options.headersTimeoutMs + options.bodyTimeoutMs + lingerMs),
       connectionsCheckingInterval: Math.min(1000, timerMs(options.headersTimeoutMs)),
       keepAliveTimeout: keepAliveMs,
@@ -115,7 +115,7 @@ class NodeHttpServer implements HttpServer {
     });
     this.#server.timeout = timerMs(options.idleTimeoutMs);
     this.#server.maxConnections = options.maxConnections * excessFactor;
-    // Their bytes are limited; by number, Node would leave some out, and those could be the ones that count.
+    // Headers are limited by bytes. A limit by number would silently drop some, possibly the ones that are checked.
     this.#server.maxHeadersCount = 0;
     this.#server
       .on("connection", (socket) => this.#connect(socket))
@@ -132,7 +132,7 @@ class NodeHttpServer implements HttpServer {
       this.#server.once("error", reject);
       this.#server.listen({ host, port, exclusive: true }, () => {
         this.#server.off("error", reject);
-        // A connection that cannot be accepted, for want of descriptors, is the client's to retry.
+        // The client retries a connection that cannot be accepted for lack of file descriptors.
         this.#server.on("error", () => {});
         if (this.#options.isBackground) this.#server.unref();
         resolve();
@@ -154,7 +154,7 @@ class NodeHttpServer implements HttpServer {
     return this.#closing;
   }
 
-  /** Resolves when the last connection is gone. */
+  /** Resolves when the last connection is closed. */
   #stopListening(): Promise<void> {
     return new Promise((resolve) => this.#server.close(() => resolve()));
   }
@@ -192,7 +192,7 @@ class NodeHttpServer implements HttpServer {
     const connection: Connection = { exchanges: new Set(), isEnding: false, isProven: false, since };
     this.#connections.set(socket, connection);
     if (this.#connections.size > this.#options.maxConnections) this.#clearSoon();
-    // One listener a connection: the response of a pipelined request is not told when its client goes.
+    // On the socket, because the response of a pipelined request does not notice a disconnect.
     socket.once("close", () => {
       this.#connections.delete(socket);
       for (const exchange of connection.exchanges) {
@@ -202,7 +202,7 @@ class NodeHttpServer implements HttpServer {
     });
   }
 
-  /** Later, when everything that has arrived by then has been read. */
+  /** Runs after everything that has arrived is read. */
   #clearSoon(): void {
     this.#clearing ??= setTimeout(() => {
       setImmediate(() => {
@@ -295,13 +295,13 @@ class NodeHttpServer implements HttpServer {
     else if (!request.socket.destroyed) sendWhole(response, answer);
   }
 
-  /** Sends the answer, and ends the connection once the client has stopped sending or had the time to. */
+  /** Sends the answer, and ends the connection when the client has stopped sending, or after a while. */
   #refuse(connection: Connection, { request, response }: Exchange, answer: Answer): void {
     connection.isEnding = true;
     writeRefusal(request, response, answer, lingerMs);
   }
 
-  /** What came is no request of ours: answers that, unless an answer that is owed would be taken for it. */
+  /** Answers input that is not a request, unless the client would take the answer for one to an earlier request. */
   #breakOff(socket: Duplex, fault: TransportFault): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined || !socket.writable) {
@@ -312,7 +312,7 @@ class NodeHttpServer implements HttpServer {
     const isOwed = exchanges.some(({ request, response }) => request.complete || response.headersSent);
     const wasEnding = connection.isEnding;
     connection.isEnding = true;
-    // What is owed is sent first, and ends the connection.
+    // The outstanding answer is sent first, and ends the connection.
     if (isOwed || wasEnding) return;
     for (const exchange of exchanges) this.#end(connection, exchange);
     socket.end(formatRaw(this.#options.refuse(fault)));
@@ -320,7 +320,7 @@ class NodeHttpServer implements HttpServer {
   }
 }
 
-/** Listens. Rejects with Node's error where that is not possible. */
+/** Starts to listen. Rejects with Node's error. */
 export async function listenForHttp(options: HttpServerOptions): Promise<HttpServer> {
   const server = new NodeHttpServer(options);
   await server.listen();

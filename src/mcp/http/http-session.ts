@@ -4,15 +4,15 @@ import type { ProtocolServer } from "../protocol-server.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
 import type { HttpTransport } from "./http-transport.ts";
 
-/** What every client sends, whether or not it then uses the session. */
+/** Every client sends these, even if it never uses the session. */
 const opening = ["initialize", "notifications/initialized", "ping"];
 
-/** One client's session. It ends itself when nothing is under way or streaming for `ttlMs`. */
+/** One client's session. It ends after `ttlMs` without open requests and streams. */
 export class HttpSession {
   readonly id: string;
-  /** Whether anything was asked for besides what opens a session. */
+  /** Whether the client sent anything besides the opening messages. */
   isUsed = false;
-  /** When the last request ended, by `performance.now`; `undefined` while one is under way or a stream is open. */
+  /** When the last request ended, by `performance.now`; `undefined` while a request or stream is open. */
   idleSince: number | undefined;
   readonly #server: ProtocolServer;
   readonly #transport: HttpTransport;
@@ -41,7 +41,7 @@ export class HttpSession {
 
   async connect(): Promise<void> {
     await this.#server.connect(this.#transport);
-    // The server took the transport's listeners over; that it closes it by itself is an end, too.
+    // The server replaced the transport's listeners. If the server closes the transport, the session ends, too.
     const close = this.#transport.onclose;
     this.#transport.onclose = () => {
       close?.();
@@ -63,11 +63,11 @@ export class HttpSession {
     });
   }
 
-  /** Closes the server of the session, which aborts its calls. Never rejects. Idempotent. */
+  /** Closes the session's server, which aborts its calls. Never rejects. Idempotent. */
   end(): Promise<void> {
     if (this.#ending === undefined) {
       clearTimeout(this.#expiry);
-      // Set before anything is called that could come back here.
+      // Set first: what is called next may call this again.
       const { promise, resolve } = createDeferred();
       this.#ending = promise;
       this.#onEnd();

@@ -8,17 +8,17 @@ import type { HttpSession } from "./http-session.ts";
 
 export interface Request {
   readonly head: RequestHead;
-  /** Its JSON; `undefined` where the method has no body. */
+  /** The parsed JSON; `undefined` for a method without a body. */
   readonly message: unknown;
   readonly signal: AbortSignal;
 }
 
-/** Finds the server that a request is for. */
+/** Finds the server for a request. */
 export interface RequestRouter {
-  /** A refusal that needs no body. */
+  /** Refuses a request before its body is read. */
   admit(head: RequestHead): Answer | undefined;
   handle(request: Request): Promise<Answer | StreamedAnswer>;
-  /** Ends all of them. Never rejects. */
+  /** Ends all sessions. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -30,25 +30,25 @@ const asksToInitialize = (message: unknown): boolean =>
 
 type SessionLimits = Pick<HttpSettings, "maxSessions" | "replaceableAfterMs" | "token">;
 
-/** The part of all sessions that those of one client's address are safe in. */
+/** The share of all sessions that one client address may keep. */
 const safeShare = 0.1;
 
 /**
- * Sessions by their ids: one begins with `initialize`, and ends with DELETE, by being idle, or with the server.
+ * Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server.
  *
- * Where there are as many as may be, new ones are refused. Without a token, one client could fill the server that way, so
- * that a new session may then replace an idle one: one that was never used, or one of an address that has more than a
- * tenth of all sessions and more than the new one's.
+ * At the limit, new sessions are refused. Without a token, one client could thus block all others, so a new session may
+ * then replace an idle one that was never used, or whose address has more than a tenth of all sessions and more than
+ * the new one's.
  */
 export class HttpSessions implements RequestRouter {
   readonly #limits: SessionLimits;
   readonly #open: (onEnd: (session: HttpSession) => void) => HttpSession;
   readonly #sessions = new Map<string, HttpSession>();
-  /** With their clients' addresses. Those that are not initialised yet, too. */
+  /** With their clients' addresses, including sessions that are not initialized yet. */
   readonly #all = new Map<HttpSession, string>();
   #isClosed = false;
 
-  /** `open` makes the session that a client begins. */
+  /** `open` creates the session that a client starts. */
   constructor(limits: SessionLimits, open: (onEnd: (session: HttpSession) => void) => HttpSession) {
     this.#limits = limits;
     this.#open = open;
@@ -75,7 +75,7 @@ export class HttpSessions implements RequestRouter {
     await Promise.all([...this.#all.keys()].map((session) => session.end()));
   }
 
-  /** Whether there is room for a session of that client, if need be because another session was ended. */
+  /** Makes room for a session of that client if possible, by ending another session if necessary. */
   #makeRoom(client: string): boolean {
     const { maxSessions, replaceableAfterMs, token } = this.#limits;
     if (this.#isClosed) return false;
@@ -109,7 +109,7 @@ export class HttpSessions implements RequestRouter {
     }
     const client = clientOf(head.address);
     if (!this.#makeRoom(client)) {
-      return refusal(503, "There are too many sessions; try again later.", {
+      return refusal(503, "Too many sessions. Try again later.", {
         headers: { "retry-after": "60" },
       });
     }
@@ -121,7 +121,7 @@ export class HttpSessions implements RequestRouter {
     try {
       await session.connect();
       const answering = session.handle(head, message, signal);
-      // Before the answer is out, since the next request may follow at once.
+      // Before the answer is sent: the next request may follow immediately.
       this.#sessions.set(session.id, session);
       const answer = await answering;
       if (!session.isInitialized) await session.end();

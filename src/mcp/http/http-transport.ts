@@ -5,7 +5,7 @@ import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-m
 import { refusal } from "./answers.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
 
-/** What the protocol may know of a request: no token, no cookie. */
+/** The headers that the protocol may see: no token, no cookie. */
 const headersOfProtocol = [
   "accept",
   "content-type",
@@ -15,7 +15,7 @@ const headersOfProtocol = [
   "user-agent",
 ];
 
-/** The requests of one POST that are neither answered nor cancelled, and those that were cancelled. */
+/** The open requests of one POST, and those that were canceled. */
 interface Exchange {
   readonly open: Set<RequestId>;
   readonly cancelled: Set<RequestId>;
@@ -26,9 +26,9 @@ const isStream = (response: Response) =>
   response.headers.get("content-type")?.startsWith("text/event-stream") === true;
 
 /**
- * The SDK's transport of one session, with endings that it lacks: a request whose client has gone is cancelled, since
- * nothing is kept for who comes back; the stream of a cancelled request ends, although it gets no answer; and what is
- * open when the session ends is answered with an error.
+ * Extends the SDK's transport of one session: a disconnect cancels its requests, because nothing is kept for a later
+ * connection; canceling a request ends its stream, although it gets no answer; and when the session ends, open requests
+ * are answered with an error.
  */
 export class HttpTransport implements Transport {
   readonly sessionId: string;
@@ -55,7 +55,7 @@ export class HttpTransport implements Transport {
     return this.#inner.start();
   }
 
-  /** Answers a request that was let in. `message` is its JSON; `signal` aborts when its client goes; `onEnd` is called once. */
+  /** Answers an admitted request. `message` is its JSON; `signal` aborts on a disconnect; `onEnd` is called once. */
   async handle(
     head: RequestHead,
     message: unknown,
@@ -79,7 +79,7 @@ export class HttpTransport implements Transport {
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (isAnswer(message)) {
       const { id } = message as { id?: RequestId };
-      // Cancelled, or its client has gone.
+      // Canceled or disconnected.
       if (id === undefined || !this.#open.has(id)) return;
       const sent = this.#inner.send(message);
       this.#settle(id, false);
@@ -88,7 +88,7 @@ export class HttpTransport implements Transport {
     }
     const related = options?.relatedRequestId;
     if (related !== undefined && !this.#open.has(related)) {
-      if ("id" in message) throw new Error("The client has gone.");
+      if ("id" in message) throw new Error("The client has disconnected.");
       return;
     }
     await this.#inner.send(message, related === undefined ? {} : { relatedRequestId: related });
@@ -99,7 +99,7 @@ export class HttpTransport implements Transport {
     await this.#inner.close();
   }
 
-  /** Answers what is open, so that clients need not wait in vain. */
+  /** Answers the open requests with an error, so that clients stop waiting. */
   async failOpen(): Promise<void> {
     const error = { code: rpcCode.refused, message: "The session has ended." };
     for (const id of [...this.#open.keys()]) {
@@ -117,7 +117,7 @@ export class HttpTransport implements Transport {
     const id = requestIdOf(message);
     if (id !== undefined) {
       if (this.#open.has(id)) {
-        return refusal(400, "A request with this id is under way.", { code: rpcCode.request });
+        return refusal(400, "A request with this id is already in progress.", { code: rpcCode.request });
       }
       this.#open.set(id, exchange);
       exchange.open.add(id);
@@ -125,10 +125,10 @@ export class HttpTransport implements Transport {
     const headers = headersOfProtocol.flatMap((name) =>
       head.headerValues(name).map((value): [string, string] => [name, value]),
     );
-    // Its URL is of no use to anybody; the SDK wants one.
+    // The SDK requires a URL but does not use it.
     const request = new Request("http://localhost/mcp", { method: head.method, headers });
     const response = await this.#inner.handleRequest(request, { parsedBody: message });
-    // Node sees to the connection itself.
+    // Node manages the connection itself.
     response.headers.delete("connection");
     const given = Object.fromEntries(response.headers);
     if (!isStream(response) || response.body === null) {
@@ -152,7 +152,7 @@ export class HttpTransport implements Transport {
     if (cancelled !== undefined) this.#settle(cancelled, true);
   }
 
-  /** A request of that id is done with; its stream ends with the last of it. */
+  /** Marks a request as done; the last one of a POST ends its stream. */
   #settle(id: RequestId, isCancelled: boolean): void {
     const exchange = this.#open.get(id);
     if (exchange === undefined) return;
@@ -170,11 +170,11 @@ export class HttpTransport implements Transport {
     }
   }
 
-  /** The SDK keeps a stream open until all its requests are answered; these will not be. */
+  /** The SDK keeps a stream open until all its requests are answered; canceled ones never are. */
   #release({ cancelled }: Exchange): void {
-    const error = { code: rpcCode.refused, message: "Cancelled." };
+    const error = { code: rpcCode.refused, message: "Canceled." };
     for (const id of cancelled) this.#inner.closeSSEStream(id);
-    // Reaches nobody, as the stream is closed: it makes the SDK forget the request.
+    // The stream is closed, so this is not sent; it makes the SDK forget the request.
     for (const id of cancelled) this.#inner.send({ jsonrpc: "2.0", id, error }).catch(() => {});
     cancelled.clear();
   }

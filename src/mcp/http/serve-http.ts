@@ -16,25 +16,25 @@ import { SingleRequests } from "./single-requests.ts";
 export interface ServedOverHttp {
   /** `http://HOST:PORT/mcp` */
   readonly url: string;
-  /** Accepts nothing more, ends the sessions, and destroys what is still open after the grace. Idempotent. */
+  /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Why there is no listening there, going on from "it does not start". */
+/** Why the server cannot listen, as a reason. */
 function reasonFor(error: unknown, { host, port }: HttpSettings): string {
   const place = `${hostInUrl(host)}:${port}`;
   switch ((error as NodeJS.ErrnoException).code) {
     case "EADDRINUSE":
-      return `${place} is in use already`;
+      return `${place} is already in use`;
     case "EACCES":
-      return `it is not permitted to listen on ${place}`;
+      return `no permission to listen on ${place}`;
     case "EADDRNOTAVAIL":
-      return `${host} is no address of this machine`;
+      return `${host} is not an address of this machine`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `there is no host ${host}`;
+      return `unknown host ${host}`;
     default:
-      return `it cannot listen on ${place}: ${error instanceof Error ? error.message : String(error)}`;
+      return `cannot listen on ${place}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -59,8 +59,8 @@ async function createRouter(create: CreateProtocolServer, settings: HttpSettings
 }
 
 /**
- * Serves at `/mcp` over streamable HTTP until it is closed; keeps the process alive. Throws `InvalidArguments` for a
- * token that is missing or unusable, and `ServerStartFailed` where it cannot listen.
+ * Serves at `/mcp` over streamable HTTP until it is closed, and keeps the process alive. Throws `InvalidArguments` for
+ * a missing or unusable token, and `ServerStartFailed` if it cannot listen.
  */
 export async function serveHttp(
   create: CreateProtocolServer,
@@ -95,7 +95,7 @@ export async function serveHttp(
         }),
     });
   } catch (error) {
-    const hint = "Name another address or port; port 0 takes a free one.";
+    const hint = "Pass another address or port; port 0 selects a free one.";
     const args = { label, reason: reasonFor(error, settings), hint };
     throw failure("ServerStartFailed", args, {}, { cause: error });
   }
@@ -104,7 +104,7 @@ export async function serveHttp(
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
     close: async () => {
       const closed = server.close(graceMs);
-      // A server that does not end keeps nobody from leaving.
+      // A server that does not close must not block the exit.
       await atMost(router.close(), graceMs);
       await closed;
     },

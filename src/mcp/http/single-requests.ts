@@ -2,7 +2,7 @@ import type { Answer, StreamedAnswer } from "./http-answers.ts";
 import type { HttpSession } from "./http-session.ts";
 import type { Request, RequestRouter } from "./http-sessions.ts";
 
-/** Each request is a session of its own (`--stateless`): nothing is remembered between two. */
+/** Gives each request a session of its own (`--stateless`): nothing is kept between requests. */
 export class SingleRequests implements RequestRouter {
   readonly #open: (onEnd: (session: HttpSession) => void) => HttpSession;
   readonly #all = new Set<HttpSession>();

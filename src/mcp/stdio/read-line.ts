@@ -8,7 +8,7 @@ import {
   rpcCode,
 } from "../client-message.ts";
 
-/** What a line of the input is. */
+/** A parsed line of input. */
 export type ReadLine =
   | { kind: "nothing" }
   | { kind: "message"; message: JSONRPCMessage }
@@ -27,20 +27,20 @@ const malformed = (code: number, message: string, id: RequestId | null): ReadLin
 
 const isBlank = (line: Buffer) => line.every((byte) => byte === 0x20 || byte === 0x09);
 
-/** `isMessage` tells what has the shape of JSON-RPC. */
+/** `isMessage` tests for the shape of a JSON-RPC message. */
 export function readLine(line: Buffer, isMessage: (value: unknown) => value is JSONRPCMessage): ReadLine {
   if (isBlank(line)) return { kind: "nothing" };
   const parsed = parseMessage(line);
   if ("fault" in parsed) return malformed(parsed.code, parsed.fault, parsed.id ?? null);
   const { value } = parsed;
   if (isMessage(value)) return { kind: "message", message: value };
-  // A broken answer is owed none: two sides could go on like this for ever.
+  // Broken answers get no answer: otherwise two sides could answer each other endlessly.
   const isAnswer =
     methodOf(value) === undefined &&
     typeof value === "object" &&
     value !== null &&
     ("result" in value || "error" in value);
   if (isAnswer) return { kind: "nothing" };
-  const what = Array.isArray(value) ? noBatches : "The message is not JSON-RPC 2.0.";
+  const what = Array.isArray(value) ? noBatches : "The message is not valid JSON-RPC 2.0.";
   return malformed(rpcCode.request, what, requestIdOf(value) ?? null);
 }

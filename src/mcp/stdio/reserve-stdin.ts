@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 
-/** What streams of a terminal, a pipe or a socket have besides. */
+/** Methods that the streams of terminals, pipes and sockets have in addition. */
 const besides = ["ref", "unref", "setRawMode", "setTimeout", "setNoDelay", "setKeepAlive"] as const;
 
 /**
- * Takes stdin for the protocol: from now on `process.stdin` is a stream that is empty and ends at once, whatever is done
- * to it, and only the stream returned is the real one. To be called before code of others runs.
+ * Reserves stdin for the protocol: `process.stdin` becomes an empty stream that ends immediately, and only the returned
+ * stream is the real one. Call it before code of others runs.
  *
- * Not reached is what goes round the stream: `fs.readSync(0)`, and children that inherit the descriptor. Where the
- * process has no other purpose, `reserveDescriptors` sees to them.
+ * It does not cover `fs.readSync(0)` and children that inherit the descriptor. `reserveDescriptors` does, in a process
+ * that has no other purpose.
  */
 export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   const { stdin } = owner;
@@ -16,7 +16,7 @@ export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   for (const name of besides) {
     Object.defineProperty(empty, name, { value: () => empty, configurable: true, writable: true });
   }
-  // Somebody's `destroy(error)` is nobody's business.
+  // Code that destroys the stream with an error must not end the process.
   empty.on("error", () => {});
   Object.defineProperty(owner, "stdin", { get: () => empty, configurable: true, enumerable: true });
   return stdin;

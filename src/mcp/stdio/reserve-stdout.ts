@@ -1,14 +1,14 @@
 import { Writable } from "node:stream";
 
-/** What else would end or hold the stream that the protocol goes through. */
+/** Methods that would end or block the protocol's stream. */
 const calming = ["end", "destroy", "cork", "uncork", "destroySoon"] as const;
 
 /**
- * Takes stdout for the protocol: from now on whatever is printed, by `console` or to the stream itself, goes to
- * stderr, and only the writer returned reaches stdout. To be called before code of others runs.
+ * Reserves stdout for the protocol: everything that `console` or code prints goes to stderr, and only the returned
+ * writer reaches stdout. Call it before code of others runs.
  *
- * Not reached is what goes round the stream: `fs.writeSync(1, …)`, and children that inherit the descriptor. Where the
- * process has no other purpose, `reserveDescriptors` sees to them.
+ * It does not cover `fs.writeSync(1, …)` and children that inherit the descriptor. `reserveDescriptors` does, in a
+ * process that has no other purpose.
  */
 export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
   const write = stdout.write.bind(stdout);
@@ -19,7 +19,7 @@ export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
       write(chunk, encoding, (error) => done(error));
     },
   });
-  // That a reader has gone is told to whom the writer was handed; unheard, the events would end the process.
+  // The owner of the writer handles a closed reader; an unhandled event would end the process.
   writer.on("error", () => {});
   stdout.on("error", () => {});
   stdout.on("close", () => writer.destroy());

@@ -7,22 +7,22 @@ import { type StdioEnd, StdioTransport } from "./stdio-transport.ts";
 
 export interface ServeStdioOptions {
   input: Readable;
-  /** What `reserveStdout` returned, where it is stdout. */
+  /** The return value of `reserveStdout` if it is stdout. */
   output: Writable;
-  /** Called once, after the server was closed. */
+  /** Called once, after the server is closed. */
   onEnd?(end: StdioEnd): void;
-  /** The longest message of a client. 10 MiB. */
+  /** The longest message of a client, in bytes. Default: 10 MiB. */
   maxLineBytes?: number;
-  /** How long answers to requests that came may take after the end of the input, and the server to close. 2 s. */
+  /** How long answers may take after the input has ended, and the server to close. Default: 2 s. */
   graceMs?: number;
 }
 
 export interface ServedOverStdio {
-  /** Ends it, after the answers that are written already. Idempotent. */
+  /** Ends it after sending the answers that are already written. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Serves one client over the streams until the input ends. The session id is one UUID. */
+/** Serves one client over the streams until the input ends. The session id is a UUID. */
 export async function serveStdio(
   create: CreateProtocolServer,
   options: ServeStdioOptions,
@@ -35,9 +35,9 @@ export async function serveStdio(
   const sessionId = randomUUID();
   const server = create({ sessionId });
   const finish = async (why: StdioEnd): Promise<void> => {
-    // A client that has said all waits for what is owed to it; one that is told to go does not.
+    // After the input has ended, the client still waits for answers; after `close`, it does not.
     if (why === "input") await transport.untilAnswered(graceMs);
-    // A server that does not end keeps nobody from leaving.
+    // A server that does not close must not block the exit.
     await atMost(server.close(), graceMs);
     await transport.close();
     await transport.untilAnswered(graceMs);
@@ -45,7 +45,7 @@ export async function serveStdio(
   };
   let ending: Promise<void> | undefined;
   const end = (why: StdioEnd): Promise<void> => {
-    // Later, since closing comes back here.
+    // Deferred, because closing calls this again.
     ending ??= Promise.resolve(why).then(finish);
     return ending;
   };

@@ -5,13 +5,13 @@ import { LineDecoder } from "../../runtime/line-decoder.mjs";
 import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
 import { readLine } from "./read-line.ts";
 
-/** Why nothing more comes: its input ended, its output is gone, or it was closed. */
+/** Why the connection ended: its input ended, its output closed, or it was closed by us. */
 export type StdioEnd = "input" | "output" | "closed";
 
 /**
- * Newline-separated JSON over two streams. What is malformed is answered and nothing ends. While answers wait for the
- * client to take them, what it says is held back, and no more of it than one message may have is read: read on, since
- * the end of the input counts also when the client has stopped to listen.
+ * Newline-delimited JSON over two streams. A malformed message is answered with an error and the connection continues.
+ * While the client does not read its answers, its further input is held back, up to the limit of one message; reading
+ * goes on, because the end of the input must be noticed even then.
  */
 export class StdioTransport implements Transport {
   readonly sessionId: string;
@@ -23,9 +23,9 @@ export class StdioTransport implements Transport {
   readonly #onEnd: (end: StdioEnd) => void;
   readonly #isMessage: (value: unknown) => value is JSONRPCMessage;
   readonly #lines: LineDecoder;
-  /** Requests that are neither answered nor cancelled. */
+  /** Requests that are neither answered nor canceled. */
   readonly #open = new Set<RequestId>();
-  /** Called when nothing is open, or nothing can be answered any more. */
+  /** Called when no request is open, or none can be answered. */
   #whenSettled: (() => void)[] = [];
   #unwritten = 0;
   readonly #maxHeldBytes: number;
@@ -35,7 +35,7 @@ export class StdioTransport implements Transport {
   #canWrite = true;
   #isClosed = false;
 
-  /** `onEnd` is called once, when nothing more can come. */
+  /** `onEnd` is called once, when no more input can arrive. */
   constructor(
     sessionId: string,
     streams: { input: Readable; output: Writable },
@@ -66,7 +66,7 @@ export class StdioTransport implements Transport {
     if (this.#input.readableEnded || this.#input.destroyed) this.#inputEnded();
   }
 
-  /** Resolves when the client's side of the stream has it, or can have nothing any more. */
+  /** Resolves when the stream has taken the message, or is closed. */
   send(message: JSONRPCMessage): Promise<void> {
     if ("result" in message || "error" in message) {
       const { id } = message as { id?: RequestId };
@@ -75,7 +75,7 @@ export class StdioTransport implements Transport {
     return this.#write(message).then(() => this.#settle());
   }
 
-  /** Resolves when every request that came is answered and written, at the latest after `graceMs`. */
+  /** Resolves when every request is answered and written, at the latest after `graceMs`. */
   untilAnswered(graceMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, graceMs);
@@ -117,7 +117,7 @@ export class StdioTransport implements Transport {
   }
 
   #take(line: Buffer): void {
-    // The rest of a chunk whose beginning ended it.
+    // The rest of a chunk whose beginning ended the connection.
     if (!this.#isReading) return;
     const read = readLine(line, this.#isMessage);
     if (read.kind === "malformed") {
@@ -150,15 +150,15 @@ export class StdioTransport implements Transport {
     if (this.#heldBytes >= this.#maxHeldBytes) this.#input.pause();
   };
 
-  /** The id of a line that is not kept is not known. */
+  /** Answers without an id, because the line is not kept. */
   #refuseLong(maxLineBytes: number): void {
     if (!this.#isReading) return;
-    const message = `The message is longer than ${maxLineBytes} bytes.`;
+    const message = `The message exceeds ${maxLineBytes} bytes.`;
     this.onerror?.(new Error(message));
     void this.#write({ jsonrpc: "2.0", id: null, error: { code: rpcCode.request, message } });
   }
 
-  /** Takes what was held back, as long as `mayGoOn`. */
+  /** Processes the input that was held back, as long as `mayGoOn` returns true. */
   #release(mayGoOn: () => boolean): void {
     while (this.#isReading && mayGoOn()) {
       const chunk = this.#held.shift();

@@ -151,9 +151,7 @@ test("arguments longer than a string can be are a fault of that call alone, whic
     throw new RangeError("Invalid string length");
   };
   const error = await outcome(server.callTool(call("echo", { long: { toJSON } }), limit));
-  expect(error?.message).toBe(
-    `The server fixture: the call cannot be written as JSON: it would have more than ${constants.MAX_STRING_LENGTH} characters`,
-  );
+  expect(error?.message).toContain(String(constants.MAX_STRING_LENGTH));
   expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
 });
 
@@ -210,7 +208,7 @@ describe("answers that are none", () => {
     const other = outcome(server.callTool(call("hang"), { timeoutMs: 60_000 }));
     const error = await outcome(server.callTool(call("raw", { line: `${line}\n` }), limit));
     expect(error).toBeInstanceOf(ServerCallError);
-    expect(error).toMatchObject({ reason: "protocol", message: `The server fixture: ${words}` });
+    expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining(words) });
     expect(textOf(await server.callTool(call("echo", {}), limit))).toBe("{}");
     await server.close();
     expect(await other).toMatchObject({ reason: "closed" });

@@ -37,28 +37,28 @@ describe("a server that dies", () => {
     const server = await startFixture().ready;
     const calls = Array.from({ length: 100 }, () => outcome(server.callTool(call("hang"), limit)));
     const last = outcome(server.callTool(call("crash", { code: 42, stderr: "out of cheese\n" }), limit));
-    const death = { exitCode: 42, signal: null, stderrTail: "out of cheese\n" };
+    const exit = { exitCode: 42, signal: null, stderrTail: "out of cheese\n" };
     for (const error of await Promise.all([...calls, last]))
-      expect(error).toMatchObject({ reason: "died", death });
-    expect(await server.death).toEqual(death);
-    expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "died", death });
+      expect(error).toMatchObject({ reason: "exited", exit });
+    expect(await server.exit).toEqual(exit);
+    expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "exited", exit });
   });
 
   test("of a signal says which", async () => {
     const server = await startFixture().ready;
     const error = await outcome(server.callTool(call("crash", { signal: "SIGKILL" }), limit));
-    expect(error).toMatchObject({ reason: "died", death: { exitCode: null, signal: "SIGKILL" } });
+    expect(error).toMatchObject({ reason: "exited", exit: { exitCode: null, signal: "SIGKILL" } });
   });
 
   test("is noticed although another process holds its stdout, which is ended as well", async () => {
     const { server, grandchild } = await startWithGrandchild({}, { exit: 0 });
-    expect(await server.death).toMatchObject({ exitCode: 0 });
+    expect(await server.exit).toMatchObject({ exitCode: 0 });
     await expectGone(grandchild);
   });
 
   test("takes a stubborn process of its group with it", async () => {
     const { server, grandchild } = await startWithGrandchild({}, { exit: 1, stubborn: true });
-    expect(await server.death).toMatchObject({ exitCode: 1 });
+    expect(await server.exit).toMatchObject({ exitCode: 1 });
     await expectGone(grandchild);
   });
 
@@ -73,7 +73,7 @@ describe("a server that dies", () => {
     const server = await startFixture({}, { launch: { secrets: () => [secret] } }).ready;
     const stderr = `${"€".repeat(3000)}${secret}`;
     await outcome(server.callTool(call("crash", { stderr }), limit));
-    const { stderrTail } = await server.death;
+    const { stderrTail } = await server.exit;
     expect(Buffer.byteLength(stderrTail)).toBeLessThanOrEqual(4096);
     expect(stderrTail).toMatch(/^€+\[redacted\]$/);
   });
@@ -87,7 +87,7 @@ test("what becomes secret while a server runs is taken out of its last words and
   await expect.poll(() => existsSync(logFile) && readFileSync(logFile, "utf8")).toBe("early hunter2\n");
   secrets.push("hunter2");
   await outcome(server.callTool(call("crash", { stderr: "late hunter2\n" }), limit));
-  expect((await server.death).stderrTail).toBe("early [redacted]\nlate [redacted]\n");
+  expect((await server.exit).stderrTail).toBe("early [redacted]\nlate [redacted]\n");
   await server.close();
   expect(readFileSync(logFile, "utf8")).toBe("early hunter2\nlate [redacted]\n");
 });
@@ -96,10 +96,10 @@ describe("a server that can only be ended", () => {
   test("because it writes without end of line dies for its calls", async () => {
     const server = await startFixture({}, { limits: { frameBytes: 1 << 20 } }).ready;
     const error = await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
-    expect(error).toMatchObject({ reason: "died" });
+    expect(error).toMatchObject({ reason: "exited" });
     const reason = "it sent a message of more than 1 MiB";
-    expect(error?.message).toContain(`it was terminated because ${reason}.`);
-    expect(await server.death).toMatchObject({ reason });
+    expect(error?.message).toContain(reason);
+    expect(await server.exit).toMatchObject({ reason });
     await expectGone(server.pid);
   });
 
@@ -113,7 +113,7 @@ describe("a server that can only be ended", () => {
   test("because it has closed its output dies for its calls", async () => {
     const server = await startFixture({ ignoreEnd: true }).ready;
     const error = await outcome(server.callTool(call("closeOutput"), limit));
-    expect(error).toMatchObject({ reason: "died", message: expect.stringContaining("closed its output") });
+    expect(error).toMatchObject({ reason: "exited", message: expect.stringContaining("closed its output") });
     await expectGone(server.pid);
   });
 
@@ -135,9 +135,7 @@ describe("a server that can only be ended", () => {
     );
     const errors = await Promise.all(calls);
     expect(new Set(errors.map((error) => error?.reason))).toEqual(new Set(["timeout", "protocol"]));
-    expect(errors.find((error) => error?.reason === "protocol")?.message).toBe(
-      "The server fixture: it does not read its input, and no more than 4 MiB may wait for it",
-    );
+    expect(errors.find((error) => error?.reason === "protocol")?.message).toContain("4 MiB");
   });
 });
 
@@ -149,7 +147,7 @@ describe("closing a server", () => {
     expect(await pending).toMatchObject({ reason: "closed" });
     expect(isRunning(server.pid)).toBe(false);
     const never = Symbol("never");
-    expect(await Promise.race([server.death, Promise.resolve(never)])).toBe(never);
+    expect(await Promise.race([server.exit, Promise.resolve(never)])).toBe(never);
     expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "closed" });
   });
 
@@ -204,7 +202,7 @@ describe("the log of a server", () => {
     await server.close();
     const text = readFileSync(logFile, "utf8");
     expect(text.length).toBeLessThan(100_100);
-    expect(text).toMatch(/nothing is kept after 100000 bytes\]\n$/);
+    expect(text).toMatch(/100000 bytes.*\]\n$/);
   });
 
   test("that cannot be written does not stop the server", async () => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nestsDeeper } from "../../../src/mcp/client/json-depth.ts";
-import { createTail } from "../../../src/mcp/client/stderr-tail.ts";
 import { LineDecoder } from "../../../src/runtime/line-decoder.mjs";
 
 describe("lines of a server's stdout", () => {
@@ -58,29 +57,5 @@ describe("the nesting depth of a message", () => {
 
   test("needs no end of a string", () => {
     expect(deeper('["abc', 2)).toBe(false);
-  });
-});
-
-describe("the end of stderr", () => {
-  test("is at most so many bytes, and of whole characters", () => {
-    const tail = createTail(10);
-    for (const piece of ["äöü", "€€€€", "😀"]) tail.push(piece);
-    expect(tail.read()).toBe("€€😀");
-    tail.push("12345678");
-    expect(tail.read()).toBe("12345678");
-    tail.push("9");
-    expect(tail.read()).toBe("123456789");
-  });
-
-  test("is edited before it is cut", () => {
-    const tail = createTail(10);
-    for (const piece of ["0123", "secret", "5678"]) tail.push(piece);
-    expect(tail.read((text) => text.replace("secret", "***"))).toBe("123***5678");
-  });
-
-  test("does not begin with half a pair of surrogates", () => {
-    const tail = createTail(3);
-    tail.push("😀ab");
-    expect(tail.read()).toBe("ab");
   });
 });

@@ -66,7 +66,7 @@ describe("the address of an HTTP server", () => {
     const elsewhere = { host: "192.0.2.1", noAuth: true };
     expect(await failureOf(elsewhere)).toMatchObject({
       code: "ServerStartFailed",
-      message: expect.stringContaining("192.0.2.1 is no address of this machine"),
+      message: expect.stringContaining("192.0.2.1"),
     });
     expect(await failureOf({ host: "no-such-host.invalid", noAuth: true })).toMatchObject({
       code: "ServerStartFailed",
@@ -169,7 +169,7 @@ describe("a connection", () => {
     await expect.poll(() => served.slowCalls.length).toBe(3);
     const refused = await post(served, calling("echo", 4), session);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"]);
-    expect(await refused.text()).toContain("too many requests under way");
+    expect(await refused.text()).toContain("Too many requests");
     for (const call of served.slowCalls) call.finish();
     for (const answer of slow) await messagesOf(await answer);
     expect((await post(served, calling("echo", 5), session)).status).toBe(200);

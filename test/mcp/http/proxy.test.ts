@@ -38,9 +38,7 @@ test("a server that sends too large a message is ended, and every call under way
       { jsonrpc: "2.0", id, error: { code: -32603, message } },
     ]);
   }
-  expect(served.stderr.join("")).toContain(
-    "The server acme/pack/server was terminated because it sent a message of more than 1 MiB.\n",
-  );
+  expect(served.stderr.join("")).toMatch(/acme\/pack\/server.* 1 MiB/);
   await expect.poll(async () => (await post(served, calling("echo"), session)).status).toBe(404);
   expect(await messagesOf(await post(served, calling("echo"), other))).toMatchObject([{ result: {} }]);
 });
@@ -52,7 +50,7 @@ test("a server whose message nests too deep is ended as well", async () => {
   expect(await messagesOf(await post(served, calling("raw", 2, { line }), session))).toMatchObject([
     {
       error: {
-        message: "The server was terminated because it sent a message that nests deeper than 512 levels.",
+        message: expect.stringContaining("512 levels"),
       },
     },
   ]);
@@ -69,11 +67,10 @@ test("what a server does not read does not heap up", async () => {
       .then(messagesOf)
       .catch(() => []),
   );
-  const fault = "The server does not read its input, and no more than 2 MiB may wait for it.";
   expect(
     await Promise.any(calls.map((call) => call.then((messages) => messages[0] ?? Promise.reject()))),
   ).toMatchObject({
-    error: { code: -32603, message: fault },
+    error: { code: -32603, message: expect.stringContaining("2 MiB") },
   });
   stop.abort();
   await Promise.all(calls);

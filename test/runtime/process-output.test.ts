@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { readToEnd } from "../../../src/mcp/client/server-output.ts";
-import { createProcessPort } from "../../../src/processes/server-process.ts";
+import { createProcessPort } from "../../src/processes/server-process.ts";
+import { createOutputTail, cutTail, readToEnd } from "../../src/runtime/process-output.ts";
 
 function startNode(code: string) {
   const launch = { command: process.execPath, args: ["-e", code], cwd: process.cwd(), env: {} };
@@ -47,4 +47,15 @@ test("what is closed already is not waited for", async () => {
   stream.destroy();
   await new Promise((resolve) => stream.on("close", resolve));
   await readToEnd([stream]);
+});
+
+test("the tail of output has at most so many bytes, and whole characters", () => {
+  const tail = createOutputTail(10);
+  for (const piece of ["äöü", "€€€€", "😀"]) tail.add(Buffer.from(piece));
+  expect(tail.toString()).toBe("€€😀");
+  tail.add(Buffer.from("12345678"));
+  expect(tail.toString()).toBe("12345678");
+  tail.add(Buffer.from("9"));
+  expect(tail.toString()).toBe("123456789");
+  expect(cutTail("😀ab", 3)).toBe("ab");
 });
