@@ -1,14 +1,14 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { digestOf } from "../mcp/http/check-head.ts";
 
-/** The right of one server to call back, until it is ended. */
+/** A server's permission to call back. */
 export interface Access {
   readonly server: string;
-  /** False from the moment on at which the token was revoked. */
+  /** False after the token is revoked. */
   isValid: boolean;
 }
 
-/** Tokens that were issued and not revoked. Only their digests are kept, so that none can be shown by accident. */
+/** The valid tokens. Stores only their digests, so that no token can leak from here. */
 export class AccessTokens {
   readonly #issued = new Set<{ digest: Uint8Array; access: Access }>();
 
@@ -28,7 +28,7 @@ export class AccessTokens {
     }
   }
 
-  /** Takes the same time whatever the token has in common with one that is issued. */
+  /** Takes the same time for every token, valid or not. */
   find(token: string): Access | undefined {
     const digest = digestOf(token);
     let found: Access | undefined;

@@ -2,7 +2,7 @@ import type { Answer, TransportFault } from "../mcp/http/http-answers.ts";
 
 const formatResult = (result: object): string => JSON.stringify({ result });
 
-/** A request that was understood and cannot be done, or, with another status, one that was not or may not be. */
+/** An error answer. Status 200: the request is valid but cannot be executed. */
 export function createError(
   message: string,
   status = 200,
@@ -11,7 +11,7 @@ export function createError(
   return { status, headers, body: formatResult({ type: "error", message }) };
 }
 
-/** Throws where the outcome is none, or its structured content is no data. */
+/** The answer with a call's outcome. Throws if the outcome is invalid or its structured content is not JSON. */
 export function createCallResult(outcome: CallbackOutcome): Answer {
   const result = outcome.success
     ? { success: true, text_content: outcome.text, error_message: "" }
@@ -23,7 +23,7 @@ export function createCallResult(outcome: CallbackOutcome): Answer {
   };
 }
 
-/** The answer to a request that is wrong as HTTP already. */
+/** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function createTransportRefusal(
   fault: Exclude<TransportFault, "busy">,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
@@ -32,11 +32,14 @@ export function createTransportRefusal(
     case 400:
       return createError("The request is not valid HTTP.", 400);
     case 405:
-      return createError("Only POST is understood here.", 405, { allow: "POST" });
+      return createError("Method not allowed. Use POST.", 405, { allow: "POST" });
     case 408:
-      return createError(`The request took too long; a body has ${limits.bodyTimeoutMs} ms.`, 408);
+      return createError(
+        `The request timed out; the body must arrive within ${limits.bodyTimeoutMs} ms.`,
+        408,
+      );
     case 413:
-      return createError(`The body is larger than ${limits.maxBodyBytes} bytes.`, 413);
+      return createError(`The body exceeds ${limits.maxBodyBytes} bytes.`, 413);
     case 431:
       return createError("The headers are too large.", 431);
     case 503:
@@ -44,21 +47,21 @@ export function createTransportRefusal(
   }
 }
 
-/** A call of a tool that a server asked for while it was called itself. */
+/** A tool call that a server makes during one of its own calls. */
 export interface CallbackCall {
-  /** The invocation that the callback belongs to. */
+  /** The invocation that makes the call. */
   invocationId: string;
-  /** Of the new call: one more than its invocation's. */
+  /** The depth of the new call: one more than that of the invocation. */
   depth: number;
-  /** Hostile: any text. */
+  /** Hostile: any string. */
   toolName: string;
-  /** Parsed, but not yet checked against a schema. No key in it is `__proto__`. */
+  /** Parsed, but not validated against a schema. No key is `__proto__`. */
   arguments: Record<string, unknown>;
-  /** Aborts when the answer is no longer awaited: too late, the client gone, or the invocation, the server or the session over. */
+  /** Aborts on a timeout, on a disconnect, or when the invocation, the server or the session has ended. */
   signal: AbortSignal;
 }
 
-/** What became of it. An unknown tool and arguments that break its schema are failures like any other. */
+/** The outcome of a call. Unknown tools and invalid arguments are failures like any other. */
 export type CallbackOutcome =
   | { success: true; text: string; structuredContent?: unknown }
   | { success: false; errorMessage: string; text?: string };

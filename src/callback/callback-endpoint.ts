@@ -12,64 +12,67 @@ import { RunningInvocations } from "./running-invocations.ts";
 export interface CallbackOptions {
   sessionId: string;
   limits: SessionConfig["callback"];
-  /** Calls a tool of the session. What it throws is told to nobody. */
+  /** Calls a tool of the session. Its errors are not revealed. */
   dispatch(call: CallbackCall): Promise<CallbackOutcome>;
-  /** Limits of the transport, of which users know nothing. */
+  /** Limits of the transport; not documented for users. */
   transport?: { headersTimeoutMs?: number; maxConnections?: number; maxRequests?: number };
 }
 
-/** Where the servers of one session call back while they are called: `POST /scripting/callback` on 127.0.0.1. */
+/** The endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. */
 export interface CallbackEndpoint {
   /** `http://127.0.0.1:PORT` */
   readonly baseUrl: string;
   readonly port: number;
-  /** A token for one server, 32 random bytes in base64url. Secret: it goes into that server's environment only. */
+  /** Creates a token for one server, 32 random bytes in base64url. Secret: only for that server's environment. */
   issueToken(server: string): string;
-  /** For a server that ended or was started anew: its token ends. */
+  /** Revokes the token of a server that has exited or was restarted. */
   revokeToken(token: string): void;
-  /** From now on `server` may call back for this call of it. Throws for an id that is in use. */
+  /** Allows `server` to call back during this call. Throws for an id that is in use. */
   beginInvocation(invocationId: string, server: string, depth: number, signal: AbortSignal): void;
-  /** Aborts callbacks in flight of it. Idempotent. */
+  /** Ends the invocation and aborts its open callbacks. Idempotent. */
   endInvocation(invocationId: string): void;
-  /** Aborts what is in flight, answers it if that is possible at once, and destroys all connections. Idempotent. */
+  /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
   close(): Promise<void>;
 }
 
-/** One invocation has no use for more at once, and each costs memory. */
+/** The limit per invocation: each open callback costs memory. */
 const maximumInFlight = 1000;
 const headersTimeoutMs = 10_000;
-/** Room for all callbacks of an invocation, and for half as many of others. */
+/** Enough for all callbacks of one invocation and half as many of others. */
 const maxRequests = 1500;
 const maxConnections = 2048;
-/** Beyond the longest call, before a connection on which nothing moves is dropped. */
+/** How much longer than the longest call a connection may be silent. Milliseconds. */
 const idleMs = 30_000;
 
-// The same for all that is not there, so that nobody learns which ids others have.
-const noInvocation = () => createError("There is no such invocation of this server, or it is over.");
+// One answer for every unknown id, so that a server cannot probe for ids of others.
+const noInvocation = () => createError("Unknown invocation, or it has ended.");
 
-/** Opens the endpoint. It keeps no process alive. */
+/** Opens the endpoint. It does not keep the process alive. */
 export async function openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint> {
   const { sessionId, limits, dispatch, transport } = options;
   const tokens = new AccessTokens();
   const invocations = new RunningInvocations();
 
   const answer = async (access: Access, body: Uint8Array, client: AbortSignal): Promise<Answer> => {
-    // While the body was under way, its server may have ended.
+    // The server may have exited while the body arrived.
     if (!access.isValid) return refuseToken(true);
     const parsed = parseRequest(body);
     if ("malformed" in parsed) return createError(parsed.malformed, 400);
     if ("unsupported" in parsed) return createError(parsed.unsupported);
     const { invocationId, toolName, argumentsJson } = parsed.request;
-    if (parsed.request.sessionId !== sessionId) return createError("The callback is of another session.");
+    if (parsed.request.sessionId !== sessionId)
+      return createError("The session_id is not the one of this session.");
     const invocation = invocations.find(invocationId, access.server);
     if (invocation === undefined) return noInvocation();
 
     const depth = invocation.depth + 1;
     if (depth > limits.maxDepth) {
-      return failedCall(`Calls are nested deeper than ${limits.maxDepth} levels, so this one was not made.`);
+      return failedCall(`Tool calls are nested more than ${limits.maxDepth} levels deep.`);
     }
     if (invocation.inFlight.size >= maximumInFlight) {
-      return failedCall(`An invocation can have ${maximumInFlight} callbacks at once; wait for one to end.`);
+      return failedCall(
+        `The invocation has ${maximumInFlight} open callbacks, which is the limit. Wait for one to end.`,
+      );
     }
     const args = parseArguments(argumentsJson);
     if ("reason" in args) return failedCall(args.reason);
@@ -89,7 +92,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     maxRequests: transport?.maxRequests ?? maxRequests,
     refuse: (fault) =>
       fault === "busy"
-        ? failedCall("Too many callbacks are under way in this session; wait for one to end.")
+        ? failedCall("Too many open callbacks in this session. Wait for one to end.")
         : createTransportRefusal(fault, limits),
     admit: (head, port) => {
       const checked = checkHead(head, port, (token) => tokens.find(token));

@@ -14,35 +14,38 @@ import { createError } from "./answers.ts";
 
 const json = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
 
-/** A browser sends an Origin, or the name it resolved to us, whatever page made it call. */
+/** Refuses browsers, which send an Origin, or a host name that resolves to this machine. */
 function checkPlace(head: RequestHead, port: number): HeadRefusal | undefined {
   if (head.headerValues("origin").length > 0) {
-    return { status: 403, message: "Requests with an Origin are refused: browsers have no business here." };
+    return {
+      status: 403,
+      message: "Requests with an Origin header are refused: browsers may not call back.",
+    };
   }
   const host = onlyValue(head, "host")?.toLowerCase();
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) {
-    return { status: 403, message: "The Host header is not that of this endpoint." };
+    return { status: 403, message: "The Host header does not match this endpoint." };
   }
   return checkPath(head, "/scripting/callback") ?? checkMethod(head, ["POST"]);
 }
 
 function checkType(head: RequestHead): HeadRefusal | undefined {
   if (json.test(onlyValue(head, "content-type") ?? "")) return undefined;
-  return { status: 415, message: "The body must be application/json in UTF-8." };
+  return { status: 415, message: "The Content-Type must be application/json in UTF-8." };
 }
 
 const refuse = ({ status, message, headers }: HeadRefusal): Answer => createError(message, status, headers);
 
-/** `isTried`: there was a token, but not a valid one. */
+/** `isTried`: the request has a token, but an invalid one. */
 export const refuseToken = (isTried: boolean): Answer =>
   refuse(
     refuseAccess(isTried, {
-      missing: "Send `Authorization: Bearer` with the value of TRAILBLAZE_SESSION_TOKEN.",
-      invalid: "The token is not one that is valid now. TRAILBLAZE_SESSION_TOKEN holds yours.",
+      missing: "A token is required: send TRAILBLAZE_SESSION_TOKEN as `Authorization: Bearer <token>`.",
+      invalid: "The token is invalid or was revoked. Send the value of TRAILBLAZE_SESSION_TOKEN.",
     }),
   );
 
-/** All that is checked before a byte of the body is read, in the order that the documentation gives. */
+/** Checks everything before the body, in the documented order. */
 export function checkHead(
   head: RequestHead,
   port: number,

@@ -7,12 +7,12 @@ import type { RunningInvocation } from "./running-invocations.ts";
 export const failedCall = (errorMessage: string): Answer =>
   createCallResult({ success: false, errorMessage });
 
-/** Of the fault nothing is told: it is the host's own, and the reader is a pack. */
+/** A general error: the host's own errors are not revealed to packs. */
 const hostFailure = () => failedCall("The host failed to call the tool.");
 
 /**
- * Dispatches a call and answers with its outcome, at the latest when the client goes away, the invocation ends or the
- * time is over; what a dispatch that goes on regardless then yields is dropped. Never rejects.
+ * Dispatches a call and answers with its outcome, at the latest on a disconnect, at the end of the invocation or on a
+ * timeout; a later outcome is dropped. Never rejects.
  */
 export function runCall(
   call: Omit<CallbackCall, "signal">,
@@ -32,11 +32,10 @@ export function runCall(
       settle(failedCall(message));
       controller.abort(new DOMException(message, name));
     };
-    const endWithInvocation = () =>
-      stop("AbortError", "The invocation ended before the tool did, so the tool was cancelled.");
-    const endWithClient = () => stop("AbortError", "The callback was cancelled.");
+    const endWithInvocation = () => stop("AbortError", "The tool was canceled because the invocation ended.");
+    const endWithClient = () => stop("AbortError", "The callback was canceled.");
     const timer = setTimeout(
-      () => stop("TimeoutError", `The tool took longer than ${timeoutMs} ms and was cancelled.`),
+      () => stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`),
       timerMs(timeoutMs),
     ).unref();
     invocation.inFlight.add(endWithInvocation);

@@ -1,21 +1,21 @@
 import { whenAborted } from "../runtime/abort-listeners.ts";
 
-/** A call that is running on a server, and what it has called back for. */
+/** A running call of a server, with its open callbacks. */
 export interface RunningInvocation {
   readonly id: string;
   readonly server: string;
   readonly depth: number;
-  /** Told, each, when the invocation is over. */
+  /** Each is called when the invocation ends. */
   readonly inFlight: Set<() => void>;
 }
 
-/** The invocations that may call back now. */
+/** The invocations that may call back. */
 export class RunningInvocations {
   readonly #running = new Map<string, { invocation: RunningInvocation; forget: () => void }>();
 
-  /** Throws for an id that is running: ids are unique. An aborted `signal` ends it like `end`. */
+  /** Starts an invocation, which `end` or an aborted `signal` ends. Throws for an id that is running. */
   begin(id: string, server: string, depth: number, signal: AbortSignal): void {
-    if (this.#running.has(id)) throw new Error("An invocation of this id is already running");
+    if (this.#running.has(id)) throw new Error("An invocation with this id is already running");
     if (signal.aborted) return;
     this.#running.set(id, {
       invocation: { id, server, depth, inFlight: new Set() },
@@ -23,7 +23,7 @@ export class RunningInvocations {
     });
   }
 
-  /** Ends it and aborts its callbacks in flight; nothing where it is not running. */
+  /** Ends an invocation and aborts its open callbacks. Ignores unknown ids. */
   end(id: string): void {
     const found = this.#running.get(id);
     if (found === undefined) return;
@@ -36,7 +36,7 @@ export class RunningInvocations {
     for (const id of [...this.#running.keys()]) this.end(id);
   }
 
-  /** Another server's counts as none. */
+  /** A running invocation of this server; `undefined` for one of another server. */
   find(id: string, server: string): RunningInvocation | undefined {
     const invocation = this.#running.get(id)?.invocation;
     return invocation?.server === server ? invocation : undefined;

@@ -83,7 +83,7 @@ describe("a call", () => {
       type: "call_tool_result",
       success: false,
       text_content: "",
-      error_message: "The tool took longer than 50 ms and was cancelled.",
+      error_message: expect.stringContaining("50 ms"),
     });
     expect(reasonOf(opened.calls[0])).toBe("TimeoutError");
   });
@@ -115,7 +115,7 @@ describe("a call", () => {
       const result = await resultOf(await post(opened, createRequest({ invocation_id: `at ${depth}` })));
       results.push([result.success, result.error_message]);
     }
-    const refused = [false, "Calls are nested deeper than 2 levels, so this one was not made."];
+    const refused = [false, expect.stringContaining("2 levels")];
     expect(results).toEqual([[true, ""], [true, ""], refused, refused]);
     expect(opened.calls.map(({ depth }) => depth)).toEqual([1, 2]);
   });
@@ -145,7 +145,7 @@ describe("a call", () => {
     await expect.poll(() => opened.calls.length, { timeout: 30_000 }).toBe(1000);
     const refused = await resultOf(await post(opened));
     expect(refused.success).toBe(false);
-    expect(refused.error_message).toContain("1000 callbacks at once");
+    expect(refused.error_message).toContain("1000 open callbacks");
     // Another invocation has its own.
     const { endpoint } = opened;
     endpoint.beginInvocation("other", "api", 0, new AbortController().signal);
@@ -167,7 +167,7 @@ describe("a call in flight is aborted", () => {
     for (const response of await Promise.all(asked)) {
       expect(await resultOf(response)).toMatchObject({
         success: false,
-        error_message: "The invocation ended before the tool did, so the tool was cancelled.",
+        error_message: expect.stringContaining("invocation ended"),
       });
     }
     expect(opened.calls.map(reasonOf)).toEqual(["AbortError", "AbortError"]);

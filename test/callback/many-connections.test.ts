@@ -58,7 +58,7 @@ describe("callbacks at once, each on a connection of its own,", () => {
     for (const finish of release) finish();
     expect(count((await Promise.all(answers)).map(describeResult))).toEqual({
       success: 1000,
-      "An invocation can have 1000 callbacks at once; wait for one to end.": 500,
+      "The invocation has 1000 open callbacks, which is the limit. Wait for one to end.": 500,
     });
   });
 
@@ -74,7 +74,7 @@ describe("callbacks at once, each on a connection of its own,", () => {
     const first = Array.from({ length: 20 }, () => callOnce(opened));
     await expect.poll(() => opened.calls.length).toBe(20);
     const refused = await Promise.all(Array.from({ length: 30 }, () => callOnce(opened)));
-    const words = "Too many callbacks are under way in this session; wait for one to end.";
+    const words = "Too many open callbacks in this session. Wait for one to end.";
     expect(count(refused.map(describeResult))).toEqual({ [words]: 30 });
     expect(refused[0]).toMatchObject({ type: "call_tool_result", success: false, text_content: "" });
     finish();
