@@ -1,9 +1,9 @@
-// The program of the confined child. It shuts the doors that Node's permission model leaves open, imports the
-// definition files it is asked for, one after the other, and writes each one's default export to a pipe as data.
+// The program of the confined child process. It closes the gaps of Node's permission model, imports the requested
+// definition files one after the other, and writes each one's default export to a pipe as data.
 //
-// From the first import on, everything in this process belongs to the pack, prototypes included. So whatever answers
-// need is captured first, and the code for them uses no method of a prototype, no iteration and no spreading. The
-// secret that makes an answer ours stays in a variable of this module and in strings: a Buffer could be found.
+// From the first import on, the pack controls everything in this process, prototypes included. So everything that
+// answers need is captured first, and their code uses no methods of prototypes, no iteration and no spreading. The
+// secret that authenticates answers stays in a variable of this module and in strings: a Buffer could be found.
 import fs from "node:fs";
 import module from "node:module";
 import os from "node:os";
@@ -27,25 +27,25 @@ const arrayPrototype = Array.prototype;
 const syntaxErrorPrototype = SyntaxError.prototype;
 
 const answerPipe = 3;
-/** Exit code that says: a folder that may be read is not there. */
+/** Exit code: a folder that may be read does not exist. */
 const somethingMissing = 99;
-/** Exit code that says: there is no way to answer, because the pack has closed the pipe, or changed it. */
+/** Exit code: no answer can be sent, because the pack has closed or changed the pipe. */
 const answerLost = 98;
 
 const { secret, files, visible, answerBytes, maximumDepth } = JSON.parse(readFileSync(0, "utf8"));
 
-// ---- Doors ----
+// ---- Gaps of the permission model ----
 
-/** Leaves no way to the original, which need not keep the pack from putting something of its own there. */
+/** Removes every way to the original. The pack may still define a property of its own. */
 function replace(target, name, value) {
   if (name in target) defineProperty(target, name, { value, configurable: true, writable: true });
 }
 
-/** Replaces functions and classes by one that throws: what merely imports them goes on working. */
+/** Replaces functions and classes by one that throws, so that importing them still works. */
 function refuse(target, names) {
   for (const name of names) {
     replace(target, name, function refused() {
-      throw new Error(`${name} cannot be used while a definition is read`);
+      throw new Error(`${name} is not available while a definition is read`);
     });
   }
 }
@@ -60,11 +60,11 @@ function refuseAllBut(target, allowed) {
 function closeDoors() {
   refuse(process, ["kill", "_kill", "_debugProcess", "_debugEnd", "abort", "execve", "loadEnvFile"]);
   refuse(process, ["binding", "_linkedBinding", "dlopen"]);
-  // Tells the host's name and addresses. Undefined, because that is what its users look for.
+  // It reveals the host's name and addresses. Undefined, because callers test for that.
   replace(process, "report", undefined);
   refuse(os, ["setPriority"]);
   refuse(module, ["register", "registerHooks"]);
-  // The rest can change limits, write files, or show every string in memory.
+  // The others can change limits, write files, or reveal every string in memory.
   refuseAllBut(v8, [
     "serialize",
     "deserialize",
@@ -75,7 +75,7 @@ function closeDoors() {
     "getHeapStatistics",
     "cachedDataVersionTag",
   ]);
-  // Both write files past the permission model: the one on Node 20, the other from 22 on.
+  // Both bypass the permission model and write files: the first in Node 20, the second from 22 on.
   refuse(process.getBuiltinModule("node:trace_events"), ["createTracing"]);
   const sqlite = process.getBuiltinModule("node:sqlite");
   if (sqlite !== undefined) refuse(sqlite, ["DatabaseSync", "backup"]);
@@ -87,10 +87,10 @@ function refuseHandle(handle) {
   refuse(getPrototypeOf(handle), names);
 }
 
-/** Kept, because the handle closes its descriptor when nobody does. */
+/** Kept, because the handle closes its descriptor when it is garbage collected. */
 let standardInput;
 
-/** The kernel takes the network away only where it can, and never sockets that lie in a folder that may be read. */
+/** The kernel cannot always remove the network, and never covers sockets in a readable folder. */
 function refuseNetwork() {
   const net = process.getBuiltinModule("node:net");
   const dgram = process.getBuiltinModule("node:dgram");
@@ -99,7 +99,7 @@ function refuseNetwork() {
     refuseAllBut(names.Resolver.prototype, []);
     refuseAllBut(names, ["Resolver", "getServers", "getDefaultResultOrder", "setDefaultResultOrder"]);
   }
-  // What these hand out are the handles below the sockets. Not every Node has them.
+  // These create the handles below sockets. Not every Node has them.
   standardInput = new net.Socket({ fd: 0, readable: false, writable: false });
   const handles = [
     net._createServerHandle?.("127.0.0.1", 0, 4),
@@ -116,7 +116,7 @@ function refuseNetwork() {
   refuse(dgram.Socket.prototype, ["bind", "connect", "send", "sendto"]);
 }
 
-/** The path with links followed; the permission model then judges that one. */
+/** The path with links resolved, which the permission model then checks. */
 function withoutLinks(path) {
   if (typeof path === "number") return path;
   if (typeof path !== "string") path = isUint8Array(path) ? `${Buffer.from(path)}` : fileURLToPath(path);
@@ -128,7 +128,7 @@ function withoutLinks(path) {
   }
 }
 
-/** The permission model looks at a path as it is written, so a link would lead out of what may be read. */
+/** The permission model checks paths as written, so a link could lead out of the readable folders. */
 function resolveLinksBeforeReading() {
   const names = ["readFile", "open", "opendir", "readdir", "openAsBlob"];
   for (const target of [fs, fs.promises]) {
@@ -146,8 +146,7 @@ function resolveLinksBeforeReading() {
 }
 
 /**
- * Of a package that may not be read, `require` says that it is not there, as it does where nothing is: code that can do
- * without one asks for just that.
+ * Makes `require` report a package that may not be read as missing: code with optional dependencies expects that error.
  */
 function reportRefusedAsMissing() {
   const original = module._resolveFilename;
@@ -171,7 +170,7 @@ function reportRefusedAsMissing() {
 
 let failure;
 
-/** Ends the evaluation of a file with a fault as the host expects it. */
+/** Ends the evaluation of a file with a fault for the host. */
 function fail(fault) {
   failure = fault;
   throw fault;
@@ -194,7 +193,7 @@ function refuseValue(what, frame) {
   });
 }
 
-/** The name of a function or class, if it is what it should be: a string that is not computed. */
+/** The name of a function or class, if it is a plain string property. */
 function nameOf(named) {
   const name = getOwnPropertyDescriptor(named, "name");
   if (name === undefined || !hasOwn(name, "value") || typeof name.value !== "string") return "";
@@ -242,14 +241,14 @@ function writeArray(value, frame) {
     const inner = { value: undefined, key: index, depth: frame.depth + 1, up: frame };
     if (element === undefined) refuseValue("a hole", inner);
     if (!hasOwn(element, "value")) refuseValue("a getter", inner);
-    // As JSON does: an element keeps its place.
+    // As in JSON: the element keeps its place.
     inner.value = element.value === undefined ? null : element.value;
     text += count(index === 0 ? "" : ",") + write(inner);
   }
   return `[${text}]`;
 }
 
-/** The value of a frame as JSON. No code of the pack runs: no getter, no trap, no `toJSON`. */
+/** The value of a frame as JSON. Runs no code of the pack: no getter, no trap, no `toJSON`. */
 function write(frame) {
   const { value } = frame;
   if (value === null) return count("null");
@@ -279,10 +278,10 @@ function write(frame) {
   return writeObject(value, frame);
 }
 
-/** The default export; that of a module compiled to CommonJS is one level further in. */
+/** The default export; for a module compiled to CommonJS, the one inside it. */
 function defaultExportOf(namespace) {
   if (!isModuleNamespaceObject(namespace))
-    fail({ kind: "notData", what: "it exports a function called then" });
+    fail({ kind: "notData", what: "it exports a function named then" });
   const exported = getOwnPropertyDescriptor(namespace, "default");
   if (exported === undefined) fail({ kind: "noDefault" });
   const { value } = exported;
@@ -290,7 +289,7 @@ function defaultExportOf(namespace) {
   const marker = getOwnPropertyDescriptor(value, "__esModule");
   if (marker === undefined || marker.value !== true) return value;
   if (!hasOwn(value, "default")) fail({ kind: "noDefault" });
-  // Bundlers write it as a getter.
+  // Bundlers define it as a getter.
   return value.default;
 }
 
@@ -301,7 +300,7 @@ function stringOf(object, key) {
   return property !== undefined && typeof property.value === "string" ? property.value : "";
 }
 
-/** The stack, which the pack may have a say in: it only serves to find a position. */
+/** The stack, which the pack can forge; used only to find a position. */
 function stackOf(error) {
   try {
     const { stack } = error;
@@ -314,7 +313,7 @@ function stackOf(error) {
 function describeThrown(thrown) {
   if (typeof thrown === "string") return { kind: "threw", message: apply(slice, thrown, [0, 1000]) };
   if (typeof thrown !== "object" || thrown === null || isProxy(thrown) || !isNativeError(thrown)) {
-    return { kind: "threw", message: "a value that is no error" };
+    return { kind: "threw", message: "a value that is not an error" };
   }
   const permission = stringOf(thrown, "code") === "ERR_ACCESS_DENIED" ? stringOf(thrown, "permission") : "";
   const message = apply(slice, stringOf(thrown, "message"), [0, 1000]);
@@ -340,7 +339,7 @@ function writeFault(fault) {
 
 // ---- Answers ----
 
-/** One line for the host. It begins with a line break, so that nothing the pack wrote can stand before the secret. */
+/** Sends one line to the host. It starts with a line break, so that the pack's output cannot precede the secret. */
 function send(message) {
   const line = `\n${secret} ${message}\n`;
   try {
@@ -369,7 +368,7 @@ for (const name of Object.keys(process.env)) if (!kept.has(name.toUpperCase())) 
 const temporary = process.env.TMPDIR;
 if (temporary !== undefined) {
   process.chdir(temporary);
-  // The pack's code sees no variable at all, and still finds its own folder.
+  // The pack's code sees no variables, but can still load from its own folder.
   delete process.env.TMPDIR;
   os.tmpdir = () => temporary;
 }
@@ -381,9 +380,9 @@ refuseNetwork();
 resolveLinksBeforeReading();
 reportRefusedAsMissing();
 module.syncBuiltinESMExports();
-// With another constructor, `await` would call a `then` of the pack's with what it waits for.
+// With another constructor, `await` would call the pack's `then` with the awaited value.
 defineProperty(Promise.prototype, "constructor", { writable: false, configurable: false });
-// What a file leaves behind is nobody's fault any more.
+// Late errors of a file do not affect the others.
 process.on("uncaughtException", () => {});
 
 send("ready");

@@ -15,15 +15,15 @@ import type {
 } from "./evaluation-port.ts";
 
 export interface Limits {
-  /** Wall time of a child, in ms. */
+  /** Wall time of a child, in milliseconds. */
   wallMs: number;
-  /** Wall time of a pack, all its children together, in ms. */
+  /** Wall time of all children of a pack combined, in milliseconds. */
   packMs: number;
-  /** Children after the first that a pack may have. */
+  /** How many further children a pack may have. */
   restarts: number;
   heapMiB: number;
   answerBytes: number;
-  /** For the answers of all files of a child. */
+  /** The limit for the answers of all files of a child, in bytes. */
   packAnswerBytes: number;
 }
 
@@ -36,19 +36,19 @@ const defaultLimits: Limits = {
   packAnswerBytes: 16 << 20,
 };
 
-/** What Node needs beside the heap, in MiB: resident, and as private memory, most of which it only reserves. */
+/** Memory that Node needs besides the heap, in MiB: resident, and private, which is mostly only reserved. */
 const residentBesideHeap = 128;
 const dataBesideHeap = 768;
 
 export interface ConfinedEvaluatorOptions {
-  /** Rather evaluate nothing than without the permission model. */
+  /** Rejects if the permission model is not available. */
   requireConfinement?: boolean;
   limits?: Partial<Limits>;
-  /** Ways to start a child, strictest first. For tests; default: those of this system. */
+  /** Ways to start a child, strictest first. Default: those of this system. Set in tests. */
   methods?: readonly Method[];
 }
 
-/** What this process has found out: the ways to start a child that work here, and how Node calls its option. */
+/** What this process has learned: the methods that work here, and the name of Node's permission option. */
 const learnt: { methods: readonly Method[]; permissionOption: string | null | undefined } = {
   methods: methodsFor(process.platform),
   permissionOption: undefined,
@@ -64,7 +64,7 @@ function confinementOf(method: Method, permission: string | undefined): Confinem
   return method === "shell" || method === "bare" ? "permission" : "permission+netns";
 }
 
-/** Signals that V8 ends with when it gets no memory, or that its process gets for it. */
+/** Signals that end a process that runs out of memory. */
 const memorySignals: ReadonlySet<string> = new Set([
   "SIGABRT",
   "SIGSEGV",
@@ -73,11 +73,11 @@ const memorySignals: ReadonlySet<string> = new Set([
   "SIGBUS",
   "SIGKILL",
 ]);
-/** What Windows has in place of those. */
+/** The exit code for the same on Windows. */
 const abortExitCode = 134;
-/** Node's own exit code for a module whose top-level `await` never ends. */
+/** Node's exit code for a top-level `await` that never settles. */
 const unsettledAwait = 13;
-/** The child program's, where the pack has taken away its way to answer. */
+/** The child program's exit code when the pack has closed or changed the pipe for answers. */
 const answerLost = 98;
 
 function describeEnd(end: ChildEnd, limits: Limits): string {
@@ -88,29 +88,29 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
     case "memory":
       return outOfMemory;
     case "answer":
-      return `its answer is larger than ${formatSize(limits.answerBytes)}`;
+      return `its result is larger than ${formatSize(limits.answerBytes)}`;
     case "answers":
-      return `the answers of the pack's files are together larger than ${formatSize(limits.packAnswerBytes)}`;
+      return `the results of the pack's files are larger than ${formatSize(limits.packAnswerBytes)} in total`;
     case "exit":
       if (end.code === abortExitCode || memorySignals.has(end.signal ?? "")) return outOfMemory;
       if (end.signal !== null) return `its process was terminated by ${end.signal}`;
-      if (end.code === unsettledAwait) return "its top-level await never ends";
-      if (end.code === answerLost) return "it left no way to answer";
+      if (end.code === unsettledAwait) return "its top-level await never settles";
+      if (end.code === answerLost) return "it closed the pipe for its result";
       return `it ended the process (exit code ${end.code})`;
     default:
-      return "no process could be started for it";
+      return "its process could not be started";
   }
 }
 
 const notReached = "it was not evaluated, because other files of the pack ended the process or took too long";
 
-/** At most 200 characters, all of which print. */
+/** At most 200 printable characters. */
 function shorten(text: string): string {
   const characters = [...printable(text)];
   return characters.length > 200 ? `${characters.slice(0, 199).join("")}…` : characters.join("");
 }
 
-/** Names of functions come from the pack; what it cannot have made up is the marker itself. */
+/** Cleans up names of functions, which come from the pack; it cannot forge the marker itself. */
 function finishMarkers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finishMarkers);
   if (!isRecord(value)) return value;
@@ -122,10 +122,10 @@ function finishMarkers(value: unknown): unknown {
   return value;
 }
 
-/** Finds where a file's syntax is wrong; `undefined` where it is not, or nobody can tell. */
+/** Finds the position of a syntax error in a file; `undefined` if there is none or it is unknown. */
 type SyntaxCheck = (file: string) => Promise<Position | undefined>;
 
-/** Where a module is missing, Node adds who wanted it, which the problem says already if it is the definition itself. */
+/** Removes the importer that Node adds for a missing module, if it is the definition itself. */
 function withoutImporter(message: string, file: string): string {
   if (!message.startsWith("Cannot find ")) return message;
   const [first = ""] = message.split("\nRequire stack:");
@@ -135,7 +135,7 @@ function withoutImporter(message: string, file: string): string {
 
 const missingPackagePattern = /Cannot find (?:package|module) '((?:@[\w.~-]+\/)?\w[\w.~-]*)(?:\/[\w.~/-]*)?'/;
 
-/** Words and place for something that was thrown. All of it is what the pack makes of it. */
+/** The reason and the position for a thrown value, both controlled by the pack. */
 async function describeThrown(
   fault: { message: string; stack: string; isSyntaxError: boolean },
   file: string,
@@ -145,10 +145,10 @@ async function describeThrown(
   const threw = message === "" ? "it threw an error without a message" : `it threw: ${message}`;
   const caret = positionOfCaret(fault.stack, file);
   const position = caret ?? positionInStack(fault.stack, file);
-  // Linking fails with a SyntaxError too, of which nothing but the message tells.
+  // A failed link is a SyntaxError, too, and differs only in its message.
   if (!fault.isSyntaxError || message.startsWith("The requested module"))
     return { reason: threw, missingPackage: missingPackagePattern.exec(message)?.[1], ...position };
-  // Of a module, Node tells the place only in what it prints, so it has to be asked again.
+  // For modules, Node only prints the position, so the file is parsed again.
   const wrong = caret ?? (position === undefined ? await checkSyntax(file) : undefined);
   if (wrong === undefined) return { reason: threw, ...position };
   return { reason: `it is not valid JavaScript: ${message}`, ...wrong };
@@ -167,9 +167,9 @@ async function describeFault(
     case "noDefault":
       return { reason: "it has no default export" };
     case "tooLarge":
-      return { reason: `its answer is larger than ${formatSize(limits.answerBytes)}` };
+      return { reason: `its result is larger than ${formatSize(limits.answerBytes)}` };
     case "tooDeep":
-      return { reason: `it is not data: it nests deeper than ${maximumDepth} levels` };
+      return { reason: `it is not data: it is nested more than ${maximumDepth} levels deep` };
     case "notData":
       return { reason: `it is not data: ${shorten(text("what"))}` };
     default: {
@@ -183,7 +183,7 @@ async function describeFault(
   }
 }
 
-/** How often a pack's files are parsed once more, each in a process, to find where their syntax is wrong. */
+/** How many files of a pack are parsed again, each in a process, to find the position of a syntax error. */
 const maximumChecks = 8;
 
 function readAnswers(
@@ -200,13 +200,13 @@ function readAnswers(
         if (kind === "value") return { value: finishMarkers(parseJson(json).value) };
         return await describeFault(json, files[index] ?? "", limits, checkSyntax);
       } catch {
-        return { reason: "its answer cannot be read" };
+        return { reason: "its result is invalid" };
       }
     }),
   );
 }
 
-/** Starts a child in the strictest way that works here. */
+/** Starts a child with the strictest method that works here. */
 async function runStrictest(
   methods: readonly Method[],
   options: Omit<RunOptions, "method">,
@@ -216,7 +216,7 @@ async function runStrictest(
     const result = await runConfined({ ...options, method });
     if (result.end.cause !== "notStarted") return { method, result };
     last = result;
-    // A way that does not work would cost its attempt each time. Packs have no say in whether it does.
+    // Remember a method that never works here. Packs cannot influence this.
     if (result.end.isLasting && method !== "bare") {
       learnt.methods = learnt.methods.filter((known) => known !== method);
     }
@@ -232,11 +232,11 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Why a file cannot be evaluated at all; `undefined` where it can. `path` is its real path. */
+/** Why a file cannot be evaluated, as a reason; `undefined` if it can. `path` is its real path. */
 function findObstacle(root: string | undefined, path: string | undefined): string | undefined {
-  if (root === undefined || path === undefined) return "it cannot be found";
-  if (!isInside(root, path)) return "it lies outside the package once links are followed";
-  // Node's permission model would take it for a wildcard.
+  if (root === undefined || path === undefined) return "it does not exist";
+  if (!isInside(root, path)) return "it is outside the package (symbolic links are followed)";
+  // Node's permission model treats it as a wildcard.
   return root.includes("*") ? "its path contains a *" : undefined;
 }
 
@@ -289,7 +289,7 @@ async function evaluate(
     const read = await readAnswers(result.answers, asked, limits);
     for (const [index, answer] of read.entries()) results.set(pending[index] ?? "", answer);
     pending = pending.slice(read.length);
-    // What ended the child may have been left behind by a file before. Alone at the beginning, it is the one.
+    // An earlier file may have ended the child. The first file of a child is the culprit itself.
     const [first] = pending;
     if (first === undefined || (read.length > 0 && method !== undefined)) continue;
     const reason = describeEnd(result.end, limits);
@@ -300,8 +300,8 @@ async function evaluate(
 }
 
 /**
- * Evaluates definition files in confined children of this process, one a pack. Works at trust level 2: no code of a
- * pack runs here.
+ * Evaluates definition files in confined child processes, one per pack. Trust level: inspection; none of a pack's code
+ * runs in this process.
  */
 export function createConfinedEvaluator(options: ConfinedEvaluatorOptions = {}): EvaluationPort {
   const limits = { ...defaultLimits, ...options.limits };

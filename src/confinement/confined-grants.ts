@@ -4,24 +4,24 @@ import { isRecord, parseJson } from "../data/parse-json.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 
-/** More packages than any pack brings along; beyond, links are not followed any more. */
+/** The limit of packages; beyond it, links are not followed. */
 const maximumPackages = 2000;
-/** Files that are looked for and are not there. */
+/** The limit of missing files that are granted. */
 const maximumAbsent = 500;
-/** For all granted paths, which stand on one command line. Windows takes no longer one. */
+/** The limit for all granted paths, which share one command line. Windows has a shorter one. */
 const maximumCharacters = process.platform === "win32" ? 24_000 : 512 << 10;
 
-/** What code of a pack may read. */
+/** What a pack's code may read. */
 export interface ReadGrants {
   /** Folders of the pack and of its dependencies. */
   readable: string[];
-  /** Files for which Node looks in vain before it finds some of them. */
+  /** Missing files that Node looks for before it finds some of them. */
   absent: string[];
-  /** Folders that hold all of it, and little else: for the view of a file system. */
+  /** Folders that contain all of it and little else, for a restricted file system. */
   visible: string[];
 }
 
-/** True for a path in the folder, and for the folder itself. */
+/** True for a path in the folder and for the folder itself. */
 export function isInside(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
@@ -34,7 +34,7 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Where Node looks for what code in the folder imports, nearest first, whether it is there or not. */
+/** The folders in which Node looks for imports of code in the folder, nearest first, existing or not. */
 function* nodeModulesAbove(directory: string): Iterable<string> {
   for (let at = directory; ; at = dirname(at)) {
     if (basename(at) !== "node_modules") yield join(at, "node_modules");
@@ -42,7 +42,7 @@ function* nodeModulesAbove(directory: string): Iterable<string> {
   }
 }
 
-/** A set of folders and files that may be read. What lies in a folder of the set is in it. */
+/** A set of readable folders and files. A folder covers everything in it. */
 class Grants {
   readonly #paths = new Set<string>();
 
@@ -54,22 +54,22 @@ class Grants {
   }
 
   add(path: string): void {
-    // To the permission model a `*` stands for any ending, wherever it is.
+    // The permission model treats `*` as a wildcard, wherever it is.
     if (!path.includes("*") && !this.covers(path)) this.#paths.add(path);
   }
 
-  /** The folders of packages that serve code in the folder, also as they are when links are followed. */
+  /** Adds the node_modules folders for code in the folder, and their real paths. */
   addNodeModules(directory: string): void {
     for (const folder of nodeModulesAbove(directory)) {
       const real = realPath(folder);
-      // As a link it may lead to another folder of packages, not to anything.
+      // A link may lead to another node_modules, but nowhere else.
       if (real === undefined || basename(real) !== "node_modules") continue;
       this.add(folder);
       this.add(real);
     }
   }
 
-  /** In the order of adding, without what a later one covers. */
+  /** In the order of adding, without paths that a later one covers. */
   list(): string[] {
     return [...this.#paths].filter((path) => {
       this.#paths.delete(path);
@@ -87,16 +87,16 @@ function namesIn(manifest: Record<string, unknown>, keys: readonly string[]): st
   return [...new Set(names)].filter(isPackageName);
 }
 
-/** Where code in a folder finds a package, and where Node looks for it before. */
+/** Where code in a folder finds a package, and where Node looks before. */
 interface Resolution {
-  /** As code names it; a link where the package lies elsewhere. */
+  /** The path that Node uses; a link if the package is elsewhere. */
   path?: string;
-  /** With links followed. */
+  /** The real path. */
   real?: string;
   absent: string[];
 }
 
-/** Makes a function that tells which package code in a folder gets by a name. */
+/** Creates a function that resolves a package's name for code in a folder. */
 function createResolver(): (directory: string, name: string) => Resolution {
   const known = new Map<string, string | undefined>();
   const follow = (path: string): string | undefined => {
@@ -116,10 +116,10 @@ function createResolver(): (directory: string, name: string) => Resolution {
   };
 }
 
-/** Folders in which package managers keep each package in a unit of its own, with links to what it depends on. */
+/** Folders in which package managers keep each package in its own unit, with links to its dependencies. */
 const stores: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun"]);
 
-/** The folder of a store's unit that holds a package and those links; the package's own folder elsewhere. */
+/** The unit's folder with a package and these links; elsewhere the package's own folder. */
 function unitOf(location: string): string {
   const parent = dirname(location);
   const folder = basename(parent).startsWith("@") ? dirname(parent) : parent;
@@ -127,7 +127,7 @@ function unitOf(location: string): string {
   return isUnit ? folder : location;
 }
 
-/** Takes as many paths as there is room for, in their order. */
+/** Returns a function that accepts paths until the limit of characters is reached. */
 function createRoom(): (path: string) => boolean {
   let left = maximumCharacters;
   return (path) => {
@@ -137,8 +137,8 @@ function createRoom(): (path: string) => boolean {
 }
 
 /**
- * What code of a pack may read: its own folder, and the packages that its declared dependencies, and theirs, lead to,
- * nearest first; not what lies beside them. `root` is a real path.
+ * The files that a pack's code may read: its own folder, and the packages of its declared dependencies and of theirs,
+ * nearest first; no neighboring files. `root` is a real path.
  */
 export function findReadGrants(root: string): ReadGrants {
   const port = createNodeDiscoveryPort();
@@ -161,13 +161,13 @@ export function findReadGrants(root: string): ReadGrants {
     }
   };
 
-  /** Packages by their real path, with what they are called by where they are needed. */
+  /** Packages by their real path, with the names by which they are imported. */
   const packages = new Map<string, string[]>([[root, []]]);
   for (const [directory, paths] of packages) {
     const manifest = readManifest(directory);
     if (directory !== root) {
       const isVisible = visible.covers(directory);
-      // A link that is a pack's own making could lead to anything; a package it has to be.
+      // A pack could create a link to anything, so the target must be a package.
       if (!isVisible && typeof manifest?.name !== "string") continue;
       if (!isVisible) {
         visible.add(directory);
@@ -182,13 +182,13 @@ export function findReadGrants(root: string): ReadGrants {
     )) {
       const { path, real, absent: before } = resolvePackage(directory, name);
       for (const one of before) if (absent.size < maximumAbsent && !one.includes("*")) absent.add(one);
-      // A folder around the pack would show what lies beside it.
+      // A folder around the pack would reveal its neighbors.
       if (path === undefined || real === undefined || isInside(real, root)) continue;
       const known = packages.get(real);
       if (known === undefined && packages.size < maximumPackages) packages.set(real, [path]);
       else if (known?.includes(path) === false) {
         known.push(path);
-        // Those of a package that was gone through are not looked at again.
+        // A package that was already searched is not searched again.
         if (readable.covers(real)) readable.add(path);
       }
     }

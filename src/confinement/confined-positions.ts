@@ -8,20 +8,20 @@ export interface Position {
 
 const escapeExpression = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-/** The file as Node writes it, as a path or as a URL. */
+/** The file in Node's output, as a path or as a URL. */
 const namesOf = (file: string): string =>
   `(?:${escapeExpression(file)}|${escapeExpression(pathToFileURL(file).href)})`;
 
 /**
- * Where Node points at a fault in the file: `FILE:LINE`, the line of source, and a caret below. `text` need not be
- * what Node wrote.
+ * The position at which Node points in a file: `FILE:LINE`, the line of source, and a caret below. `text` may not be
+ * Node's output.
  */
 export function positionOfCaret(text: string, file: string): Position | undefined {
   const found = new RegExp(`^${namesOf(file)}:(\\d{1,7})\\r?\\n[^\\n]*\\n([ \\t]*)\\^`).exec(text);
   return found === null ? undefined : { line: Number(found[1]), column: (found[2] ?? "").length + 1 };
 }
 
-/** The topmost place in the file that a stack names. */
+/** The topmost position in the file in a stack. */
 export function positionInStack(stack: string, file: string): Position | undefined {
   const caret = positionOfCaret(stack, file);
   if (caret !== undefined) return caret;

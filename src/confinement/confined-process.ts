@@ -16,10 +16,10 @@ import type { ReadGrants } from "./confined-grants.ts";
 import { positionOfCaret } from "./confined-positions.ts";
 
 /**
- * How a child is started, from the strictest to the plainest:
- * `root`: without network, other processes, and any file outside the folders of the packages granted;
+ * How a child is started, from the strictest method to the plainest:
+ * `root`: without network, other processes, and files outside the folders of the granted packages;
  * `namespaces`: without network and other processes; `network`: without network;
- * `shell`: only with what a shell can do for it; `bare`: as Node starts it.
+ * `shell`: with the limits that a shell can set; `bare`: as Node starts it.
  */
 export type Method = "root" | "namespaces" | "network" | "shell" | "bare";
 
@@ -28,21 +28,21 @@ export function methodsFor(platform: NodeJS.Platform): readonly Method[] {
   return platform === "win32" ? ["bare"] : ["shell", "bare"];
 }
 
-/** The option that switches Node's permission model on, as this Node calls it. */
+/** This Node's name of the option for the permission model; `undefined` if it has none. */
 export function findPermissionOption(): string | undefined {
   const known = process.allowedNodeEnvironmentFlags;
   return ["--permission", "--experimental-permission"].find((option) => known.has(option));
 }
 
-/** Real path of the program that runs in the child. */
+/** Real path of the child's program. */
 const program = (): string =>
   realpathSync.native(fileURLToPath(new URL("./confined-child.mjs", import.meta.url)));
 
 const path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
 
 /**
- * Limits what the kernel can limit (memory for data is a stop for what comes between two samples), and leaves a
- * process behind that tidies up and ends the whole group when we are gone, however busy Node is.
+ * Sets the kernel's limits (the data limit applies between two samples of the memory), and starts a process that cleans
+ * up and kills the whole group when the host exits, however busy Node is.
  */
 const guardScript = `${path}
 ulimit -c 0
@@ -53,7 +53,7 @@ exec 4<&-
 exec "$@"
 `;
 
-/** In namespaces of its own: a file system that holds nothing but what is mounted here, for reading if it can be. */
+/** In separate namespaces: a file system that contains only what is mounted here, read-only if possible. */
 const rootScript = `${path}
 root=$1/root
 mount -t tmpfs -o size=1m,mode=755 none "$root" || exit
@@ -64,13 +64,13 @@ shift
 exec chroot "$root" "$@"
 `;
 
-/** What Node itself needs to start, where it is. */
+/** The folders that Node itself needs. */
 const systemFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/nodejs"];
 
 const escapeMount = (text: string): string =>
   text.replace(/[\\\s#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 
-/** A table for `mount -a`: each path appears under the new root where it is under the real one. */
+/** Writes a table for `mount -a`: each path is mounted at the same place under the new root. */
 function writeMountTable(temporary: string, paths: readonly string[]): void {
   mkdirSync(join(temporary, "root"));
   const lines = paths.map((source) => {
@@ -83,24 +83,24 @@ function writeMountTable(temporary: string, paths: readonly string[]): void {
 export interface ConfinedOptions {
   method: Method;
   permissionOption: string | undefined;
-  /** What the pack's code may read. */
+  /** The files that the pack's code may read. */
   grants: ReadGrants;
   heapMiB: number;
-  /** Stop for all private memory of the child, in MiB. */
+  /** The limit of the child's private memory, in MiB. */
   dataMiB: number;
 }
 
 export interface ConfinedProcess {
   readonly child: ChildProcess;
-  /** Ends the child and everything that it started. */
+  /** Kills the child and everything that it started. */
   kill(): void;
-  /** Resident memory of the child's processes in bytes; 0 where it cannot be told. */
+  /** Resident memory of the child's processes in bytes; 0 if it is unknown. */
   residentBytes(): number;
   /** Removes the child's temporary folder. */
   cleanUp(): void;
 }
 
-/** Of a process and all below it. */
+/** Of a process and its descendants, in KiB. */
 function residentKiB(pid: number | string): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
@@ -130,19 +130,19 @@ function commandFor(method: Method, temporary: string, dataMiB: number, node: re
   }
 }
 
-/** Removes what was made here and nothing else: if ever a mount were still to be seen, it must not be emptied. */
+/** Removes only what was created here: a file system that is still mounted must not be emptied. */
 function removeTemporary(temporary: string): void {
   rmSync(join(temporary, "mounts"), { force: true });
   for (const folder of [join(temporary, "root"), temporary]) {
     try {
       rmdirSync(folder);
     } catch {
-      // There is none, or it is not empty.
+      // It does not exist, or it is not empty.
     }
   }
 }
 
-/** Starts the child: stdin takes the request, descriptor 3 gives answers, all other output goes nowhere. */
+/** Starts the child: stdin takes the request, descriptor 3 returns answers, all other output is dropped. */
 export function startConfined(options: ConfinedOptions): ConfinedProcess {
   const { method, permissionOption, grants, heapMiB, dataMiB } = options;
   const temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
@@ -162,7 +162,7 @@ export function startConfined(options: ConfinedOptions): ConfinedProcess {
       executable,
       ...(permissionOption === undefined ? [] : [permissionOption, ...permissions]),
       `--max-old-space-size=${heapMiB}`,
-      // Else a fresh Buffer could hold what was in memory before.
+      // Otherwise a new Buffer could contain earlier contents of memory.
       "--zero-fill-buffers",
       "--no-addons",
       "--no-global-search-paths",
@@ -174,7 +174,7 @@ export function startConfined(options: ConfinedOptions): ConfinedProcess {
     const child = spawn(command, args, {
       cwd: temporary,
       env: isWindows ? { TEMP: temporary, TMP: temporary } : { TMPDIR: temporary },
-      // Its own process group; on Windows the job of our process does the same.
+      // A process group of its own; on Windows, the job object of this process replaces it.
       detached: !isWindows,
       windowsHide: true,
       stdio: ["pipe", "ignore", "ignore", "pipe", "pipe"],
@@ -183,13 +183,13 @@ export function startConfined(options: ConfinedOptions): ConfinedProcess {
     const kill = () => {
       child.stdio?.[4]?.destroy();
       if (child.pid === undefined || isOver) return;
-      // Once it has ended, its number may soon be another's.
+      // After the exit, its number may be reused.
       isOver = child.exitCode !== null || child.signalCode !== null;
       try {
         if (isWindows) child.kill("SIGKILL");
         else process.kill(-child.pid, "SIGKILL");
       } catch {
-        // Nothing of it is left.
+        // The group has ended.
       }
     };
     const residentBytes = () =>
@@ -202,8 +202,8 @@ export function startConfined(options: ConfinedOptions): ConfinedProcess {
 }
 
 /**
- * Where Node finds a file's syntax wrong; `undefined` where it does not. The file is parsed in a process of its own
- * and not run.
+ * The position of a syntax error in a file; `undefined` if there is none. The file is parsed in a separate process and
+ * not run.
  */
 export function findSyntaxError(file: string): Promise<{ line: number; column?: number } | undefined> {
   const options = { env: {}, cwd: dirname(file), timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };

@@ -3,56 +3,56 @@ import type { Readable } from "node:stream";
 import { maximumDepth } from "../data/parse-json.ts";
 import { type ConfinedOptions, type ConfinedProcess, startConfined } from "./confined-process.ts";
 
-/** The child's own words for what became of a file. Not to be trusted further than the pack. */
+/** The child's answer for a file. Not trusted more than the pack. */
 export interface Answer {
   kind: "value" | "fault";
   json: Uint8Array;
 }
 
-/** Why a child came to its end. */
+/** How a child ended. */
 export type ChildEnd =
   | { cause: "done" | "time" | "memory" | "answer" | "answers" }
-  /** It could not be started; with `isLasting`, not in this way on this machine. */
+  /** It could not be started; with `isLasting`, this method never works on this machine. */
   | { cause: "notStarted"; isLasting: boolean }
   | { cause: "exit"; code: number | null; signal: NodeJS.Signals | null };
 
 export interface RunOptions extends ConfinedOptions {
-  /** Real paths of what is evaluated, in order. */
+  /** Real paths of the files to evaluate, in order. */
   files: readonly string[];
-  /** Wall time for all of it. */
+  /** Wall time for all files, in milliseconds. */
   wallMs: number;
   residentMiB: number;
   answerBytes: number;
-  /** For the answers of all files. */
+  /** The limit for all answers, in bytes. */
   totalBytes: number;
 }
 
 export interface RunResult {
-  /** One a file, from the first on; fewer than files if the child ended before. */
+  /** One per file, from the first on; fewer if the child ended early. */
   answers: Answer[];
   end: ChildEnd;
 }
 
-/** Exit code of the child program where something that may be read is not visible to it. */
+/** The child program's exit code if a readable folder is not visible to it. */
 const somethingMissing = 99;
 const sampleMs = 20;
-/** Room for the secret, an index and a fault beside the data. */
+/** Bytes for the secret, the index and a fault besides the data. */
 const overhead = 32 << 10;
-/** A killed child's last words may still be on their way. */
+/** How long a killed child's last output may take to arrive. Milliseconds. */
 const drainMs = 500;
 
-/** Finds messages in what arrives. Whatever else is written costs little, however it is cut into lines. */
+/** Finds messages in the child's output. Other output costs little, however it is split. */
 class Messages {
   readonly #prefix: Buffer;
   #pending: Buffer = Buffer.alloc(0);
-  /** Bytes that belong to no message. */
+  /** Bytes that are not part of a message. */
   foreign = 0;
 
   constructor(secret: string) {
     this.#prefix = Buffer.from(`\n${secret} `);
   }
 
-  /** Bytes of a message that is not complete. */
+  /** Bytes of an incomplete message. */
   get unfinished(): number {
     return this.#pending.length;
   }
@@ -62,7 +62,7 @@ class Messages {
     for (;;) {
       const start = data.indexOf(this.#prefix);
       const end = start < 0 ? -1 : data.indexOf("\n", start + this.#prefix.length);
-      // What may be the beginning of a message is kept.
+      // Keep what may be the start of a message.
       const kept = start < 0 ? Math.max(0, data.length - this.#prefix.length) : start;
       this.foreign += kept;
       if (end < 0) {
@@ -75,13 +75,13 @@ class Messages {
   }
 }
 
-/** Runs one child to its end, whatever that is, and leaves nothing behind. */
+/** Runs one child until it ends, and cleans up. */
 export async function runConfined(options: RunOptions): Promise<RunResult> {
   let confined: ConfinedProcess;
   try {
     confined = startConfined(options);
   } catch {
-    // No room for a folder, or for the command line of a pack with very many grants.
+    // There is no space for a folder, or too many grants for a command line.
     return { answers: [], end: { cause: "notStarted", isLasting: false } };
   }
   try {
@@ -123,7 +123,7 @@ function attend({ child, kill, residentBytes }: ConfinedProcess, options: RunOpt
 
   const largest = options.answerBytes + overhead;
   let received = 0;
-  // Where there are too many open files, a child has no pipes.
+  // With too many open files, a child has no pipes.
   const pipe = child.stdio?.[3] as Readable | undefined;
   const drained = new Promise<void>((resolve) => {
     if (pipe === undefined) return resolve();
@@ -137,7 +137,7 @@ function attend({ child, kill, residentBytes }: ConfinedProcess, options: RunOpt
     pipe.on("error", () => resolve());
     pipe.on("close", () => resolve());
   });
-  // A child that is gone before it has read everything tells so by its exit.
+  // A child that exits before it has read the request is noticed by its exit.
   child.stdin?.on("error", () => {});
   child.stdio?.[4]?.on("error", () => {});
   child.stdin?.end(
@@ -166,7 +166,7 @@ function attend({ child, kill, residentBytes }: ConfinedProcess, options: RunOpt
     child.on("exit", (code, signal) =>
       finish(() => {
         if (isReady) return { cause: "exit", code, signal };
-        // What is missing may be missing to this pack only.
+        // The missing folder may be a problem of this pack only.
         return { cause: "notStarted", isLasting: code !== null && code !== somethingMissing };
       }),
     );

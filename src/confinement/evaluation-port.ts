@@ -1,14 +1,14 @@
-// What inspection may do with a pack's code, and nothing else: have definition files evaluated elsewhere, and get data.
+// The only access of inspection to a pack's code: definition files are evaluated in another process and return data.
 
-/** What held a pack's code while it was evaluated; `"data"`: there was no code. */
+/** How a pack's code was confined while it was evaluated; `"data"`: no code was evaluated. */
 export type Confinement = "data" | "permission" | "permission+netns" | "none";
 
-/** What became of one file. A position counts from 1 and lies in that file. */
+/** The result for one file. The position counts from 1 and is in that file. */
 export type EvaluatedFile =
   | { value: unknown }
   | {
       reason: string;
-      /** The package that could not be found, where that is the reason. */
+      /** The package that was not found, if that is the reason. */
       missingPackage?: string | undefined;
       line?: number;
       column?: number;
@@ -17,18 +17,18 @@ export type EvaluatedFile =
 export interface EvaluationRequest {
   /** Folder of the pack. */
   packageRoot: string;
-  /** Absolute paths inside it. Whether a format is wanted at all is for the caller to decide. */
+  /** Absolute paths inside it. The caller decides which formats are allowed. */
   files: readonly string[];
 }
 
 export interface Evaluation {
-  /** The weakest that was in force while the files were evaluated. */
+  /** The weakest confinement of all files. */
   confinement: Confinement;
-  /** By path as asked for. Values are plain data; a function appears as `{ "$function": name }`. */
+  /** By path as in the request. Values are plain data; a function appears as `{ "$function": name }`. */
   results: ReadonlyMap<string, EvaluatedFile>;
 }
 
 export interface EvaluationPort {
-  /** Evaluates the files of one pack, in order, in one confined child process. Faults become reasons. */
+  /** Evaluates the files of one pack, in order, in a confined child process. Errors become reasons. */
   evaluate(request: EvaluationRequest): Promise<Evaluation>;
 }

@@ -3,28 +3,28 @@ import { join, relative, sep } from "node:path";
 import { errorCode } from "../files/make-folders.ts";
 import { failure, quote } from "../problems/index.ts";
 
-/** What no author of a pack edits, and what is too large to watch. */
+/** Folders that authors do not edit or that are too large to watch. */
 const ignoredNames: ReadonlySet<string> = new Set(["node_modules", ".git", ".hg", ".DS_Store"]);
 const isIgnored = (name: string): boolean =>
   ignoredNames.has(name) || name.endsWith(".log") || name.endsWith("~");
-/** A pack has a handful; more is a mistake, as the home folder would be. */
+/** A safety limit, reached for example by watching the home folder. */
 const mostFolders = 5000;
 
 export interface WatchOptions {
-  /** Absolute. What lies in it or below makes no change. */
+  /** Absolute paths. Changes in them and below are ignored. */
   except?: readonly string[];
-  /** Milliseconds without a change after which the changes before are told; default 100. */
+  /** Milliseconds without a change before changes are reported. Default: 100. */
   quietMs?: number;
-  /** Milliseconds after which they are told all the same; default 2000. */
+  /** Milliseconds after which changes are reported in any case. Default: 2000. */
   mostMs?: number;
 }
 
 export interface FolderWatcher {
-  /** Nothing is told afterwards. */
+  /** Stops reporting changes. */
   close(): void;
 }
 
-/** Watches folders one by one: recursive watching has other faults on every system, and follows into node_modules. */
+/** Watches folders one by one: recursive watching is unreliable and includes node_modules. */
 class Watching implements FolderWatcher {
   readonly #root: string;
   readonly #options: Required<WatchOptions>;
@@ -51,7 +51,7 @@ class Watching implements FolderWatcher {
       try {
         entries = readNames(folder);
       } catch {
-        // Gone meanwhile, or not ours to read; its watcher goes with it.
+        // The folder was deleted or is unreadable.
         return;
       }
       for (const name of entries) visit(join(folder, name));
@@ -74,11 +74,11 @@ class Watching implements FolderWatcher {
         this.#note(folder, null);
       });
     } catch (error) {
-      // A folder that went away while it was looked at is no fault, but the first one must be there.
+      // A subfolder may be deleted meanwhile, but the root must exist.
       const code = errorCode(error);
       if (folder !== this.#root && (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES")) return;
-      const reason = code === "ENOSPC" || code === "EMFILE" ? "the system watches no more folders" : code;
-      throw failure("InvalidArguments", { reason: `${quote(folder, 400)} cannot be watched: ${reason}` });
+      const reason = code === "ENOSPC" || code === "EMFILE" ? "the system limit of watches is reached" : code;
+      throw failure("InvalidArguments", { reason: `Cannot watch ${quote(folder, 400)}: ${reason}` });
     }
   }
 
@@ -91,13 +91,16 @@ class Watching implements FolderWatcher {
     this.#changed.add(relative(this.#root, path).split(sep).join("/"));
     clearTimeout(this.#timer);
     const { quietMs, mostMs } = this.#options;
-    this.#timer = setTimeout(() => this.#tell(), Math.max(0, Math.min(quietMs, this.#since + mostMs - now)));
+    this.#timer = setTimeout(
+      () => this.#notify(),
+      Math.max(0, Math.min(quietMs, this.#since + mostMs - now)),
+    );
   }
 
-  #tell(): void {
+  #notify(): void {
     const paths = [...this.#changed].sort();
     this.#changed.clear();
-    // Folders that are new are watched before anybody reads them, so that no later change is missed.
+    // Watch new folders before the changes are handled, so that later changes in them are noticed.
     if (statSync(this.#root, { throwIfNoEntry: false })?.isDirectory()) this.#watchFolders();
     this.#onChange(paths);
   }
@@ -115,8 +118,8 @@ const readNames = (folder: string): string[] =>
     .map(({ name }) => name);
 
 /**
- * Tells changes in a folder and all below it, but for node_modules, histories and logs; several that come together are
- * told together, by their paths from the folder with `/`. Throws `InvalidArguments` where it cannot be watched.
+ * Watches a folder and everything below it, except node_modules, version control and logs. Reports changes in batches,
+ * as paths relative to the folder with `/`. Throws `InvalidArguments` if it cannot be watched.
  */
 export function watchFolder(
   root: string,

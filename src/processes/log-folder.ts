@@ -6,12 +6,12 @@ import { isRunning } from "../files/process-identity.ts";
 
 /** How many sessions' logs are kept. */
 const keptSessions = 20;
-/** Where their process still runs, this many: one that lives long may have ended most of its sessions. */
+/** The limit for folders of processes that still run: a long-lived process may have ended most of its sessions. */
 const mostFolders = 200;
-/** Names the process whose session it is. */
+/** Holds the id of the session's process. */
 const ownerFile = "pid";
 
-/** Where a user's programs keep what they may lose, by the rules of the system; `undefined` where there is no such place. */
+/** The user's folder for application state, by the conventions of the system; `undefined` if it is unknown. */
 export function findStateDirectory(
   platform: NodeJS.Platform = process.platform,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -21,7 +21,7 @@ export function findStateDirectory(
   if (platform === "win32") return environment.LOCALAPPDATA || inHome("AppData", "Local");
   if (platform === "darwin") return inHome("Library", "Application Support");
   const { XDG_STATE_HOME } = environment;
-  // The rules of XDG: a path that is not absolute is to be ignored.
+  // XDG requires relative paths to be ignored.
   return XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : inHome(".local", "state");
 }
 
@@ -31,8 +31,8 @@ function findAllLogs(): string | undefined {
 }
 
 /**
- * The folder of a session's logs, made for this user alone; those of the oldest sessions that are over go. Throws where
- * one of the user's own cannot be made; where ours cannot, as with a home that is read-only, it is a temporary one.
+ * Creates the folder of a session's logs, readable only by this user, and removes the oldest logs of ended sessions.
+ * Throws if a folder of the user's choice cannot be created; instead of the default one, it uses a temporary folder.
  */
 export function openLogFolder(
   sessionId: string,
@@ -46,7 +46,7 @@ export function openLogFolder(
   try {
     if (all !== undefined) return makeFolder(all, sessionId);
   } catch {
-    // No session should fail for want of a place for its logs.
+    // Logs are optional: a missing folder must not fail the session.
   }
   return mkdtempSync(join(tmpdir(), "trailblaze-logs-"));
 }
@@ -59,7 +59,7 @@ function makeFolder(all: string, sessionId: string): string {
   return folder;
 }
 
-/** Whether the process still runs whose session the folder is of. */
+/** Whether the session's process still runs. */
 function isInUse(folder: string): boolean {
   try {
     return isRunning(Number(readFileSync(join(folder, ownerFile), "utf8")));
@@ -75,7 +75,7 @@ function removeOldest(all: string): void {
       const { mtimeMs } = statSync(path);
       return [{ path, mtimeMs }];
     } catch {
-      // Another session removed it meanwhile.
+      // Removed by another session meanwhile.
       return [];
     }
   });
@@ -85,7 +85,7 @@ function removeOldest(all: string): void {
     try {
       rmSync(path, { recursive: true, force: true });
     } catch {
-      // It may be another user's, as after a run with other rights.
+      // It may belong to another user.
     }
   }
 }

@@ -1,7 +1,7 @@
-// What a session may do with processes: start programs that are supervised, and keep what they say on stderr.
+// What a session may do with processes: start supervised programs, and log their stderr.
 import type { Readable, Writable } from "node:stream";
 
-/** A program to run. Environment and folder are complete: nothing is inherited besides. */
+/** A program to run. Environment and folder are complete: it inherits nothing else. */
 export interface ProcessLaunch {
   command: string;
   args: readonly string[];
@@ -10,7 +10,7 @@ export interface ProcessLaunch {
   env: Readonly<Record<string, string>>;
 }
 
-/** How the process that was started came to its end; one of the two is not null. */
+/** How a process exited; one of the two is not null. */
 export interface ProcessEnd {
   exitCode: number | null;
   signal: string | null;
@@ -18,34 +18,34 @@ export interface ProcessEnd {
 
 /** How long each step of ending a process may take, in milliseconds. */
 export interface EndDurations {
-  /** From the end of its input until SIGTERM. */
+  /** From the end of the input until SIGTERM. */
   inputMs: number;
   /** From SIGTERM until SIGKILL. */
   termMs: number;
 }
 
-/** A process that ends, with everything in its process group, at the latest some seconds after this one. */
+/** A process that ends, with its whole process group, at most a few seconds after this process. */
 export interface SupervisedProcess {
-  /** `undefined` where it could not be started. */
+  /** `undefined` if it could not be started. */
   readonly pid: number | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Rejects with an `Error` in words for people (paths quoted, no stack of use) where there is no such program. */
+  /** Rejects with an `Error` whose message is a reason for users if the program cannot be started. */
   readonly started: Promise<void>;
   /**
-   * Resolves when the process itself has ended, though others of its group may still hold its output; those are then
-   * told to end as well. Never rejects, and never settles where nothing was started.
+   * Resolves when the process itself has exited, even if others of its group still hold its output; those are then ended.
+   * Never rejects, and never settles if the process could not be started.
    */
   readonly exited: Promise<ProcessEnd>;
   /**
-   * Ends input, then sends SIGTERM and SIGKILL to the whole group, each after its time. Resolves when the group is gone,
-   * or shortly after SIGKILL. Idempotent; a later call with shorter times makes haste.
+   * Ends the input, then sends SIGTERM and SIGKILL to the whole group, each after its time. Resolves when the group has
+   * ended, or shortly after SIGKILL. Idempotent; a later call can only shorten the times.
    */
   end(durations: EndDurations): Promise<void>;
 }
 
-/** A file that text is appended to, up to a limit. Faults of the disk are swallowed: a log never stops a session. */
+/** A file that text is appended to, up to a limit. Ignores errors of the disk: a log never fails a session. */
 export interface ProcessLog {
   write(text: string): void;
   /** Resolves when everything is written. */
@@ -53,8 +53,8 @@ export interface ProcessLog {
 }
 
 export interface ProcessPort {
-  /** Returns at once; what is wrong with the launch comes from `started`. */
+  /** Returns immediately; a failure to start rejects `started`. */
   start(launch: ProcessLaunch): SupervisedProcess;
-  /** Opens `file` with the first text, readable by this user alone. What comes after `limitBytes` is left out. */
+  /** Opens `file`, readable only by this user, at the first write. Text beyond `limitBytes` is dropped. */
   openLog(file: string, limitBytes: number): ProcessLog;
 }

@@ -1,5 +1,5 @@
-// For a process whose stdin and stdout are a protocol's: what goes round `process.stdin` and `process.stdout`. The
-// functions of Node are replaced, which only a process may do that has no other purpose.
+// For a process whose stdin and stdout carry a protocol: covers code that bypasses `process.stdin` and
+// `process.stdout`. It replaces functions of Node, which is acceptable only in a process without other purposes.
 import childProcess from "node:child_process";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -13,7 +13,7 @@ type Functions = Record<string, AnyFunction>;
 const descriptorOf = (target: unknown): unknown =>
   typeof target === "object" && target !== null ? (target as { fd?: unknown }).fd : target;
 
-/** What a child gets as its descriptor `index`: nothing of stdin, and stderr for stdout. */
+/** What a child gets as its descriptor `index`: nothing instead of stdin, stderr instead of stdout. */
 function redirect(target: unknown, index: number): unknown {
   const descriptor = target === "inherit" ? index : descriptorOf(target);
   if (descriptor === stdin || target === process.stdin) return "ignore";
@@ -27,7 +27,7 @@ function redirectStdio(options: unknown): unknown {
   return Array.isArray(stdio) ? { ...options, stdio: stdio.map(redirect) } : options;
 }
 
-/** Puts a function in the place of another, with whatever properties that had. */
+/** Replaces a function by a wrapper with the same properties. */
 function replace(owner: object, name: string, change: (args: unknown[]) => unknown[]): void {
   const functions = owner as Functions;
   const original = functions[name];
@@ -41,13 +41,13 @@ function replace(owner: object, name: string, change: (args: unknown[]) => unkno
 
 const writers = ["write", "writeSync", "writev", "writevSync"];
 const fileWriters = ["writeFile", "writeFileSync", "appendFile", "appendFileSync"];
-/** Without `read`, by which `process.stdin` itself reads a file. */
+/** Without `read`, which `process.stdin` itself uses for files. */
 const readers = ["readSync", "readvSync", "readFile", "readFileSync"];
 
 /**
- * From now on what is written to descriptor 1 goes to stderr, descriptor 0 is empty, and so are they for children that
- * are to inherit them. To be called before code of others runs, after `process.stdout` was used. Not reached is code in
- * worker threads and native code, and who opens `/dev/stdout`.
+ * Redirects writes to descriptor 1 to stderr and makes descriptor 0 empty, also for children that inherit them. Call it
+ * before code of others runs, and after `process.stdout` was used. It does not cover worker threads, native code, and
+ * code that opens `/dev/stdout`.
  */
 export function reserveDescriptors(): void {
   const nothing = fs.openSync(devNull, "r");
@@ -57,7 +57,7 @@ export function reserveDescriptors(): void {
   for (const name of readers) {
     replace(fs, name, ([target, ...rest]) => [target === stdin ? nothing : target, ...rest]);
   }
-  // All that run a child and do not wait come to this one.
+  // All asynchronous functions that run a child call this one.
   replace(childProcess.ChildProcess.prototype, "spawn", (args) => args.map(redirectStdio));
   for (const name of ["spawnSync", "execSync", "execFileSync"]) {
     replace(childProcess, name, (args) => args.map(redirectStdio));

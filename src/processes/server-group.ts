@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 
 export type GroupSignal = "SIGTERM" | "SIGKILL";
 
-/** All processes that a supervised one has brought into the world, as far as the system keeps them together. */
+/** A supervised process and its descendants, as far as the system keeps them together. */
 export interface ProcessGroup {
-  /** Once false, the group must not be signalled any more: its number may be another's. */
+  /** Once false, the group must not be signaled any more: its number may be reused. */
   isAlive(): boolean;
   signal(signal: GroupSignal): void;
 }
 
-/** Whether a member of the group is more than an entry that nobody has collected, as where process 1 collects none. */
+/** Whether a member of the group is not a zombie; some containers never reap zombies. */
 function hasLivingMember(group: number): boolean {
   try {
     return readdirSync("/proc").some((name) => /^\d+$/.test(name) && isLivingMember(name, group));
@@ -28,9 +28,9 @@ function isLivingMember(pid: string, group: number): boolean {
   }
 }
 
-/** The group that a process started as leader of one has founded. */
+/** The process group with this leader. */
 export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): ProcessGroup {
-  // Zero and one mean other groups than they say.
+  // Zero and one address other groups.
   if (!(leader > 1)) throw new RangeError(`${leader} leads no group`);
   const isAlive = () => {
     if (isLeaderAlive()) return true;
@@ -47,15 +47,15 @@ export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): 
       try {
         process.kill(-leader, signal);
       } catch {
-        // Nothing of it is left, or it is another user's by now.
+        // The group has ended, or its number belongs to another user.
       }
     },
   };
 }
 
 /**
- * The tree below a process on Windows, which knows no groups; without its root it cannot be found any more. Not tested
- * on a real Windows.
+ * The process tree below a process on Windows, which has no groups; once its root has exited, it cannot be found. Not
+ * tested on a real Windows.
  */
 export function createWindowsTree(
   root: number,

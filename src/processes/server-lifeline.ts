@@ -1,10 +1,10 @@
 import type { Writable } from "node:stream";
 
 /**
- * Is given the groups that there are, and then told of others. Waits beside the host for the end of its own input, which
- * only the end of the host brings about while there are groups. Then it does what the host can no longer do: the servers
- * have seen the end of their input themselves, so it gives them two seconds, tells them to end, and after two more kills
- * what is left. A group that is gone is forgotten at once, as its number may become another's.
+ * A shell script that ends process groups after the host. It gets the existing groups as arguments, and changes on its
+ * stdin, which ends with the host. Then the servers have seen the end of their own input, so it waits two seconds,
+ * sends SIGTERM, waits two more, and kills the rest. An ended group is forgotten immediately, because its number may be
+ * reused.
  */
 export const lifelineScript = `PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin
 groups=$*
@@ -38,24 +38,24 @@ outlive 10 || exit 0
 for group in $groups; do kill -s KILL -- "-$group"; done
 `;
 
-/** A running watcher: where it is told about groups, and what to call when it has ended. */
+/** A running watcher: its input for groups, and a callback for its exit. */
 export interface Watcher {
   input: Writable;
   onEnd(listener: () => void): void;
 }
 
 export interface Lifeline {
-  /** Has the watcher at hand, so that no time passes between the start of a process and `hold`. */
+  /** Starts the watcher in advance, so that `hold` takes effect immediately after a start. */
   prepare(): void;
-  /** From now on, the group ends with the host. */
+  /** Ends the group with the host from now on. */
   hold(group: number): void;
-  /** The group is gone, or has never been. Without any, there is no watcher. */
+  /** Forgets a group that has ended or was never started. Without groups, the watcher ends. */
   release(group: number | undefined): void;
 }
 
 const mostRestarts = 3;
 
-/** One watcher for all groups. Where there can be none, groups go without. */
+/** One watcher for all groups. Without a watcher, groups are not ended with the host. */
 export function createLifeline(startWatcher: (groups: readonly number[]) => Watcher | undefined): Lifeline {
   const groups = new Set<number>();
   let watcher: Watcher | undefined;
@@ -69,7 +69,7 @@ export function createLifeline(startWatcher: (groups: readonly number[]) => Watc
     started?.onEnd(() => {
       if (watcher !== started) return;
       watcher = undefined;
-      // Somebody has killed it.
+      // The watcher was killed.
       if (groups.size > 0 && restarts++ < mostRestarts) prepare();
     });
   };

@@ -1,7 +1,7 @@
 import { createWriteStream, type WriteStream } from "node:fs";
 import type { ProcessLog } from "./process-port.ts";
 
-/** See `ProcessPort.openLog`. Up to `limitBytes` may wait for a slow disk, so that its slowness holds nobody up. */
+/** See `ProcessPort.openLog`. Buffers up to `limitBytes`, so that a slow disk does not block the server. */
 export function openServerLog(file: string, limitBytes: number): ProcessLog {
   let stream: WriteStream | undefined;
   let left = limitBytes;
@@ -28,7 +28,7 @@ export function openServerLog(file: string, limitBytes: number): ProcessLog {
         return;
       }
       stream.write(bytes.subarray(0, left));
-      stream.write(`\n[trailblaze: nothing is kept after ${limitBytes} bytes]\n`);
+      stream.write(`\n[trailblaze: output after ${limitBytes} bytes is dropped]\n`);
       left = 0;
     },
     end() {

@@ -15,13 +15,13 @@ import { openServerLog } from "./server-log.ts";
 
 export interface ProcessPortOptions {
   platform?: NodeJS.Platform;
-  /** How long what is left of a group, after its leader has ended by itself, may take from SIGTERM to SIGKILL. */
+  /** Milliseconds from SIGTERM to SIGKILL for the rest of a group after its leader has exited. */
   leftoverMs?: number;
   /** Runs taskkill on Windows. */
   taskkill?: (args: readonly string[]) => void;
 }
 
-/** After SIGKILL, how long to wait for a process that the kernel does not let go. */
+/** How long to wait after SIGKILL for a process that the kernel keeps. Milliseconds. */
 const killMs = 1000;
 const pollMs = 20;
 
@@ -31,14 +31,14 @@ function runTaskkill(args: readonly string[]): void {
   execFile("taskkill", [...args], { windowsHide: true }, () => {});
 }
 
-/** The shell costs a millisecond and a megabyte; a Node process for the same would cost forty of each. */
+/** A shell takes a millisecond and a megabyte to start; a Node process takes forty of each. */
 function startWatcher(groups: readonly number[]): Watcher | undefined {
   let child: ChildProcess;
   try {
     child = spawn("/bin/sh", ["-c", lifelineScript, "sh", ...groups.map(String)], {
       cwd: "/",
       env: {},
-      // Its own session: what a terminal sends to the host does not reach it.
+      // Its own session, so that signals of the terminal do not reach it.
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
     });
@@ -63,13 +63,13 @@ const kindOf = (path: string): "folder" | "file" | "nothing" => {
   return stats.isDirectory() ? "folder" : "file";
 };
 
-/** What Node reports of a program that could not be started names the wrong thing as often as not. */
-function describeSpawnFault(error: NodeJS.ErrnoException, { command, cwd }: ProcessLaunch): string {
+/** Explains why a program could not be started; Node's own message often names the wrong path. */
+function describeSpawnError(error: NodeJS.ErrnoException, { command, cwd }: ProcessLaunch): string {
   const path = quote(cwd, 400);
   try {
     const kind = kindOf(cwd);
     if (kind === "nothing") return `its folder ${path} does not exist`;
-    if (kind === "file") return `${path} is no folder`;
+    if (kind === "file") return `${path} is not a folder`;
   } catch {
     return `its folder ${path} cannot be read`;
   }
@@ -77,7 +77,7 @@ function describeSpawnFault(error: NodeJS.ErrnoException, { command, cwd }: Proc
   switch (error.code) {
     case "ENOENT":
       return command.includes("/") && kindOf(command) === "file"
-        ? `the interpreter that ${name} names was not found`
+        ? `the interpreter of ${name} was not found`
         : `the command ${name} was not found`;
     case "EACCES":
       return `the command ${name} is not executable`;
@@ -98,7 +98,7 @@ function failedProcess(reason: string): SupervisedProcess {
   };
 }
 
-/** What ending a group acts on. */
+/** The group that `createEnding` ends. */
 interface EndingGroup {
   group: ProcessGroup;
   exited: Promise<ProcessEnd>;
@@ -106,7 +106,7 @@ interface EndingGroup {
   onGone(): void;
 }
 
-/** The steps of ending a group. Each call may shorten what is left of the step that is under way, never lengthen it. */
+/** The steps of ending a group. A later call may shorten the current step but not lengthen it. */
 function createEnding({
   group,
   exited,
@@ -164,14 +164,14 @@ function supervise(
   const { stdin, stdout, stderr, pid } = child;
   const started = new Promise<void>((resolve, reject) => {
     child.on("spawn", resolve);
-    child.on("error", (error) => reject(new Error(describeSpawnFault(error, launch))));
+    child.on("error", (error) => reject(new Error(describeSpawnError(error, launch))));
   });
   started.catch(() => {});
   if (stdin === null || stdout === null || stderr === null || pid === undefined) {
     lifeline?.release(undefined);
     return { ...failedProcess(""), started };
   }
-  // A server that is gone, or has closed its input, is noticed otherwise.
+  // An exit or a closed input is noticed in another way.
   for (const stream of [stdin, stdout, stderr]) stream.on("error", () => {});
   const exited = new Promise<ProcessEnd>((resolve) => {
     child.on("exit", (exitCode, signal) => resolve({ exitCode, signal }));
@@ -188,16 +188,16 @@ function supervise(
     closeInput: () => stdin.end(),
     onGone: () => lifeline?.release(pid),
   });
-  // At once, while the number of the group cannot be another's.
+  // Immediately, while the number of the group cannot be reused.
   child.on("exit", () => void end({ inputMs: 0, termMs: options.leftoverMs }));
   return { pid, stdin, stdout, stderr, started, exited, end };
 }
 
-/** Starts programs as leaders of process groups. One watcher, a tiny shell, ends what outlives this process. */
+/** Starts programs as leaders of process groups. A single shell process ends those that outlive this process. */
 export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
   const options = { platform: process.platform, leftoverMs: 2000, taskkill: runTaskkill, ...given };
   const isWindows = options.platform === "win32";
-  // On Windows, the job that Node puts its children into ends them with it.
+  // On Windows, Node's job object ends children with the host.
   const lifeline = isWindows ? undefined : createLifeline(startWatcher);
   return {
     start(launch) {
@@ -213,7 +213,7 @@ export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
         return supervise(child, launch, lifeline, options);
       } catch (error) {
         lifeline?.release(undefined);
-        return failedProcess(describeSpawnFault(error as NodeJS.ErrnoException, launch));
+        return failedProcess(describeSpawnError(error as NodeJS.ErrnoException, launch));
       }
     },
     openLog: openServerLog,

@@ -32,9 +32,9 @@ const endings: readonly (readonly [what: string, code: string, result: unknown])
   [
     "aborts",
     "process.abort()",
-    { reason: "it threw: abort cannot be used while a definition is read", line: 1, column: 9 },
+    { reason: "it threw: abort is not available while a definition is read", line: 1, column: 9 },
   ],
-  ["awaits what never comes", "await new Promise(() => {})", { reason: "its top-level await never ends" }],
+  ["awaits what never comes", "await new Promise(() => {})", { reason: "its top-level await never settles" }],
   [
     "awaits for ever",
     "setInterval(() => {}, 1000); await new Promise(() => {})",
@@ -66,7 +66,7 @@ const endings: readonly (readonly [what: string, code: string, result: unknown])
   [
     "answers with more than 1 MiB",
     "export default 'x'.repeat(1 << 20)",
-    { reason: "its answer is larger than 1 MiB" },
+    { reason: "its result is larger than 1 MiB" },
   ],
   [
     "answers with just 1 MiB",
@@ -76,27 +76,27 @@ const endings: readonly (readonly [what: string, code: string, result: unknown])
   [
     "answers with 1 MiB that needs more bytes",
     "export default 'ü'.repeat(1 << 19)",
-    { reason: "its answer is larger than 1 MiB" },
+    { reason: "its result is larger than 1 MiB" },
   ],
   [
     "answers with one object a million times",
     "let a = {}; for (let i = 0; i < 100; i++) a = [a, a]; export default a;",
-    { reason: "its answer is larger than 1 MiB" },
+    { reason: "its result is larger than 1 MiB" },
   ],
   [
     "floods the pipe for answers",
     `import { writeSync } from "node:fs"; const s = "x".repeat(1e5); for (;;) writeSync(3, s)`,
-    { reason: "its answer is larger than 1 MiB" },
+    { reason: "its result is larger than 1 MiB" },
   ],
   [
     "floods it with lines",
     `import { writeSync } from "node:fs"; const s = "x\\n".repeat(1e5); for (;;) writeSync(3, s)`,
-    { reason: "its answer is larger than 1 MiB" },
+    { reason: "its result is larger than 1 MiB" },
   ],
   [
     "closes the pipe for answers",
     `import { closeSync } from "node:fs"; closeSync(3); ${good}`,
-    { reason: "it left no way to answer" },
+    { reason: "it closed the pipe for its result" },
   ],
   [
     "patches what JSON and objects are made of",

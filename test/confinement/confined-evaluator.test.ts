@@ -97,7 +97,7 @@ describe("a definition file that is code", () => {
     [
       "201 levels",
       "(() => { let a = []; for (let i = 0; i < 200; i++) a = [a]; return a; })()",
-      "it nests deeper than 200 levels",
+      "it is nested more than 200 levels deep",
     ],
   ] as const;
 
@@ -139,9 +139,9 @@ describe("a definition file that is code", () => {
     [
       "something else that is thrown",
       "throw new Proxy(new Error('x'), {});",
-      { reason: "it threw: a value that is no error" },
+      { reason: "it threw: a value that is not an error" },
     ],
-    ["nothing that is thrown", "throw undefined;", { reason: "it threw: a value that is no error" }],
+    ["nothing that is thrown", "throw undefined;", { reason: "it threw: a value that is not an error" }],
     [
       "an error with getters",
       "throw Object.defineProperty(new Error('x'), 'message', { get: () => 'computed' });",
@@ -186,7 +186,7 @@ describe("a definition file that is code", () => {
     [
       "a function called then",
       "export function then(resolve) { resolve({ default: 1 }); }",
-      { reason: "it is not data: it exports a function called then" },
+      { reason: "it is not data: it exports a function named then" },
     ],
   ])("has a reason for %s", async (_what, code, result) => {
     expect(await evaluateCode(code, { limits })).toEqual(result);
@@ -409,8 +409,8 @@ describe("a pack", () => {
     symlinkSync("../outside.mjs", join(root, "pack/linked.mjs"));
     const files = ["linked.mjs", "../outside.mjs", "missing.mjs"];
     const { confinement, results } = await evaluateIn(join(root, "pack"), files);
-    const outside = { reason: "it lies outside the package once links are followed" };
-    expect(Object.values(results)).toEqual([outside, outside, { reason: "it cannot be found" }]);
+    const outside = { reason: "it is outside the package (symbolic links are followed)" };
+    expect(Object.values(results)).toEqual([outside, outside, { reason: "it does not exist" }]);
     expect(confinement).toBe("data");
   });
 });

@@ -226,7 +226,7 @@ describe("a log", () => {
     const log = openServerLog(file, 4);
     for (const text of ["abc", "def", "ghi"]) log.write(text);
     await log.end();
-    expect(readFileSync(file, "utf8")).toBe("abcd\n[trailblaze: nothing is kept after 4 bytes]\n");
+    expect(readFileSync(file, "utf8")).toBe("abcd\n[trailblaze: output after 4 bytes is dropped]\n");
   });
 
   test("that cannot be opened swallows what it is given", async () => {
