@@ -21,22 +21,22 @@ import {
 import { formatLedger, type Ledger, ledgerFileOf } from "./ledger.ts";
 import type { InstallPlan, InstallResult } from "./plan.ts";
 
-/** How often a change is begun anew after its lock was taken away. */
+/** How often a change is restarted after it lost its lock. */
 const maximumLocks = 5;
-/** How often a change is begun anew, at least, while another program keeps changing the file. */
+/** How often, at least, a change is restarted while another program keeps changing the file. */
 const minimumTries = 10;
-/** How often for the sake of other files of its folder, which may have nothing to do with it. */
+/** How often a change is restarted because of other files in the folder, which may be unrelated. */
 const folderTries = 20;
-/** How long another program that was seen writing the file may take to write what it read before the change. */
+/** How long a program that was seen writing the file may take to overwrite the change. Milliseconds. */
 const confirmMs = 30;
 
-/** How a change waits for other programs, and what hears of its steps. */
+/** How a change waits for other programs, and callbacks for its steps. */
 export interface ApplySettings extends Omit<ConfigFilesOptions, "backups" | "holders"> {
-  /** How long another program may keep changing a file that is to be edited. */
+  /** How long another program may keep changing the file. Milliseconds. */
   contendedMs?: number;
 }
 
-/** As the public `applyPlan`. */
+/** See the public `applyPlan`. */
 export async function applyPlan(plan: InstallPlan, settings: ApplySettings): Promise<InstallResult> {
   return new Application(plan, settings, findClient(plan.client), await loadEditor(plan.format)).run();
 }
@@ -49,9 +49,9 @@ class Application {
   readonly #files: ConfigFiles;
   readonly #realFile: string;
   readonly #ledgerFile: string;
-  /** What the ledger was before this change wrote to it. */
+  /** The ledger before this change. */
   #ledgerBefore: Ledger | undefined;
-  /** What this change wrote to the ledger last. */
+  /** The text that this change last wrote to the ledger. */
   #ledgerText: string | undefined;
 
   constructor(
@@ -92,7 +92,7 @@ class Application {
     return decideEdit(this.#client, this.#plan, current);
   }
 
-  /** Where there is nothing to change, no lock is needed, nor a folder that may be written. */
+  /** Whether nothing has to change; then neither a lock nor a writable folder is needed. */
   async #isDoneAlready(): Promise<boolean> {
     if (this.#plan.changed && this.#files.exists(this.#realFile)) return false;
     const current = await readCurrent(this.#files, this.#editor, this.#plan.file);
@@ -100,7 +100,7 @@ class Application {
     return !changed && (ledger === current.ledger || current.text === undefined);
   }
 
-  /** Makes the change. `undefined` where the lock was lost on the way. */
+  /** Makes the change; `undefined` if it lost the lock. */
   async #makeFoldersAndLock(): Promise<InstallResult | undefined> {
     const files = this.#files;
     const madeFolders: string[] = [];
@@ -115,7 +115,7 @@ class Application {
           const { folders = [] } = ledgerFileOf(readLedger(files), this.#realFile) ?? {};
           result = await this.#changeLocked(lock, madeFolders);
           if (result?.changed && !files.exists(this.#realFile)) {
-            // The lock lies in one of the folders that go.
+            // The lock is in one of the folders that are removed.
             lock.release();
             files.removeFolders(folders);
           }
@@ -163,7 +163,7 @@ class Application {
     }
   }
 
-  /** Whether an edit is still there after a moment: a program that read the file before it may write it after it. */
+  /** Whether the edit is still there after a moment: a program may overwrite it with what it read before. */
   async #isLasting(): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, confirmMs));
     try {
@@ -176,8 +176,8 @@ class Application {
   }
 
   /**
-   * Does everything that takes time, then puts the new file in the place of the one that was read. `undefined`, with the file
-   * untouched, where another program changed it meanwhile, or where the lock is lost.
+   * Prepares everything, then replaces the file that was read. `undefined`, with the file unchanged, if another program
+   * changed it meanwhile or the lock was lost.
    */
   #try(
     lock: FileLock,
@@ -188,7 +188,7 @@ class Application {
     const files = this.#files;
     const isInstall = this.#plan.edit.action === "install";
     const decision = this.#decide(current);
-    // Timers do not run while it is decided.
+    // Timers do not fire during the decision.
     lock.refresh();
     const drafts: Draft[] = [];
     let backup: string | null = null;
@@ -205,7 +205,7 @@ class Application {
       const newMode = this.#plan.scope === "user" ? 0o600 : 0o644;
       const draft = text === undefined ? undefined : files.draft(this.#realFile, text, newMode, snapshot);
       if (draft !== undefined) drafts.push(draft);
-      // What is needed to undo an edit is known before the edit, and forgotten after it is undone.
+      // The ledger records an edit before it is made, and forgets it after it is undone.
       if (isInstall) ledger?.commit();
       if (!lock.isHeld()) return undefined;
       if (draft !== undefined) isDone = files.replace(draft, snapshot, { isFolderBusy });
@@ -234,21 +234,21 @@ class Application {
     };
   }
 
-  /** The ledger says nothing of an entry that was not written after all. */
+  /** Removes from the ledger an entry that was not written. */
   #restoreLedger(): void {
     if (this.#ledgerBefore === undefined) return;
     try {
       this.#files.commit(this.#files.draft(this.#ledgerFile, formatLedger(this.#ledgerBefore), 0o600));
     } catch {
-      // What it says too much is found out when it is read.
+      // Readers of the ledger tolerate the extra record.
     }
     this.#ledgerBefore = undefined;
     this.#ledgerText = undefined;
   }
 
   /**
-   * Makes the edit once more on what another program wrote into the old file while the new one took its place. Where that
-   * has changed again, the two cannot be combined: the former is kept as a backup.
+   * Repeats the edit on what another program wrote to the old file during the replacement. If the new file has changed,
+   * too, the two cannot be combined, and the old file is kept as a backup.
    */
   async #keepLateChanges(
     lock: FileLock,

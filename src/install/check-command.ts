@@ -6,8 +6,8 @@ import { createProblem, type Problem } from "../problems/index.ts";
 import type { HealthCheck } from "./check-health.ts";
 
 /**
- * What the command `trailblaze` in node_modules/.bin of the project and of its workspace's root really starts, and the
- * commands that it passes through. Other packages that ask for the same commands are warned of.
+ * Checks what the commands `trailblaze` and those that it relies on start, in node_modules/.bin of the project and of
+ * its workspace's root. Warns of other packages that provide the same commands.
  */
 export async function checkCommand(
   port: DiscoveryPort,
@@ -16,20 +16,20 @@ export async function checkCommand(
   const { claims, linked } = await findClaims(port, directory);
   const show = (path: string) => relative(directory, path);
   const describe = ({ file, target, isOwned }: LinkedCommand) => {
-    const started = target === undefined ? "nothing that can be found" : show(target);
-    return `${show(file)} starts ${started}${isOwned ? "" : ", which is another package's"}`;
+    const started = target === undefined ? "a missing file" : show(target);
+    return `${show(file)} starts ${started}${isOwned ? "" : ", which belongs to another package"}`;
   };
-  const taken = linked.filter(({ isOwned }) => !isOwned);
+  const foreign = linked.filter(({ isOwned }) => !isOwned);
   const own = linked.filter(({ command, isOwned }) => command === "trailblaze" && isOwned);
-  const shown = taken.length > 0 ? taken : own;
+  const shown = foreign.length > 0 ? foreign : own;
   const problems = claims.map((claim) => {
-    const isInForce = taken.some(({ command }) => command === claim.command);
+    const isInForce = foreign.some(({ command }) => command === claim.command);
     const args = {
       ...claim,
       hint: "Remove the package with your package manager. With npm, run `npm rebuild trailblaze` afterwards.",
     };
     return createProblem("ReservedCommand", args, {}, isInForce ? "operation" : "bystander");
   });
-  const summary = shown.length === 0 ? "no trailblaze in node_modules/.bin" : shown.map(describe).join("; ");
-  return { check: { name: "command", ok: taken.length === 0, summary }, problems };
+  const summary = shown.length === 0 ? "not found in node_modules/.bin" : shown.map(describe).join("; ");
+  return { check: { name: "command", ok: foreign.length === 0, summary }, problems };
 }

@@ -8,16 +8,16 @@ import { createProblem, listOf, type Problem, TrailblazeError } from "../problem
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 
-/** What was looked at, and how it is. */
+/** One check and its result. */
 export interface HealthCheck {
   name: "node" | "project" | "command" | "config" | "clients" | "packs" | "servers" | "session";
   ok: boolean;
-  /** One line for people. */
+  /** One line for users. */
   summary: string;
 }
 
 export interface Health {
-  /** Absolute path of the project's folder; `null` where there is none. */
+  /** Absolute path of the project's folder; `null` if there is none. */
   project: string | null;
   checks: HealthCheck[];
   problems: Problem[];
@@ -28,7 +28,7 @@ const supportedNode = "^20.19.0 || >=22.12.0";
 async function checkNode(): Promise<{ check: HealthCheck; problems: Problem[] }> {
   const { default: satisfies } = await import("semver/functions/satisfies.js");
   const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
-  const summary = `Node ${process.versions.node}${ok ? "" : `, which is not in ${supportedNode}`}`;
+  const summary = `Node ${process.versions.node}${ok ? "" : `, but ${supportedNode} is required`}`;
   const args = { version: process.versions.node, range: supportedNode };
   return {
     check: { name: "node", ok, summary },
@@ -43,7 +43,7 @@ function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
   const broken = packs.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
   const enabled = packs.filter(({ enabled: isEnabled, shadowed }) => isEnabled && !shadowed);
   const names = broken.map(({ name }) => name).join(", ");
-  const summary = `${count(packs.length, "pack")}, ${enabled.length} of them for sessions`;
+  const summary = `${count(packs.length, "pack")}, ${enabled.length} enabled`;
   return {
     name: "packs",
     ok: broken.length === 0,
@@ -51,7 +51,7 @@ function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
   };
 }
 
-/** Whether what was installed into clients' configs still leads somewhere. */
+/** Checks whether the servers of entries in clients' configs still exist. */
 async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[] }> {
   const [{ listInstalls }, { resolveServer }] = await Promise.all([
     import("./list-installs.ts"),
@@ -60,27 +60,27 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
   const installs = await listInstalls();
   const problems: Problem[] = [];
   for (const { server, file, project } of installs) {
-    // An entry that does not say where it starts a server is no longer ours, or cannot be read.
+    // The entry was edited, or cannot be read.
     if (project === null) continue;
     try {
       await resolveServer(server, { cwd: project });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      // A warning: sessions here do not depend on it.
+      // Only a warning: sessions of this project do not need it.
       problems.push({ ...error.problem, severity: "warning", file });
     }
   }
   const there = installs.filter(({ state }) => state !== "missing");
   const summary =
     there.length === 0
-      ? "nothing installed into any"
-      : `${count(there.length, "entry", "entries")}, ${problems.length} of servers that are gone`;
+      ? "no entries in client configs"
+      : `${count(there.length, "entry", "entries")} in client configs, ${problems.length} with a missing server`;
   return { check: { name: "clients", ok: problems.length === 0, summary }, problems };
 }
 
 /**
- * Looks at everything a session needs, and goes on after each fault. Trust level: execution, since whether servers
- * start is found out by starting them; all of them are ended again.
+ * Checks everything that a session needs, and continues after errors. Trust level: execution, because it starts the
+ * servers; all of them are ended.
  */
 export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
   const port = createNodeInspectionPort();
@@ -109,7 +109,7 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
 
   const clients = await checkInstalls();
   const faults = await findConfigFaults(port, { directory, config: options.config, cwd });
-  const described = faults.length === 0 ? "no faults" : count(faults.length, "fault");
+  const described = faults.length === 0 ? "valid" : count(faults.length, "error");
   add({ name: "config", ok: faults.length === 0, summary: described }, faults);
 
   add(clients.check, clients.problems);
@@ -118,7 +118,7 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   const packs = found.packs.map(({ pack }) => pack);
   add(checkPacks(packs));
   if (faults.length > 0) {
-    add({ name: "session", ok: false, summary: "not tried: the config cannot be used" }, [
+    add({ name: "session", ok: false, summary: "not checked, because the config is invalid" }, [
       ...found.problems,
       ...packs.flatMap(({ problems }) => problems),
     ]);
@@ -140,12 +140,12 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
           : `${started.length - failed.length} of ${started.length} started`;
       const rest = failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`;
       add({ name: "servers", ok: failed.length === 0, summary: `${servers}${rest}` });
-      // Any other session rejects for these: here they are left out, so that the others are checked as well.
+      // `openSession` rejects for these. Here they are excluded, so that the others are checked, too.
       const needed = lost.filter(({ source }) => source.type === "config").map(({ name }) => name);
       const summary =
         needed.length === 0
-          ? `${count(session.tools.length, "tool")}, ${session.skipped.length} left out`
-          : `does not open without ${listOf(needed, "and")}`;
+          ? `${count(session.tools.length, "tool")}, ${session.skipped.length} excluded`
+          : `cannot open without ${listOf(needed, "and")}`;
       add({ name: "session", ok: needed.length === 0, summary }, session.problems);
     } finally {
       await session.close();

@@ -23,25 +23,25 @@ import {
 } from "./ledger.ts";
 import type { InstallPlan } from "./plan.ts";
 
-/** A file as it is when an edit is decided. */
+/** A file at the time an edit is decided. */
 export interface CurrentFile {
-  /** Absolute, symbolic links followed: what the ledger knows it by. */
+  /** Absolute, symbolic links resolved: the path in the ledger. */
   realFile: string;
-  /** `undefined` where there is none. */
+  /** `undefined` if the file does not exist. */
   text: string | undefined;
-  /** What the text holds, or why it cannot be used. */
+  /** The parsed text, or why it is invalid. */
   config: ConfigDocument | ConfigSyntaxError;
   ledger: Ledger;
-  /** Folders that were made for it just now, innermost first. */
+  /** Folders that were just created for it, innermost first. */
   madeFolders: readonly string[];
-  /** Whether a folder is there and not the same as another. */
+  /** Whether a folder exists and is not the same as another. */
   isOtherFolder(folder: string, than: string): boolean;
 }
 
-/** What an edit comes to. */
+/** The result of an edit. */
 export interface EditDecision {
   changed: boolean;
-  /** The file's new text; `undefined` where it is to be removed. The same as before where nothing changes. */
+  /** The file's new text; `undefined` to remove the file. Unchanged if nothing changes. */
   text: string | undefined;
   ledger: Ledger;
   notes: string[];
@@ -49,28 +49,28 @@ export interface EditDecision {
 
 type Request = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
 
-/** The container that a config has, of those that its client reads. */
+/** The container that a config uses, of those that its client reads. */
 function chooseContainer(
   { newerContainer, container }: ClientRecord,
   { root }: ConfigDocument,
 ): readonly string[] {
   if (newerContainer === undefined) return container;
   const newer = valueAt(root, newerContainer);
-  // An entry of the older form may have the very name of the newer container.
+  // An entry in the older container may have the name of the newer container.
   const isEntry =
     isRecord(newer) &&
     (typeof newer.type === "string" || typeof newer.command === "string" || Array.isArray(newer.command));
   return isRecord(newer) && !isEntry ? newerContainer : container;
 }
 
-/** The entry without the key that a list repeats in it. */
+/** The entry without the name that an array of entries repeats in it. */
 function withoutName(value: unknown, { isList }: Pick<EntryPlace, "isList">): unknown {
   if (!isList || !isRecord(value)) return value;
   const { name: _, ...rest } = value;
   return rest;
 }
 
-/** Runs an edit of a config; what is wrong with that becomes the problem that people see. */
+/** Runs an edit of a config, and throws its syntax error as a problem. */
 function refuseMalformed<Result>(
   file: string,
   { text = "", config }: CurrentFile,
@@ -83,14 +83,14 @@ function refuseMalformed<Result>(
     if (error instanceof TrailblazeError) throw error;
     const tooDeep = error instanceof RangeError;
     if (!(error instanceof ConfigSyntaxError) && !tooDeep) throw error;
-    const reason = tooDeep ? "it nests too deep" : error.reason;
+    const reason = tooDeep ? "it is nested too deeply" : error.reason;
     const body = text.replace(/^\uFEFF/, "");
     const place = createLineIndex(body)(tooDeep ? 0 : Math.min(error.offset, body.length));
     throw failure("ClientConfigMalformed", { file, reason }, { file, ...place });
   }
 }
 
-/** A server's name without the range that an entry may ask for. */
+/** A server's name without a version range. */
 function serverOf(reference: string | undefined): string | undefined {
   return reference?.replace(/@[^/]*(?=\/[^/]*$)/, "");
 }
@@ -113,7 +113,7 @@ class Edit {
     this.#place = { container, key: request.key, isList: client.isList === true };
     this.#entry = withoutName(config.get(this.#place), this.#place);
     const record = findLedgerEntry(current.ledger, { file: current.realFile, container, key: request.key });
-    // The process that wrote the record may have ended before it wrote the file.
+    // The process that wrote the record may have exited before it wrote the file.
     const isVoid = record?.replaced !== undefined && hashEntry(record.replaced.value) === this.#hash;
     this.#record = isVoid ? undefined : record;
   }
@@ -122,7 +122,7 @@ class Edit {
     return hashEntry(this.#entry);
   }
 
-  /** Whether anything of ours is in the file; else what is known of it is about a file of the past. */
+  /** Whether the file has any of our entries; if not, the ledger's records of it are outdated. */
   get #hasOwnEntries(): boolean {
     const { realFile, ledger } = this.#current;
     const { isList } = this.#place;
@@ -147,7 +147,7 @@ class Edit {
     throw failure(code, { file, key, owner, project }, { file });
   }
 
-  /** The project in which the entry starts its server, if it is there and not the one that `entry` is for. */
+  /** The existing project in which the entry starts its server, if it is not the one that `entry` is for. */
   #findOtherProject(entry: JsonRecord): string | undefined {
     const [there, wanted] = [
       isRecord(this.#entry) ? findStartFolder(this.#entry) : undefined,
@@ -157,21 +157,21 @@ class Edit {
     return this.#current.isOtherFolder(there, wanted) ? there : undefined;
   }
 
-  /** Whether the entry is as we wrote it, for whichever server. */
+  /** Whether the entry is as Trailblaze wrote it, for any server. */
   get #isIntact(): boolean {
     return this.#record?.hash === this.#hash;
   }
 
   /**
-   * Whose the entry is that another is to take the place of: our own for this server, also of a project that is gone;
-   * ours for another one, a project's that is still there among them; or foreign.
+   * Who owns the entry that is to be replaced: Trailblaze for this server (`same`; also for a deleted project),
+   * Trailblaze for another server or another existing project (`ours`), or another program (`foreign`).
    */
   #checkOwner(entry: JsonRecord, force: boolean): "same" | "ours" | "foreign" {
     const { server } = this.#request;
     const isOfServer = (this.#record?.server ?? this.#recognized) === server;
     if (isOfServer && this.#record !== undefined && !this.#isIntact) {
       if (!force) this.#fail("ClientConfigModified");
-      // An edited entry still starts our server; one that does not is foreign, under a name that was ours.
+      // An edited entry still starts our server; otherwise it is a foreign entry with a name that was ours.
       return this.#recognized === server ? "same" : "foreign";
     }
     const otherProject = isOfServer ? this.#findOtherProject(entry) : undefined;
@@ -209,7 +209,7 @@ class Edit {
       return { changed: true, text, ledger: withLedgerEntry(withFile, record), notes: [] };
     }
     if (this.#hash === hashEntry(entry)) return this.#unchanged();
-    // Several clients may read one file: what was written for one of them serves the others.
+    // Several clients may read one file, and share its entries.
     const { server: owner, client: writer, hash } = this.#record ?? {};
     if (owner === server && writer !== this.#client.id && hash === this.#hash) return this.#unchanged();
     const ownership = this.#checkOwner(entry, force);
@@ -227,7 +227,7 @@ class Edit {
           };
     const replaced = before === undefined ? record : { ...record, replaced: before };
     const facts = ledgerFileOf(ledger, realFile);
-    // A file with a foreign entry in it is no longer ours to remove.
+    // A file with a foreign entry must not be removed.
     const known =
       ownership === "foreign" && facts !== undefined
         ? withLedgerFile(ledger, realFile, { ...facts, made: false })
@@ -244,7 +244,7 @@ class Edit {
     const isOurs =
       this.#record?.server === server || (this.#record === undefined && this.#recognized === server);
     if (!isOurs) {
-      const note = `${file} has an entry "${key}", but Trailblaze did not write it for this server; it was kept.`;
+      const note = `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`;
       return this.#unchanged([note]);
     }
     if (this.#record !== undefined && this.#record.hash !== this.#hash && !force)
@@ -269,7 +269,7 @@ class Edit {
     };
   }
 
-  /** What is known of a file is of no use without entries in it. */
+  /** Forgets a file without entries. */
   #forgetFile(ledger: Ledger): Ledger {
     const { realFile } = this.#current;
     return ledger.entries.some(({ file }) => file === realFile)
@@ -279,8 +279,8 @@ class Edit {
 }
 
 /**
- * Decides what an edit comes to, given the file and the ledger as they are. Throws `TrailblazeError`
- * `ClientConfigMalformed`, `ClientConfigConflict`, `ClientConfigModified`.
+ * Decides on an edit, given the current file and ledger. Throws `TrailblazeError`: `ClientConfigMalformed`,
+ * `ClientConfigConflict`, `ClientConfigModified`.
  */
 export function decideEdit(client: ClientRecord, request: Request, current: CurrentFile): EditDecision {
   return refuseMalformed(request.file, current, (config) => {
@@ -293,7 +293,7 @@ export function decideEdit(client: ClientRecord, request: Request, current: Curr
 }
 
 /**
- * The keys under which a file has a server's entries: by the ledger, else by what entries say. Throws `TrailblazeError`
+ * The keys of a server's entries in a file: by the ledger, otherwise by their contents. Throws `TrailblazeError`
  * `ClientConfigMalformed`.
  */
 export function findKeysOf(

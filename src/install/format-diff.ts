@@ -1,7 +1,7 @@
-/** Lines that stay the same around a change. */
+/** Unchanged lines before and after a change. */
 const contextLines = 3;
 
-/** Lines with their ends; a text without one at its end says so, as `diff` does. */
+/** Lines with their line ends. */
 const splitLines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? [];
 
 function formatLine(sign: string, line: string): string {
@@ -9,8 +9,8 @@ function formatLine(sign: string, line: string): string {
 }
 
 /**
- * A unified diff of two texts that differ in one stretch of lines, as a splice makes it; empty where they are the same.
- * `undefined` is a file that is not there.
+ * A unified diff of two texts that differ in one range of lines, as after a splice; empty if they are equal.
+ * `undefined` stands for a missing file.
  */
 export function formatDiff(file: string, before: string | undefined, after: string | undefined): string {
   if (before === after) return "";

@@ -8,7 +8,7 @@ import { ConfigDocument, openConfig } from "./editing/config-document.ts";
 import type { ConfigEditor, ConfigSyntaxError } from "./editing/config-format.ts";
 import { type Ledger, parseLedger } from "./ledger.ts";
 
-/** Where the state of Trailblaze lies without a home: a folder that does not exist, so that --file works all the same. */
+/** The state folder if there is no home: a folder that does not exist, so that --file still works. */
 const noPlace = "/nonexistent";
 
 /** The folder of the ledger and of backups. */
@@ -17,7 +17,7 @@ function findStateFolder(): string {
   return join(findStateDirectory(platform, environment, home ?? findOwnHome()) ?? noPlace, "trailblaze");
 }
 
-/** The file that remembers what is ours. */
+/** The path of the ledger. */
 export const ledgerPath = () => join(findStateFolder(), "installs.json");
 
 export function openFiles(options: Omit<ConfigFilesOptions, "backups" | "holders"> = {}): ConfigFiles {
@@ -25,7 +25,7 @@ export function openFiles(options: Omit<ConfigFilesOptions, "backups" | "holders
   return new ConfigFiles({ ...options, backups: join(state, "backups"), holders: join(state, "locks") });
 }
 
-/** The ledger; one that cannot be read says nothing. */
+/** The ledger; an unreadable one is empty. */
 export function readLedger(files: ConfigFiles): Ledger {
   try {
     return parseLedger(files.read(ledgerPath()));
@@ -34,16 +34,16 @@ export function readLedger(files: ConfigFiles): Ledger {
   }
 }
 
-/** Whether a config can be whole: one that another program is writing is blank or broken for a moment. */
+/** False for a blank or invalid config, which another program may be writing. */
 export const isWholeConfig = (config: ConfigDocument | ConfigSyntaxError): boolean =>
   config instanceof ConfigDocument && config.text.trim() !== "";
 
-/** A client's file as it was opened, and what it holds. */
+/** A client's opened file and its parsed config. */
 export interface OpenedConfig extends OpenedFile {
   config: ConfigDocument | ConfigSyntaxError;
 }
 
-/** Reads a client's file that another program may be writing. Its snapshot is to be closed. */
+/** Reads a client's file that another program may be writing. The caller closes its snapshot. */
 export async function openConfigFile(
   files: ConfigFiles,
   editor: ConfigEditor,
@@ -60,7 +60,7 @@ export async function openConfigFile(
   return { ...opened, config: opened.text === undefined ? none : config };
 }
 
-/** A client's file, as it was read, and the ledger as it is. */
+/** A client's file as it was read, and the current ledger. */
 export const describeCurrent = (
   files: ConfigFiles,
   realFile: string,
@@ -74,7 +74,7 @@ export const describeCurrent = (
   isOtherFolder: (folder, than) => files.exists(folder) && !files.areSame(folder, than),
 });
 
-/** A client's file and the ledger as they are. */
+/** The current file of a client, and the ledger. */
 export async function readCurrent(
   files: ConfigFiles,
   editor: ConfigEditor,

@@ -5,23 +5,23 @@ import type { ClientRecord, Scope } from "./clients/client.ts";
 import type { Environment } from "./entry/build-entry.ts";
 import type { ResolvedServer } from "./resolve-server.ts";
 
-/** What `planInstall` and `planUninstall` can be asked. */
+/** Options of `planInstall` and `planUninstall`. */
 export interface InstallOptions {
   cwd?: string | undefined;
   scope?: Scope | undefined;
-  /** Path of the file to edit, in place of the client's own. */
+  /** Path of the file to edit, instead of the client's own. */
   file?: string | undefined;
-  /** The entry's name. */
+  /** The key of the entry. */
   name?: string | undefined;
-  /** `NAME=VALUE`, or `NAME` for a value that stays out of the file; or the same as an object, with `null` for no value. */
+  /** `NAME=VALUE`, or `NAME` to keep the value out of the file; or an object, with `null` for no value. */
   env?: readonly string[] | Readonly<Record<string, string | null | undefined>> | undefined;
-  /** Replace an entry that is not ours, or was edited. */
+  /** Replaces an entry that Trailblaze did not write or that was edited. */
   force?: boolean | undefined;
-  /** Address of a server that runs already: the entry points there, and starts nothing. */
+  /** URL of a running server: the entry connects to it and starts nothing. */
   url?: string | undefined;
 }
 
-/** Whether a text is an address at which a server can be reached. */
+/** Whether a string is an http or https URL. */
 export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -30,31 +30,34 @@ function checkVariable(name: string): string {
   if (variableName.test(name) && name !== "__proto__") return name;
   throw failure("InvalidArguments", {
     reason: `${quote(name)} is not a valid environment variable name`,
-    hint: "Write --env NAME=VALUE, or --env NAME for a value that stays out of the file.",
+    hint: "Pass --env NAME=VALUE, or --env NAME to keep the value out of the file.",
   });
 }
 
-const wrong = (reason: string) => failure("InvalidArguments", { reason });
+const invalid = (reason: string) => failure("InvalidArguments", { reason });
 
-/** Checks the types of options, which callers in JavaScript may get wrong. Throws `InvalidArguments`. */
+/** Checks the types of options for callers in JavaScript. Throws `InvalidArguments`. */
 export function checkOptions(options: InstallOptions): void {
-  if (!isRecord(options)) throw wrong(`The options must be an object, but are ${describeType(options)}`);
+  if (!isRecord(options))
+    throw invalid(`The options must be an object, but they are ${describeType(options)}`);
   for (const key of ["cwd", "file", "name", "url"] as const) {
     const value: unknown = options[key];
     if (value === undefined) continue;
-    if (typeof value !== "string") throw wrong(`"${key}" must be a string, but is ${describeType(value)}`);
-    if (value.includes("\0")) throw wrong(`"${key}" must not have a NUL character`);
+    if (typeof value !== "string")
+      throw invalid(`\`${key}\` must be a string, but it is ${describeType(value)}`);
+    if (value.includes("\0")) throw invalid(`\`${key}\` must not contain NUL characters`);
   }
   const { env } = options;
   if (env !== undefined && (typeof env !== "object" || env === null))
-    throw wrong(`"env" must be a list or an object, but is ${describeType(env)}`);
+    throw invalid(`\`env\` must be an array or an object, but it is ${describeType(env)}`);
 }
 
-/** The variables of an entry: those asked for, and those that the server takes from the environment. */
+/** The variables of an entry: the requested ones, and those that the server takes from the environment. */
 export function readEnvironment(env: InstallOptions["env"], passedOn: readonly string[]): Environment {
   const asked: (readonly [string, string | null | undefined])[] = Array.isArray(env)
     ? env.map((text: string) => {
-        if (typeof text !== "string") throw wrong(`"env" must list strings, but has ${describeType(text)}`);
+        if (typeof text !== "string")
+          throw invalid(`\`env\` must contain strings, but it has ${describeType(text)}`);
         const equals = text.indexOf("=");
         return equals < 0 ? [text, null] : [text.slice(0, equals), text.slice(equals + 1)];
       })
@@ -67,7 +70,7 @@ export function readEnvironment(env: InstallOptions["env"], passedOn: readonly s
     literals.delete(name);
     if (value === null || value === undefined) names.add(name);
     else if (typeof value !== "string" || value.includes("\0"))
-      throw wrong(`The value of ${name} must be a string without NUL characters`);
+      throw invalid(`The value of ${name} must be a string without NUL characters`);
     else literals.set(name, value);
   }
   for (const name of passedOn) if (variableName.test(name) && !literals.has(name)) names.add(name);
@@ -77,15 +80,16 @@ export function readEnvironment(env: InstallOptions["env"], passedOn: readonly s
 const maximumKeyLength = 128;
 
 function explainInvalidKey(key: string, { keyPattern }: ClientRecord): string | undefined {
-  if (key.trim() === "" || key.trim() !== key) return "it is empty, or has blanks at an end";
+  if (key.trim() === "" || key.trim() !== key) return "it is empty, or starts or ends with a space";
   if (key.length > maximumKeyLength) return `it is longer than ${maximumKeyLength} characters`;
-  if (printable(key) !== key) return "it has characters that do not print";
+  if (printable(key) !== key) return "it has unprintable characters";
   if (key === "__proto__") return "it is reserved";
-  if (keyPattern !== undefined && !new RegExp(keyPattern, "u").test(key)) return `it is not ${keyPattern}`;
+  if (keyPattern !== undefined && !new RegExp(keyPattern, "u").test(key))
+    return `it does not match ${keyPattern}`;
   return undefined;
 }
 
-/** The entry's name: the one asked for, else the author's, else the server's own. Throws `InvalidArguments`. */
+/** The key of the entry: the requested one, otherwise the author's, otherwise the server's. Throws `InvalidArguments`. */
 export function chooseKey(
   client: ClientRecord,
   asked: string | undefined,
@@ -96,7 +100,7 @@ export function chooseKey(
     if (reason === undefined) return asked;
     throw failure("InvalidArguments", {
       reason: `${client.name} does not accept the entry name ${quote(asked)}: ${reason}`,
-      hint: "Choose another --name.",
+      hint: "Choose another name with --name.",
     });
   }
   const wanted = mcpServerName ?? name;
@@ -105,7 +109,7 @@ export function chooseKey(
   return explainInvalidKey(fitting, client) === undefined ? fitting : name;
 }
 
-/** A reference to a server in its normal form, with its range and without. Throws `InvalidQualifiedName`. */
+/** The normal form of a reference to a server, with its range and without. Throws `InvalidQualifiedName`. */
 export function normalizeServer(reference: string): { server: string; started: string; name: string } {
   if (typeof reference === "string" && !reference.includes("/"))
     return { server: reference, started: reference, name: reference };

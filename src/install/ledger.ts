@@ -4,41 +4,41 @@ import type { Scope } from "./clients/client.ts";
 import type { ContainerTrace } from "./editing/config-document.ts";
 import { canonicalJson, type JsonValue } from "./editing/config-value.ts";
 
-/** An entry that we wrote. */
+/** An entry that Trailblaze wrote. */
 export interface LedgerEntry {
-  /** Absolute path of the file, symbolic links followed. */
+  /** Absolute path of the file, symbolic links resolved. */
   file: string;
   client: string;
   scope: Scope;
-  /** Qualified name, or the short name of a server in the project's config. */
+  /** Qualified name, or the name of a server in the project's config. */
   server: string;
   container: readonly string[];
   key: string;
-  /** Of the entry as it was written, order and spelling aside. */
+  /** Hash of the entry as written, ignoring order and formatting. */
   hash: string;
-  /** What stood there before `--force`, and comes back. */
+  /** The entry that `--force` replaced; uninstalling restores it. */
   replaced?: ReplacedEntry;
 }
 
 export interface ReplacedEntry {
-  /** As it was written, if it stood in one place. */
+  /** Its text, if it was contiguous. */
   raw?: string;
   value: JsonValue;
-  /** If that was ours too, what was known of it. */
+  /** Its own record, if Trailblaze wrote it. */
   entry?: LedgerEntry;
 }
 
-/** What is to be undone in a file when the last of our entries goes. */
+/** What to undo in a file with its last entry. */
 export interface LedgerFile {
-  /** We made it. */
+  /** Whether Trailblaze created the file. */
   made: boolean;
-  /** Folders that we made for it, innermost first. */
+  /** Folders that were created for it, innermost first. */
   folders: readonly string[];
   /** By container, as JSON. */
   traces: Readonly<Record<string, ContainerTrace>>;
 }
 
-/** What we wrote into clients' configs, and where. */
+/** The record of the entries that Trailblaze wrote into clients' configs. */
 export interface Ledger {
   version: 1;
   entries: readonly LedgerEntry[];
@@ -47,7 +47,7 @@ export interface Ledger {
 
 export const emptyLedger: Ledger = { version: 1, entries: [], files: {} };
 
-/** What tells an entry from one that was edited. */
+/** Identifies the contents of an entry, to notice edits. */
 export function hashEntry(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }
@@ -63,8 +63,8 @@ function isFile(value: unknown): value is LedgerFile {
 }
 
 /**
- * Reads a ledger. What is not understood is dropped: an entry without a record is recognised by what it says, and kept
- * where it is not.
+ * Parses a ledger. Invalid records are dropped: an entry without a record is recognized by its contents, or kept as
+ * foreign.
  */
 export function parseLedger(text: string | undefined): Ledger {
   let value: unknown;
@@ -95,12 +95,12 @@ export function findLedgerEntry(
   return ledger.entries.find((entry) => isSamePlace(entry, place));
 }
 
-/** The ledger with an entry in the place of what it said of that place. */
+/** The ledger with the record of an entry added or replaced. */
 export function withLedgerEntry(ledger: Ledger, entry: LedgerEntry): Ledger {
   return { ...ledger, entries: [...withoutLedgerEntry(ledger, entry).entries, entry] };
 }
 
-/** The ledger without an entry; the same one where it has none. */
+/** The ledger without an entry's record; the same ledger if it has none. */
 export function withoutLedgerEntry(
   ledger: Ledger,
   place: Pick<LedgerEntry, "file" | "container" | "key">,

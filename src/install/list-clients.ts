@@ -12,15 +12,15 @@ export interface ListedClient {
   name: string;
   aliases: string[];
   format: ConfigFormatName;
-  /** Absolute; `null` where the client has none on this system, or its place is unknown. */
+  /** Absolute; `null` if the client has none on this system, or its location is unknown. */
   userFile: string | null;
-  /** Absolute, for the project of the folder; `null` where the client reads none. */
+  /** Absolute, for the project of the folder; `null` if the client reads none. */
   projectFile: string | null;
-  /** Whether something of the client was found. */
+  /** Whether the client seems to be installed. */
   present: boolean;
 }
 
-/** Every known client, with its files, and whether it is present. Reads no config. */
+/** All known clients with their files, and whether they are installed. Reads no config. */
 export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<{
   clients: ListedClient[];
 }> {
@@ -30,7 +30,7 @@ export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}
   try {
     project = findProject(createNodeDiscoveryPort(), cwd).directory;
   } catch {
-    // Without a project, its files would lie in the folder itself.
+    // Outside a project, clients have no project files.
   }
   const pick = (paths: readonly string[]) => paths.find((path) => files.exists(path)) ?? paths[0] ?? null;
   const listed = clients.map(

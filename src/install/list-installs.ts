@@ -10,15 +10,15 @@ import { findStartFolder } from "./entry/launch.ts";
 import { openFiles, readLedger } from "./install-files.ts";
 import { hashEntry, type LedgerEntry } from "./ledger.ts";
 
-/** An entry that was installed, as the ledger remembers it. */
+/** An installed entry, from the ledger. */
 export interface ListedInstall extends Pick<LedgerEntry, "client" | "scope" | "server" | "file" | "key"> {
-  /** `missing`: the file or the entry is gone; `edited`: it is not as it was written; `unreadable`: the file is broken. */
+  /** `missing`: the file or the entry does not exist; `edited`: it has changed; `unreadable`: the file is invalid. */
   state: "installed" | "edited" | "missing" | "unreadable";
-  /** The folder that its server is started in; `null` where the entry does not tell, or is not there. */
+  /** The folder in which its server starts; `null` if it is unknown or the entry is missing. */
   project: string | null;
 }
 
-/** The project that a file of its folder belongs to: clients start what stands there in that folder. */
+/** The project of a client's file in a project folder, in which clients start its servers. */
 function findProjectOf(file: string): string {
   const folder = dirname(file);
   try {
@@ -52,7 +52,7 @@ async function describeInstall(files: ConfigFiles, record: LedgerEntry): Promise
   }
 }
 
-/** What was installed into clients' configs, and how it is now; for `doctor`, which looks for what is orphaned. */
+/** The entries in clients' configs and their state, for `doctor`. */
 export async function listInstalls(): Promise<ListedInstall[]> {
   const files = openFiles();
   return Promise.all(readLedger(files).entries.map((entry) => describeInstall(files, entry)));

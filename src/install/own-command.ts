@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ancestorsOf } from "../discovery/project.ts";
 
-/** The folder of this very package, whichever bundle this module has become part of. */
+/** The folder of this package, found from the bundle that contains this module. */
 function findOwnPackage(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const manifest = join(folder, "package.json");
@@ -14,8 +14,8 @@ function findOwnPackage(): string {
 }
 
 /**
- * Absolute path of the command's script: by the project's link to this package, if it has one, since stores of packages have
- * a version in their paths.
+ * Absolute path of the command's script. Prefers the project's link to this package: stores of package managers have the
+ * version in their paths.
  */
 export function findOwnScript(project: string): string {
   const script = "dist/cli/cli.cjs";
@@ -24,12 +24,12 @@ export function findOwnScript(project: string): string {
   try {
     if (realpathSync(linked) === realpathSync(own)) return join(linked, script);
   } catch {
-    // The project has no such link.
+    // The project does not depend on this package.
   }
   return join(own, script);
 }
 
-/** Whether code in the project would get the package `trailblaze`. */
+/** Whether code in the project can resolve the package `trailblaze`. */
 export const hasOwnCopy = (project: string): boolean =>
   [...ancestorsOf(project)].some((folder) =>
     existsSync(join(folder, "node_modules/trailblaze/package.json")),

@@ -26,14 +26,14 @@ import {
 import { findOwnScript, hasOwnCopy } from "./own-command.ts";
 import type { InstallPlan } from "./plan.ts";
 
-/** The files that a request may mean, best first. Throws `TrailblazeError` where there is none. */
+/** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
 function findFiles(
   client: ClientRecord,
   { scope = "user", file, cwd = process.cwd() }: InstallOptions,
   project: () => string,
 ): string[] {
   if (scope !== "user" && scope !== "project") {
-    const hint = "Use user or project.";
+    const hint = "Pass user or project.";
     throw failure("InvalidArguments", { reason: `Unknown scope "${String(scope)}"`, hint });
   }
   if (file !== undefined) return [resolve(cwd, file)];
@@ -45,14 +45,14 @@ function findFiles(
   if (found.length > 0) return found;
   const args = { client: client.name };
   if (Object.keys(client.user).length === 0) {
-    const hint = "Use --scope project, or name the file with --file.";
-    throw failure("UnknownInstallLocation", { ...args, reason: "it has no place of its own", hint });
+    const hint = "Pass --scope project, or the config file with --file.";
+    throw failure("UnknownInstallLocation", { ...args, reason: "it has no fixed location", hint });
   }
   if (findCandidates(client, scope, { ...host, home: "/" }, "").length === 0) {
-    throw failure("UnknownInstallLocation", { ...args, reason: "it has none on this system" });
+    throw failure("UnknownInstallLocation", { ...args, reason: "it does not support this system" });
   }
   const variable = host.platform === "win32" ? "USERPROFILE" : "HOME";
-  const hint = `Set ${variable}, or name the file with --file.`;
+  const hint = `Set ${variable}, or pass the config file with --file.`;
   throw failure("UnknownInstallLocation", { ...args, reason: `${variable} is not set`, hint });
 }
 
@@ -75,22 +75,23 @@ async function finishPlan(
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
 }
 
-/** Throws for a copy of this command that is gone tomorrow. */
+/** Throws, because npx's copy of this command is temporary. */
 async function refuseCache(directory: string): Promise<never> {
   const port = createNodeDiscoveryPort();
   const install = formatInstall(await findManagerName(port, findProject(port, directory)), "trailblaze");
   throw failure("InvalidArguments", {
-    reason: "trailblaze runs from npx's cache, which does not last, so no entry can point there",
-    hint: `Install it first: ${install}; then: npx trailblaze install …; or use --scope project.`,
+    reason:
+      "An entry cannot refer to npx's cache, from which this command runs, because the cache is temporary",
+    hint: `Run ${install} first, then npx trailblaze install …; or pass --scope project.`,
   });
 }
 
 /**
- * What installing a server into an MCP client's config would change. Writes nothing; every reference of the server is
- * checked, for which definitions are read as inspection does.
+ * Plans the installation of a server into an MCP client's config. Writes nothing. Checks every reference of the server,
+ * and reads definitions as inspection does.
  *
  * Throws `TrailblazeError`: `UnknownClient`, `UnknownInstallLocation`, `NoProjectScope`, `ClientConfigMalformed`,
- * `ClientConfigConflict`, `ClientConfigModified`, `InvalidArguments`, and what finding the server can lead to.
+ * `ClientConfigConflict`, `ClientConfigModified`, `InvalidArguments`, and errors of finding the server.
  */
 export async function planInstall(
   clientName: string,
@@ -110,7 +111,7 @@ export async function planInstall(
   const environment = readEnvironment(env, resolved.envPassthrough);
   if (url !== undefined && (client.shape.address === undefined || !isWebAddress(url))) {
     const reason = isWebAddress(url)
-      ? `Trailblaze does not know how ${client.name} refers to a server by URL`
+      ? `Trailblaze does not know how ${client.name} configures a server by URL`
       : `"${url}" is not an http or https URL`;
     throw failure("InvalidArguments", { reason });
   }
@@ -127,19 +128,19 @@ export async function planInstall(
           node: process.execPath,
           script,
         });
-  const { entry, leftOut } = buildEntry(client, key, launch, environment);
+  const { entry, omitted } = buildEntry(client, key, launch, environment);
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
   const canStart = scope !== "project" || url !== undefined || hasOwnCopy(resolved.project);
   return finishPlan(files, client, target, () => [
-    ...describeNextSteps(client, { scope, names: environment.names, leftOut, canStart }),
+    ...describeNextSteps(client, { scope, names: environment.names, omitted, canStart }),
     ...(url === undefined ? warnOfVariables(resolved, environment) : []),
   ]);
 }
 
 /**
- * What uninstalling a server from an MCP client's config would change; nothing, where it is not there. The server need
- * not be installed any more. Writes nothing. Throws as `planInstall`, but for what concerns the server.
+ * Plans the removal of a server from an MCP client's config; no change if it is not there. The server itself may be
+ * missing. Writes nothing. Throws as `planInstall`, except for errors of finding the server.
  */
 export async function planUninstall(
   clientName: string,
@@ -165,13 +166,15 @@ export async function planUninstall(
   if (place !== undefined && second !== undefined) {
     const names = named.map(({ key }) => JSON.stringify(key)).join(", ");
     const reason = `${client.name} has several entries that start ${server}: ${names}`;
-    throw failure("InvalidArguments", { reason, hint: "Say which with --name." });
+    throw failure("InvalidArguments", { reason, hint: "Choose one with --name." });
   }
   const file = place?.file ?? present[0] ?? candidates[0] ?? "";
   const key = place?.key ?? name ?? itemName;
   const target: Target = { file, key, server, scope, edit: { action: "uninstall", force } };
   return finishPlan(files, client, target, ({ changed }) => {
     const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
-    return changed && isShared ? ["Other clients read .mcp.json too: it is gone for them as well."] : [];
+    return changed && isShared
+      ? ["Other clients also read .mcp.json, so the entry is removed for them, too."]
+      : [];
   });
 }

@@ -2,7 +2,7 @@ import type { Scope } from "./clients/client.ts";
 import type { ConfigFormatName } from "./editing/config-format.ts";
 import type { JsonRecord } from "./editing/config-value.ts";
 
-/** What is to be done to a file; found out anew when it is done, since the file may have changed by then. */
+/** An edit of a file. It is decided again when it is applied, because the file may have changed. */
 export type PlannedEdit =
   | {
       action: "install";
@@ -14,23 +14,23 @@ export type PlannedEdit =
       force: boolean;
     };
 
-/** What an install or an uninstall would do. Data: it can be shown, stored and applied. */
+/** What an install or an uninstall would do. Plain data: it can be shown, stored and applied. */
 export interface InstallPlan {
   /** The client's id. */
   client: string;
-  /** Qualified name, or the short name of a server in the project's config. */
+  /** Qualified name, or the name of a server in the project's config. */
   server: string;
   /** Absolute path, as the client knows it. */
   file: string;
-  /** The entry's name in the client's config. */
+  /** The entry's key in the client's config. */
   key: string;
   changed: boolean;
-  /** Unified diff; empty where nothing changes. */
+  /** Unified diff; empty if nothing changes. */
   diff: string;
   scope: Scope;
   format: ConfigFormatName;
   edit: PlannedEdit;
-  /** What people should know besides, a sentence each. */
+  /** What users should know, as sentences. */
   notes: string[];
 }
 
@@ -41,7 +41,7 @@ export interface InstallResult {
   file: string;
   key: string;
   changed: boolean;
-  /** Absolute path of a copy of the file as it was; `null` where there was none, or nothing changed. */
+  /** Absolute path of a backup of the file; `null` if there was no file, or nothing changed. */
   backup: string | null;
   diff: string;
 }

@@ -2,7 +2,7 @@ import { byItself, type ClientRecord, everywhere, inSettings, plainAddress, rest
 
 const mcpServers = { format: "json", container: ["mcpServers"], checked: "2026-11" } as const;
 
-/** Applications to talk with a model in. */
+/** Desktop applications for chats with a model. */
 export const desktopApps: readonly ClientRecord[] = [
   {
     ...mcpServers,
@@ -71,7 +71,7 @@ export const desktopApps: readonly ClientRecord[] = [
     name: "LibreChat",
     aliases: [],
     format: "yaml",
-    // It runs where its owner put it: there is no place that all share.
+    // Its location depends on the installation.
     user: {},
     project: ["./librechat.yaml"],
     shape: { first: { type: "stdio" }, address: { first: { type: "streamable-http" }, key: "url" } },

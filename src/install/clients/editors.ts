@@ -22,7 +22,7 @@ const vscode = {
 
 const globalStorage = "Code/User/globalStorage";
 
-/** Editors and development environments, and extensions of theirs. */
+/** Editors, development environments, and their extensions. */
 export const editors: readonly ClientRecord[] = [
   {
     id: "cursor",
@@ -34,7 +34,7 @@ export const editors: readonly ClientRecord[] = [
     container: ["mcpServers"],
     shape: { address: plainAddress },
     reference: "${env:NAME}",
-    afterwards: "Switch the server on under Settings, MCP, if Cursor does not do so by itself.",
+    afterwards: "Enable the server under Settings, MCP, if Cursor does not do so automatically.",
     approval: "Cursor asks for approval of a project's servers.",
     source: "its documentation; add-mcp, rulesync, Glean",
     checked: "2026-11",
@@ -127,9 +127,9 @@ export const editors: readonly ClientRecord[] = [
     },
     project: ["./.zed/settings.json"],
     container: ["context_servers"],
-    // add-mcp writes the source; why was not looked into.
+    // add-mcp writes the source; the reason is unknown.
     shape: { first: { source: "custom" }, address: plainAddress },
-    afterwards: "Zed starts it by itself; the agent panel's settings show whether it runs.",
+    afterwards: "Zed starts it automatically; the agent panel's settings show whether it runs.",
     approval: "Zed asks whether the worktree is trusted.",
     source: "its documentation; add-mcp, rulesync",
     checked: "2026-11",

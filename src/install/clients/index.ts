@@ -5,12 +5,12 @@ import { desktopApps } from "./desktop-apps.ts";
 import { editors } from "./editors.ts";
 import { terminalAgents } from "./terminal-agents.ts";
 
-/** Every client that is known, by id. */
+/** All known clients, by id. */
 export const clients: readonly ClientRecord[] = [...editors, ...terminalAgents, ...desktopApps].sort(
   (a, b) => (a.id < b.id ? -1 : 1),
 );
 
-/** The client of an id or an alias, capitals and blanks aside. Throws `TrailblazeError` `UnknownClient`. */
+/** The client with an id or an alias; ignores case and spaces. Throws `TrailblazeError` `UnknownClient`. */
 export function findClient(name: string): ClientRecord {
   const wanted = String(name).trim().toLowerCase().replace(/[ _]+/g, "-");
   const found =
@@ -29,7 +29,7 @@ export function findClient(name: string): ClientRecord {
   throw failure("UnknownClient", { name: String(name), nearest: near });
 }
 
-/** The client, and those that read the same place of a file of the same format as it does. */
+/** The client, and others that read the same container of a file in the same format. */
 export function findReaders(client: ClientRecord): ClientRecord[] {
   const place = ({ format, container, isList }: ClientRecord) => JSON.stringify([format, container, isList]);
   return [client, ...clients.filter((other) => other !== client && place(other) === place(client))];

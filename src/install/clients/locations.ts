@@ -5,13 +5,13 @@ import type { ClientRecord, PathTemplates, Scope } from "./client.ts";
 export interface Host {
   platform: NodeJS.Platform;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute; `undefined` where the environment does not name it. */
+  /** Absolute; `undefined` if the environment does not name it. */
   home: string | undefined;
 }
 
 const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? win32 : posix);
 
-/** The user's home, as the environment names it: where it does not, a guess could lead to another's files. */
+/** The user's home folder as the environment names it: without it, a guess could lead to another user's files. */
 export function findHome(
   platform: NodeJS.Platform,
   environment: Readonly<Record<string, string | undefined>>,
@@ -26,7 +26,7 @@ export function readHost(): Host {
   return { platform, environment: env, home: findHome(platform, env) };
 }
 
-/** The path that a template stands for; `undefined` where it needs a home and there is none. */
+/** The path of a template; `undefined` if it needs a home folder and there is none. */
 export function expandPath(
   template: string,
   { platform, environment, home }: Host,
@@ -41,7 +41,7 @@ export function expandPath(
     });
   const expanded = template.replace(/^\$\{([A-Z_]+):-([^}]*)\}/, (_, name: string, fallback: string) => {
     const value = environment[name];
-    // A relative path, or none, names no folder; the client would not find it either.
+    // Like the clients, ignore a variable without an absolute path.
     return value !== undefined && path.isAbsolute(value) ? value : expandHome(fallback);
   });
   const absolute = expanded.startsWith("./") ? path.join(project, expanded) : expandHome(expanded);
@@ -51,19 +51,19 @@ export function expandPath(
 const systemOf = (platform: NodeJS.Platform) =>
   platform === "win32" || platform === "darwin" ? platform : "linux";
 
-/** Where a client's file may be, best first; empty where it has none in this scope or on this system. */
+/** The possible paths of a client's file, best first; empty if it has none in this scope or on this system. */
 export function findCandidates(client: ClientRecord, scope: Scope, host: Host, project: string): string[] {
   const templates: PathTemplates | undefined =
     scope === "project" ? client.project : client.user[systemOf(host.platform)];
   return (templates ?? []).flatMap((template) => expandPath(template, host, project) ?? []);
 }
 
-/** The paths of which one tells that a client is here. */
+/** The paths that show that a client is installed, if one of them exists. */
 export function findSigns(client: ClientRecord, host: Host): string[] {
   const path = pathOf(host.platform);
   const files = findCandidates(client, "user", host, "");
   if (client.signs === undefined) return files.flatMap((file) => [file, path.dirname(file)]);
-  // On a system for which it has no file, a client cannot be used.
+  // A client without a file on this system cannot be used here.
   if (files.length === 0) return [];
   return client.signs.flatMap((sign) => expandPath(sign, host, "") ?? []);
 }

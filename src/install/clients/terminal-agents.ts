@@ -48,7 +48,7 @@ export const terminalAgents: readonly ClientRecord[] = [
     user: everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"),
     project: ["./.mcp.json", "./.github/mcp.json"],
     shape: {
-      // It takes "local" as well, but its project file is that of Claude Code too, which does not.
+      // It also accepts "local", but shares its project file with Claude Code, which does not.
       first: { type: "stdio" },
       last: { tools: ["*"] },
       address: { first: { type: "http" }, key: "url", last: { tools: ["*"] } },
@@ -155,7 +155,7 @@ export const terminalAgents: readonly ClientRecord[] = [
     },
     container: ["extensions"],
     shape: {
-      // add-mcp writes a description too, an empty one; why was not looked into.
+      // add-mcp also writes an empty description; the reason is unknown.
       first: { enabled: true, type: "stdio", description: "" },
       name: "name",
       command: "cmd",

@@ -16,28 +16,28 @@ import {
 } from "./config-value.ts";
 import { applySplices, type Splice } from "./splice.ts";
 
-/** What adding the first entry changed besides, so that removing the last one can undo it. */
+/** What adding the first entry changed besides, so that removing the last entry can undo it. */
 export interface ContainerTrace {
-  /** How many of the container's keys were there before. */
+  /** How many of the container's keys existed before. */
   found: number;
-  /** The innermost of those, as it was written, where it was empty. */
+  /** The text of the innermost of these, if it was empty. */
   empty?: string;
-  /** The whole text, where it had no values at all. */
+  /** The whole text, if it had no values. */
   whole?: string;
 }
 
 const mark = "\uFEFF";
-const noLayout = "it is written in a way that cannot be edited without changing more than the entry";
+const noLayout = "its layout does not allow editing only the entry";
 
 function describe(value: unknown): string {
   if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return isRecord(value) ? "a map" : `a ${typeof value}`;
+  if (Array.isArray(value)) return "an array";
+  return isRecord(value) ? "an object" : `a ${typeof value}`;
 }
 
 const nameOf = (entry: unknown) => (isRecord(entry) ? entry.name : undefined);
 
-/** The config with the entry set to a value, or without it. What is not on the way there is shared with the original. */
+/** The config with an entry set or removed. Unaffected parts are shared with the original. */
 function withEntry(root: unknown, { container, key, isList }: EntryPlace, entry: unknown): unknown {
   const copy = copyRecord(isRecord(root) ? root : {});
   let map = copy;
@@ -64,7 +64,7 @@ export const isEmptyValue = (value: unknown): boolean =>
   value === null ||
   (Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0);
 
-/** The config without its container, where that has nothing in it: formats write that in different ways. */
+/** The config without its container if that is empty: formats write that in different ways. */
 function withoutEmpty(root: unknown, [key, ...below]: readonly string[]): unknown {
   const map = isRecord(root) ? root : {};
   if (key === undefined || !Object.hasOwn(map, key)) return map;
@@ -74,7 +74,7 @@ function withoutEmpty(root: unknown, [key, ...below]: readonly string[]): unknow
   return kept === inner ? map : { ...rest, [key]: kept };
 }
 
-/** The text of a config that has nothing but empty maps down to the container. */
+/** Whether a config contains only empty objects down to the container. */
 function isScaffold(rest: string, container: readonly string[]): boolean {
   const written = rest.replace(/\s/g, "");
   const scaffolds = container.map((_, depth) =>
@@ -85,25 +85,25 @@ function isScaffold(rest: string, container: readonly string[]): boolean {
   return ["", "{}", ...scaffolds].includes(written);
 }
 
-/** The editor of a format; loaded when a file of it is met. */
+/** Loads the editor of a format on first use. */
 export async function loadEditor(format: ConfigFormatName): Promise<ConfigEditor> {
   if (format === "toml") return (await import("./toml-editor.ts")).tomlEditor;
   if (format === "yaml") return (await import("./yaml-editor.ts")).yamlEditor;
   return (await import("./json-editor.ts")).jsonEditor;
 }
 
-/** The config of a text, or what keeps it from being used. */
+/** The config of a text, or why it is invalid. */
 export function openConfig(editor: ConfigEditor, text: string): ConfigDocument | ConfigSyntaxError {
   try {
     return new ConfigDocument(editor, text);
   } catch (error) {
     if (error instanceof ConfigSyntaxError) return error;
-    if (error instanceof RangeError) return new ConfigSyntaxError("it nests too deep", 0);
+    if (error instanceof RangeError) return new ConfigSyntaxError("it is nested too deeply", 0);
     throw error;
   }
 }
 
-/** A config, parsed once. An edit makes another one: nothing but the entry changes in it, or the edit is refused. */
+/** A parsed config. An edit returns a new one in which only the entry differs, or throws. */
 export class ConfigDocument {
   readonly text: string;
   readonly root: Record<string, unknown>;
@@ -113,7 +113,7 @@ export class ConfigDocument {
   readonly #body: string;
   #opened: ConfigLayout | undefined;
 
-  /** Throws `ConfigSyntaxError` where the text is broken or is not a map. */
+  /** Throws `ConfigSyntaxError` if the text is invalid or not an object. */
   constructor(editor: ConfigEditor, text: string) {
     this.text = text;
     this.#editor = editor;
@@ -122,7 +122,7 @@ export class ConfigDocument {
     this.root = this.#parse();
   }
 
-  /** A blank text is not parsed until it is edited: as a config it is one without values in every format. */
+  /** A blank text is parsed only when it is edited: in every format it is a config without values. */
   get #layout(): ConfigLayout {
     this.#opened ??= this.#editor.open(this.#body);
     return this.#opened;
@@ -138,15 +138,16 @@ export class ConfigDocument {
     }
     const conflict = /^<<<<<<< .*$/m.exec(body);
     if (conflict !== null && /^>>>>>>> /m.test(body)) {
-      throw new ConfigSyntaxError("it holds the markers of an unfinished merge", conflict.index);
+      throw new ConfigSyntaxError("it has unresolved merge conflicts", conflict.index);
     }
     const value = body.trim() === "" ? undefined : this.#layout.value;
     if (value === undefined) return Object.create(null);
-    if (!isRecord(value)) throw new ConfigSyntaxError(`it holds ${describe(value)}, not a map`, 0);
+    if (!isRecord(value))
+      throw new ConfigSyntaxError(`it must be an object, but it is ${describe(value)}`, 0);
     return value;
   }
 
-  /** Throws where the keys that lead to an entry lead through something that is not a map. */
+  /** Throws if a key on the path to the container has a value that is not an object. */
   #checkContainer({ container, isList }: EntryPlace): void {
     for (const [depth, key] of container.entries()) {
       const path = container.slice(0, depth + 1);
@@ -155,7 +156,7 @@ export class ConfigDocument {
       const isInList = isList && depth === container.length - 1;
       if (isInList ? Array.isArray(value) : isRecord(value)) continue;
       throw new ConfigSyntaxError(
-        `its ${JSON.stringify(key)} is ${describe(value)}, not ${isInList ? "a list" : "a map"}`,
+        `its ${JSON.stringify(key)} must be ${isInList ? "an array" : "an object"}, but it is ${describe(value)}`,
         this.#layout.offsetOf(path),
       );
     }
@@ -165,7 +166,7 @@ export class ConfigDocument {
     throw new ConfigSyntaxError(noLayout, this.#layout.offsetOf(container));
   }
 
-  /** The config after the first way that makes it as it should be, all else unchanged; containers may be empty or not there. */
+  /** The config after the first alternative that yields the expected value. Empty containers may be added or removed. */
   #apply(
     ways: readonly (readonly Splice[])[],
     expected: unknown,
@@ -194,37 +195,37 @@ export class ConfigDocument {
     return isList ? this.entries(place).get(key) : valueAt(this.root, [...container, key]);
   }
 
-  /** Whether there is an entry, whatever its container is. */
+  /** Whether there is an entry, in a container of any form. */
   has(place: EntryPlace): boolean {
     return this.#find(place) !== undefined;
   }
 
-  /** The value of an entry; `undefined` where it is not there. Throws `ConfigSyntaxError` where it cannot be. */
+  /** The value of an entry; `undefined` if it does not exist. Throws `ConfigSyntaxError` for an invalid container. */
   get(place: EntryPlace): unknown {
     this.#checkContainer(place);
     return this.#find(place);
   }
 
-  /** Writes an entry, in the place of the one that is there. Throws `ConfigSyntaxError` where that cannot be done safely. */
+  /** Writes an entry, replacing an existing one. Throws `ConfigSyntaxError` if that cannot be done safely. */
   set(place: EntryPlace, entry: JsonRecord): ConfigDocument {
     const ways = this.get(place) === undefined ? "add" : "replace";
     const edited = this.#apply(this.#layout[ways](place, entry), withEntry(this.root, place, entry));
     return edited ?? this.#refuse(place.container);
   }
 
-  /** The one place where an entry stands; `undefined` where it is scattered. */
+  /** The range of an entry; `undefined` if it is not contiguous. */
   #spanOf(place: EntryPlace): Splice | undefined {
     const [[splice, ...rest] = []] = this.#layout.replace(place, {});
     return rest.length === 0 ? splice : undefined;
   }
 
-  /** An entry as it is written, for `putBack`; `undefined` where it is scattered. */
+  /** The text of an entry, for `putBack`; `undefined` if it is not contiguous. */
   rawOf(place: EntryPlace): string | undefined {
     const span = this.#spanOf(place);
     return span && this.#body.slice(span.start, span.end);
   }
 
-  /** Puts back what `set` replaced: as it was written if that still fits, else its value. */
+  /** Restores what `set` replaced: its text if that still fits, otherwise its value. */
   putBack(place: EntryPlace, { raw, value }: { raw?: string | undefined; value: JsonValue }): ConfigDocument {
     const span = this.#spanOf(place);
     const asWritten = raw === undefined || span === undefined ? [] : [[{ ...span, text: raw }]];
@@ -233,7 +234,7 @@ export class ConfigDocument {
     return edited ?? this.#refuse(place.container);
   }
 
-  /** What adding the first entry to a container is going to change besides. */
+  /** Records what adding the first entry to a container will change besides. */
   traceContainer(container: readonly string[]): ContainerTrace {
     const trace: ContainerTrace = { found: 0 };
     if (isEmptyValue(this.root) && this.#body.length <= 4096) trace.whole = this.#body;
@@ -249,7 +250,7 @@ export class ConfigDocument {
     return trace;
   }
 
-  /** Removes an entry, and what adding the first one brought along if it was the last. */
+  /** Removes an entry, and after the last one also what adding the first one changed. */
   remove(place: EntryPlace, trace?: ContainerTrace): ConfigDocument {
     const { container } = place;
     const expected = withEntry(this.root, place, undefined);
@@ -267,7 +268,7 @@ export class ConfigDocument {
     return isOnlyScaffold ? new ConfigDocument(this.#editor, this.#mark + whole) : tidied;
   }
 
-  /** Takes out the containers that were made for an entry, and writes the one that was there as it was. */
+  /** Removes the containers that were created for an entry, and restores the original text of an empty one. */
   #tidyContainer(
     container: readonly string[],
     trace: ContainerTrace | undefined,
@@ -278,7 +279,7 @@ export class ConfigDocument {
     for (let depth = container.length; depth > path.length; depth--) {
       const made = container.slice(0, depth);
       const raw = tidied.#layout.rawEmpty(made);
-      // A comment that was written into it meanwhile stays, and its container with it.
+      // A comment that was added meanwhile stays, and its container with it.
       if (raw === undefined || /[^\s{}]/.test(raw)) return tidied;
       const key = made.at(-1) ?? "";
       const ways = tidied.#layout.remove({ container: made.slice(0, -1), key, isList: false });
@@ -290,7 +291,7 @@ export class ConfigDocument {
     return tidied.#apply(ways, expected, container) ?? tidied;
   }
 
-  /** Whether the config has no value, so that a file which was made for an entry has no use any more. */
+  /** Whether the config has no value, so that a file created for an entry can be removed. */
   isEmpty(container: readonly string[]): boolean {
     return isEmptyValue(withoutEmpty(this.root, container));
   }

@@ -1,13 +1,13 @@
 import { isRecord } from "../../data/parse-json.ts";
 
-/** Data as JSON has it; what an entry is made of. */
+/** A JSON value, of which entries consist. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonRecord = { [key: string]: JsonValue };
 
-/** Data as a config may hold it, comparable: maps without prototype, dates and big numbers as what they say. */
+/** A config's value in comparable form: objects without a prototype; dates and big numbers as tagged objects. */
 export type PlainValue = unknown;
 
-/** A copy in which every map has no prototype, so that a key such as `__proto__` is a key like any other. */
+/** A copy in which objects have no prototype, so that `__proto__` is an ordinary key. */
 export function toPlain(value: unknown): PlainValue {
   if (Array.isArray(value)) return value.map(toPlain);
   if (value instanceof Date) return { $date: String(value.toJSON()) };
@@ -18,11 +18,11 @@ export function toPlain(value: unknown): PlainValue {
   return plain;
 }
 
-/** A copy of a record, not of what is in it. */
+/** A shallow copy of a record. */
 export const copyRecord = (map: Record<string, unknown>): Record<string, unknown> =>
   Object.assign(Object.create(null), map);
 
-/** Whether two plain values are the same, the order of keys aside. Faster than Node's own on large configs. */
+/** Whether two plain values are equal, ignoring the order of keys. Faster than Node's own on large configs. */
 export function isSameValue(a: PlainValue, b: PlainValue): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {
@@ -36,7 +36,7 @@ export function isSameValue(a: PlainValue, b: PlainValue): boolean {
   );
 }
 
-/** The value at a path of keys; `undefined` where there is none. */
+/** The value at a path of keys; `undefined` if there is none. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let current = value;
   for (const key of path) {
@@ -46,7 +46,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   return current;
 }
 
-/** JSON with sorted keys: the same for two values that differ in order and spelling only. */
+/** JSON with sorted keys: equal for values that differ only in order and formatting. */
 export function canonicalJson(value: unknown): string {
   const sort = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(sort);

@@ -3,7 +3,7 @@ import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
 import type { JsonValue } from "./config-value.ts";
 import { findLineEnd, indentationAt, type Splice, startOfBlankBefore } from "./splice.ts";
 
-// Numbers of jsonc-parser's SyntaxKind, a `const enum` that stripping of types cannot see.
+// Values of jsonc-parser's SyntaxKind, a `const enum` that is lost when types are stripped.
 const comma = 5;
 const lineComment = 12;
 const blockComment = 13;
@@ -13,7 +13,7 @@ const end = 17;
 
 const maximumDepth = 500;
 
-/** JSON with comments and a comma before a closing bracket: whatever clients take, and all of it is kept. */
+/** Parses JSON with comments and trailing commas, as clients do. */
 function parseTreeOf(text: string): Node | undefined {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
@@ -23,17 +23,17 @@ function parseTreeOf(text: string): Node | undefined {
         if (text[index] === "\\") index++;
       }
     } else if (character === "{" || character === "[") {
-      if (++depth > maximumDepth) throw new ConfigSyntaxError("it nests too deep", index);
+      if (++depth > maximumDepth) throw new ConfigSyntaxError("it is nested too deeply", index);
     } else if (character === "}" || character === "]") depth--;
   }
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const [error] = errors;
   if (error !== undefined) {
-    const words = printParseErrorCode(error.error)
+    const code = printParseErrorCode(error.error)
       .replace(/([a-z])([A-Z])/g, "$1 $2")
       .toLowerCase();
-    throw new ConfigSyntaxError(`it is not valid JSON (${words})`, error.offset);
+    throw new ConfigSyntaxError(`it is not valid JSON (${code})`, error.offset);
   }
   return root;
 }
@@ -46,7 +46,7 @@ function toValue(node: Node): unknown {
     const [key, value] = children ?? [];
     if (key === undefined || value === undefined) continue;
     if (Object.hasOwn(record, key.value)) {
-      throw new ConfigSyntaxError(`the key ${JSON.stringify(key.value)} is there twice`, key.offset);
+      throw new ConfigSyntaxError(`it has the key ${JSON.stringify(key.value)} twice`, key.offset);
     }
     record[key.value] = toValue(value);
   }
@@ -66,7 +66,7 @@ function findValue(root: Node | undefined, path: readonly string[]): Node | unde
 
 const endOf = (node: Node) => node.offset + node.length;
 
-/** What stands between a value and what follows it: a comma, and comments that belong to its line. */
+/** The text between a value and the next: a comma, and comments on the same line. */
 function readTail(text: string, from: number, until: number) {
   const scanner = createScanner(text.slice(from, until), false);
   let commaAt: number | undefined;
@@ -89,11 +89,11 @@ function readTail(text: string, from: number, until: number) {
   return { commaAt, tailEnd, endsInLineComment };
 }
 
-/** How a file is laid out. */
+/** The layout of a file. */
 interface Layout {
   lineEnd: string;
   unit: string;
-  /** All on one line; the space after a colon there, if any. */
+  /** On one line; then `space` follows each colon. */
   compact: boolean;
   space: string;
 }
@@ -119,7 +119,7 @@ function renderInline(value: JsonValue, space: string): string {
 const renderLines = (value: JsonValue, { unit, lineEnd }: Layout, indentation: string) =>
   JSON.stringify(value, null, unit).replaceAll("\n", `${lineEnd}${indentation}`);
 
-/** Puts a property at the end of an object. `render` gets the indentation, or `undefined` for one line. */
+/** Adds a property at the end of an object. `render` gets the indentation, or `undefined` for one line. */
 function insertLast(
   text: string,
   object: Node,
@@ -163,7 +163,7 @@ function insertLast(
   ];
 }
 
-/** The ways to take a property out of its object, with the comma that came with it. */
+/** The alternatives for removing a property with its comma. */
 function cutProperty(text: string, object: Node, property: Node): Splice[][] {
   const children = object.children ?? [];
   const index = children.indexOf(property);
@@ -182,7 +182,7 @@ function cutProperty(text: string, object: Node, property: Node): Splice[][] {
   return [cut(lead), cut(property.offset)];
 }
 
-/** What stands in an object beside properties. */
+/** The text between an object's braces. */
 const innerOf = (text: string, object: Node) => text.slice(object.offset + 1, endOf(object) - 1);
 
 function wrap(keys: readonly string[], value: JsonValue): JsonValue {
@@ -213,7 +213,7 @@ export const jsonEditor: ConfigEditor = {
           const next = findValue(object, [container[depth] ?? ""]);
           if (next === undefined) break;
           if (next.type !== "object") {
-            const reason = `its ${JSON.stringify(container[depth])} is ${next.type}, not a map`;
+            const reason = `its ${JSON.stringify(container[depth])} must be an object, but its type is ${next.type}`;
             throw new ConfigSyntaxError(reason, next.offset);
           }
           object = next;
@@ -250,7 +250,7 @@ export const jsonEditor: ConfigEditor = {
       restoreEmpty(container, raw) {
         const object = findValue(root, container);
         const compact = (inner: string) => inner.replace(/\s/g, "");
-        // Comments that came meanwhile stay.
+        // Comments that were added meanwhile stay.
         if (object?.type !== "object" || compact(innerOf(text, object)) !== compact(raw)) return [];
         return [[{ start: object.offset + 1, end: endOf(object) - 1, text: raw }]];
       },

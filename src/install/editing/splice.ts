@@ -1,4 +1,4 @@
-/** A part of a text, and what stands there instead. Offsets count UTF-16 code units. */
+/** A replacement in a text. Offsets are in UTF-16 code units. */
 export interface Splice {
   start: number;
   end: number;
@@ -22,20 +22,20 @@ export function findLineEnd(text: string): "\n" | "\r\n" {
   return /\r?\n/.exec(text)?.[0] === "\r\n" ? "\r\n" : "\n";
 }
 
-/** The white space that the line of an offset begins with. */
+/** The white space at the start of an offset's line. */
 export function indentationAt(text: string, offset: number): string {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
 }
 
-/** Where the line of an offset ends, before its line end. */
+/** The end of an offset's line, before its line end. */
 export function endOfLine(text: string, offset: number): number {
   const newline = text.indexOf("\n", offset);
   const end = newline < 0 ? text.length : newline;
   return end > offset && text[end - 1] === "\r" && newline >= 0 ? end - 1 : end;
 }
 
-/** Where the line end before an offset begins, if nothing but blanks stands between; else the offset itself. */
+/** The start of the line end before an offset, if only blanks are between them; otherwise the offset itself. */
 export function startOfBlankBefore(text: string, offset: number): number {
   let start = offset;
   while (start > 0 && (text[start - 1] === " " || text[start - 1] === "\t")) start--;

@@ -19,7 +19,7 @@ function offsetOfLine(text: string, line: number): number {
 const startsWith = (path: readonly string[], prefix: readonly string[]) =>
   prefix.every((key, index) => path[index] === key);
 
-/** The statements that make an entry, in order. */
+/** The statements of an entry, in order. */
 function findEntry(statements: readonly TomlStatement[], text: string, place: EntryPlace): TomlStatement[] {
   const { container, key, isList } = place;
   if (!isList) return statements.filter(({ path }) => startsWith(path, [...container, key]));
@@ -34,7 +34,7 @@ function findEntry(statements: readonly TomlStatement[], text: string, place: En
   return statements.filter(({ path, element }) => element === named?.element && startsWith(path, container));
 }
 
-/** Statements that follow each other, as one. */
+/** Joins consecutive statements. */
 function findRuns(statements: readonly TomlStatement[], own: readonly TomlStatement[]): Splice[] {
   const runs: Splice[] = [];
   for (const [index, statement] of statements.entries()) {
@@ -47,7 +47,7 @@ function findRuns(statements: readonly TomlStatement[], own: readonly TomlStatem
   return runs;
 }
 
-/** Where the blank lines before an offset begin, of which one belongs to a table that was added. */
+/** The start of the blank lines before an offset, at most one of which belongs to an added table. */
 function startOfGap(text: string, offset: number): number {
   let start = offset;
   for (let count = 0; count < 2 && text[start - 1] === "\n"; count++) {
@@ -64,7 +64,7 @@ const containerTable = (statements: readonly TomlStatement[], container: readonl
 /** A container that is written as a value, `{ … }` or `[ … ]`. */
 interface InlineContainer {
   isList: boolean;
-  /** What stands between its brackets. */
+  /** The range between its brackets. */
   start: number;
   end: number;
   members: readonly { start: number; end: number; key: unknown }[];
@@ -107,7 +107,7 @@ function addToInline(text: string, inline: InlineContainer, key: string, entry: 
   const last = members.at(-1);
   const written = writeInline(inline, key, entry);
   if (last !== undefined) return [{ start: last.end, end: last.end, text: `, ${written}` }];
-  // A comment in a list without members would have to go.
+  // An empty array with a comment: the comment would be lost.
   if (text.slice(start, end).trim() !== "") return [];
   return [{ start, end, text: isList ? written : ` ${written} ` }];
 }
@@ -152,7 +152,7 @@ function startOfNext(text: string, offset: number): number {
 
 export const tomlEditor: ConfigEditor = {
   maximumLength: 64 << 20,
-  // Tables make their containers by themselves; what is written as a value may be left empty.
+  // Tables create their containers implicitly; inline containers can be empty.
   emptyText: "",
   open(text) {
     const value = parseText(text);
@@ -160,7 +160,7 @@ export const tomlEditor: ConfigEditor = {
     const lineEnd = findLineEnd(text);
     const inlineOf = (container: readonly string[]) => findInline(text, statements, container);
     const runsOf = (place: EntryPlace) => findRuns(statements, findEntry(statements, text, place));
-    /** What stands around the statements of an entry goes with them. */
+    /** Removes the statements of an entry with the blank lines around them. */
     const cutRuns = (place: EntryPlace) =>
       runsOf(place).map((run) => {
         const lineEndAt = endOfLine(text, run.end);
@@ -178,10 +178,10 @@ export const tomlEditor: ConfigEditor = {
         const table = writeTable(place, entry, lineEnd);
         const last = statements.findLast(({ path }) => startsWith(path, place.container));
         const following = last && statements[statements.indexOf(last) + 1];
-        // What stands in the table of the container itself must not come to stand in the entry's.
+        // A value after the entry belongs to the table of the container and must not move into the entry's.
         const fits = following?.kind !== "value";
         const end = last !== undefined && fits ? last.end : text.trimEnd().length;
-        // Blanks at the end of a line stay with it.
+        // Trailing blanks stay on their line.
         const at = end === 0 ? 0 : endOfLine(text, end);
         if (at === 0) return [[{ start: 0, end: 0, text: table + (text === "" ? lineEnd : "") }]];
         return [[{ start: at, end: at, text: lineEnd + lineEnd + table }]];

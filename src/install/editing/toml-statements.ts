@@ -1,22 +1,22 @@
 import { ConfigSyntaxError } from "./config-format.ts";
 
-/** A header or a `key = value` of a TOML text, with where it stands. */
+/** A header or a `key = value` of a TOML text, and its range. */
 export interface TomlStatement {
   kind: "table" | "listTable" | "value";
-  /** From the top: a value's path begins with that of the table it stands in. */
+  /** From the top: a value's path includes that of its table. */
   path: readonly string[];
-  /** How often a header of a list of tables came before, for each list that the path goes through. */
+  /** For each array of tables on the path, how many of its headers came before. */
   element: number;
   start: number;
-  /** Behind the last character of the header or the value, comments not counted. */
+  /** After the last character of the header or the value, without comments. */
   end: number;
-  /** Where a value begins; for headers the same as `end`. */
+  /** The start of the value; for headers the same as `end`. */
   valueStart: number;
 }
 
 const bareKey = /[A-Za-z0-9_-]+/y;
 
-/** Reads a text that is already known to be TOML, and only finds out where things are. */
+/** Scans a text that is known to be valid TOML, to find positions. */
 export class TomlScanner {
   readonly #text: string;
   position: number;
@@ -61,7 +61,7 @@ export class TomlScanner {
     return true;
   }
 
-  /** Keys with dots between them. */
+  /** Keys separated by dots. */
   readKeys(): string[] {
     const keys: string[] = [];
     do {
@@ -108,7 +108,7 @@ export class TomlScanner {
       this.position += quote === '"' && this.#next === "\\" ? 2 : 1;
     }
     this.position += mark.length;
-    // Up to two quotes may stand before the three that end a long text.
+    // Up to two quotes may precede the closing three of a multi-line string.
     if (isLong) while (this.#next === quote) this.position++;
   }
 
@@ -120,7 +120,7 @@ export class TomlScanner {
     else while (this.position < this.#text.length && !/[\s,\]}#]/.test(this.#next)) this.#skipWord();
   }
 
-  /** A date and a time may have one blank between them. */
+  /** Skips a word. A date and a time may be separated by a blank. */
   #skipWord(): void {
     this.position++;
     if (/^\d\d\d\d-\d\d-\d\d \d\d:/.test(this.#text.slice(this.position - 10, this.position + 4)))
@@ -166,7 +166,7 @@ export class TomlScanner {
   }
 }
 
-/** Every header and every value at the top of its table, in order. */
+/** All headers and values of tables, in order. */
 export function findStatements(text: string): TomlStatement[] {
   const scanner = new TomlScanner(text);
   const statements: TomlStatement[] = [];

@@ -1,13 +1,13 @@
 import type { JsonRecord, JsonValue } from "./config-value.ts";
 
-/** A text in double quotes, as TOML and YAML read it. */
+/** A string in double quotes, valid in TOML and YAML. */
 export function quoteText(text: string): string {
   return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 }
 
 export const tomlKey = (key: string): string => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoteText(key));
 
-/** A value on one line. TOML has no null; entries have none. */
+/** A value on one line. TOML has no null, and entries contain none. */
 export function tomlValue(value: JsonValue): string {
   if (typeof value === "string") return quoteText(value);
   if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
@@ -16,7 +16,7 @@ export function tomlValue(value: JsonValue): string {
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }
 
-/** A table with its header, without a line end at its end. */
+/** A table with its header, without a trailing line end. */
 export function tomlTable(header: string, entry: JsonRecord, lineEnd: string): string {
   const lines = Object.entries(entry).map(([key, value]) => `${tomlKey(key)} = ${tomlValue(value)}`);
   return [header, ...lines].join(lineEnd);

@@ -14,7 +14,7 @@ const specialWords = /^(?:true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
 
 const scalar = (text: string) => (plainText.test(text) && !specialWords.test(text) ? text : quoteText(text));
 
-/** Lines of a value below its key, or the value itself where it stands behind the key. */
+/** The lines of a value below its key, or the value itself after the key. */
 function writeValue(value: JsonValue, indentation: string, lineEnd: string): string {
   if (typeof value === "string") return ` ${scalar(value)}`;
   if (Array.isArray(value)) {
@@ -35,13 +35,13 @@ function writePair(key: string, value: JsonValue, indentation: string, lineEnd: 
   return `${scalar(key)}:${writeValue(value, `${indentation}  `, lineEnd)}`;
 }
 
-/** A pair inside `{ … }`: flow style is JSON with fewer quotes. */
+/** A pair inside `{ … }`: valid JSON is valid flow style. */
 const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
 
 function parseText(text: string): { document: Document.Parsed; value: PlainValue } {
   try {
     const { document, value } = composeYaml(text);
-    // A text of comments alone has no value.
+    // A text that only has comments has no value.
     return { document, value: document.contents === null ? undefined : toPlain(value) };
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
@@ -65,7 +65,7 @@ function findNode(document: Document.Parsed, path: readonly string[]): unknown {
   return node;
 }
 
-/** Where a value ends: a block's own range goes on to what follows it. */
+/** The end of a value: a block's own range includes what follows it. */
 function endOfValue(node: unknown): number {
   if ((isYamlMap(node) || isSeq(node)) && !node.flow) {
     const last: unknown = node.items.at(-1);
@@ -75,7 +75,7 @@ function endOfValue(node: unknown): number {
   return rangeOf(node)[1];
 }
 
-/** Behind the last character of a pair; a text that keeps its line end ends before it. */
+/** The end of a pair, before its line end. */
 function endOfPair(text: string, pair: Pair): number {
   const [, keyEnd] = rangeOf(pair.key);
   const valueEnd = endOfValue(pair.value);
@@ -86,7 +86,7 @@ function endOfPair(text: string, pair: Pair): number {
 
 const lineStart = (text: string, offset: number) => text.lastIndexOf("\n", offset - 1) + 1;
 
-/** Whether a value ends in a block scalar, which takes in a line end that is added behind it. */
+/** Whether a value ends in a block scalar, which would include an added line end. */
 function endsInBlockScalar(node: unknown): boolean {
   if (isYamlMap(node) || isSeq(node)) {
     const last: unknown = node.items.at(-1);
@@ -95,9 +95,7 @@ function endsInBlockScalar(node: unknown): boolean {
   return isScalar(node) && (node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED");
 }
 
-/**
- * Puts a pair behind the last one of a block map, or before it where the text ends in a block scalar without a line end.
- */
+/** Adds a pair to a block map: at the end, or at the start if the text ends in a block scalar without a line end. */
 function addToBlock(text: string, map: YAMLMap, key: string, value: JsonValue): Splice[] {
   const lineEnd = findLineEnd(text);
   const [first, last, beforeLast] = [map.items[0], map.items.at(-1), map.items.at(-2)];
@@ -120,7 +118,7 @@ function addToFlow(text: string, map: YAMLMap, key: string, value: JsonValue): S
   return [{ start: at, end: at, text: `, ${writeFlowPair(key, value)}` }];
 }
 
-/** Gives a key without entries its first one: what stands for "none" goes, a comment behind it stays. */
+/** Adds the first entry to an empty key: replaces an empty value and keeps a comment after it. */
 function fillEmpty(text: string, pair: Pair, indentation: string, key: string, value: JsonValue): Splice[] {
   const lineEnd = findLineEnd(text);
   const { start, end } = findNothing(text, pair);
@@ -133,7 +131,7 @@ function fillEmpty(text: string, pair: Pair, indentation: string, key: string, v
   return end > start ? [{ start, end, text: "" }, below] : [below];
 }
 
-/** How far children stand from their parent in this file. */
+/** The indentation per level in this file. */
 function findUnit(document: Document.Parsed, text: string): string {
   const root = document.contents;
   for (const { value } of isYamlMap(root) ? root.items : []) {
@@ -164,14 +162,14 @@ function cutPair(text: string, map: YAMLMap, pair: Pair): Splice[][] {
   return from === 0 ? [atTop, lines] : [lines, atTop];
 }
 
-/** What stands behind a key that has no entries: nothing, or a word or braces for nothing. */
+/** The range of the empty value after a key: nothing, a word such as `null`, or braces. */
 function findNothing(text: string, pair: Pair): { start: number; end: number } {
   const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
   const end = Math.max(start, rangeOf(pair.value)[1]);
   return { start, end: text.slice(start, end).trim() === "" ? start : end };
 }
 
-/** Puts an entry where its container is, or the container where there is none yet. */
+/** Adds an entry to its container, or creates the container. */
 function addEntry(
   text: string,
   document: Document.Parsed,
@@ -180,7 +178,7 @@ function addEntry(
 ): Splice[] {
   const lineEnd = findLineEnd(text);
   const root = document.contents;
-  /** The entry in maps for the keys that lead to it from a depth on. */
+  /** The entry inside objects for the keys from a depth on. */
   const wrap = (depth: number) =>
     keys.slice(depth).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), entry);
   if (!isYamlMap(root) || root.items.length === 0) {

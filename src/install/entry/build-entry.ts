@@ -4,21 +4,21 @@ import { canonicalJson, type JsonRecord } from "../editing/config-value.ts";
 import { findStartedServer, type Launch } from "./launch.ts";
 
 export interface Environment {
-  /** Values that stand in the file. */
+  /** Values that are written to the file. */
   literals: ReadonlyMap<string, string>;
-  /** Names whose values stay out of it. */
+  /** Names of variables whose values are not written. */
   names: readonly string[];
 }
 
 const noEnvironment: Environment = { literals: new Map(), names: [] };
 
-/** An entry as a client wants it, and the names of variables that found no place in it. */
+/** An entry in the client's form, and the variables that could not be included. */
 export function buildEntry(
   { shape, reference }: ClientRecord,
   key: string,
   launch: Launch,
   { literals, names }: Environment = noEnvironment,
-): { entry: JsonRecord; leftOut: readonly string[] } {
+): { entry: JsonRecord; omitted: readonly string[] } {
   const entry: JsonRecord = {};
   if ("url" in launch) {
     if (shape.name !== undefined) entry[shape.name] = key;
@@ -28,7 +28,7 @@ export function buildEntry(
       { [shape.address?.key ?? "url"]: launch.url },
       shape.address?.last,
     );
-    return { entry, leftOut: names };
+    return { entry, omitted: names };
   }
   Object.assign(entry, shape.first);
   if (shape.name !== undefined) entry[shape.name] = key;
@@ -43,17 +43,17 @@ export function buildEntry(
   if (shape.passedNames !== undefined && names.length > 0) entry[shape.passedNames] = [...names];
   Object.assign(entry, shape.last);
   const hasPlace = reference !== undefined || shape.passedNames !== undefined;
-  return { entry, leftOut: hasPlace ? [] : names };
+  return { entry, omitted: hasPlace ? [] : names };
 }
 
-/** The words of the command line that an entry has, whichever way its client writes them. */
+/** The command line of an entry, in the client's form. */
 function readWords({ shape }: ClientRecord, entry: Readonly<Record<string, unknown>>): unknown[] {
   const command = entry[shape.command ?? "command"];
   if (shape.commandIsList) return Array.isArray(command) ? command : [];
   return [command, ...(Array.isArray(entry.args) ? entry.args : [])];
 }
 
-/** Whether an entry is just what we would write for its command line; the environment may be any. */
+/** Whether an entry is exactly what Trailblaze writes for its command line, with any environment. */
 function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<string, unknown>>): boolean {
   const [command, ...args] = readWords(client, value);
   const launch = { command: String(command), args: args.map(String) };
@@ -66,8 +66,8 @@ function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<st
 }
 
 /**
- * The server that an entry starts, if it is one that we would write for one of `clients`, on any machine: a
- * project's file is shared, and several clients may read it.
+ * The server that an entry starts, if it is an entry that Trailblaze would write for one of `clients` on any machine:
+ * project files are shared, and several clients may read one file.
  */
 export function matchEntry(
   clients: readonly ClientRecord[],

@@ -1,20 +1,20 @@
 import type { Scope } from "../clients/client.ts";
 
-/** What starts a server, or where it is reached. */
+/** A command that starts a server, or a server's URL. */
 export type Launch =
   | { command: string; args: readonly string[] }
   | {
-      /** An address. */
+      /** The server's URL. */
       url: string;
     };
 
 export interface LaunchRequest {
   scope: Scope;
-  /** As `start` takes it. */
+  /** The reference for `start`. */
   server: string;
   /** Absolute path of the project's folder. */
   project: string;
-  /** The server serves over HTTP by default. */
+  /** Whether the server is served over HTTP by default. */
   isHttp: boolean;
   /** Absolute path of the running Node. */
   node: string;
@@ -22,16 +22,16 @@ export interface LaunchRequest {
   script: string;
 }
 
-/** A copy that npx made for one run; it is gone after the next clean-up of npm's cache. */
+/** Whether the script is in npx's cache, which the next clean-up removes. */
 export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(script);
 
 /**
- * Loads the command from the package `trailblaze` that the folder at hand resolves, as Node does for `import`. Not by
- * npx: that runs whatever node_modules/.bin/trailblaze leads to, which any installed package can claim.
+ * Loads the command from the package `trailblaze` that the current folder resolves, as `import` does. Not through npx,
+ * which runs node_modules/.bin/trailblaze, a file that any installed package can claim.
  */
 const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as const;
 
-/** What the project's file says is the same on every machine; what the user's says depends on no search path. */
+/** In a project's file, the command is the same on every machine; in the user's file, it does not depend on `PATH`. */
 export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: string }> {
   const { scope, server, project, isHttp, node, script } = request;
   const start = ["start", server];
@@ -40,13 +40,13 @@ export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: str
   return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
 }
 
-/** How project files started the command before entries were kept from going through npx. */
+/** The command that earlier versions wrote to project files. */
 const formerLaunch = ["npx", "--no-install", "trailblaze"];
 
 const beginsWith = (words: readonly unknown[], start: readonly string[]) =>
   start.every((word, index) => words[index] === word);
 
-/** The server that a command line of ours starts; `undefined` for any other command line. */
+/** The server that a command line of Trailblaze starts; `undefined` for any other command line. */
 export function findStartedServer(words: readonly unknown[]): string | undefined {
   const [, second] = words;
   const prefix = [["node", ...loadOwnCommand], formerLaunch].find((one) => beginsWith(words, one));
@@ -56,7 +56,7 @@ export function findStartedServer(words: readonly unknown[]): string | undefined
   return start > 0 && words[start] === "start" && typeof server === "string" ? server : undefined;
 }
 
-/** The folder in which an entry of ours starts its server, in whichever list its client has the words. */
+/** The folder in which an entry of Trailblaze starts its server, in any client's form. */
 export function findStartFolder(entry: Readonly<Record<string, unknown>>): string | undefined {
   for (const words of Object.values(entry)) {
     const index = Array.isArray(words) ? words.indexOf("--cwd") : -1;
