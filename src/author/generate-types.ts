@@ -10,28 +10,28 @@ export interface GeneratedTypes {
   tools: string[];
 }
 
-/** Declares every tool of a session, whether models see it or not: code may call it. */
+/** Declares all tools of a session, including those that are not for models, because code may call them. */
 export function declareTools({ tools }: Pick<Session, "tools">): GeneratedTypes {
   return { declarations: formatDeclarations(tools), tools: tools.map(({ name }) => name).sort() };
 }
 
-/** A file of declarations, compared with what it should hold. */
+/** A file of declarations, compared with the current ones. */
 export interface TypesFile {
   /** Absolute. */
   file: string;
-  /** It holds something else, or is not there. */
+  /** Whether it has other contents or is missing. */
   differs: boolean;
 }
 
 const asWritten = (text: string | undefined) => text?.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 
-/** Compares a file with declarations; line ends and a byte order mark, which other programs set, are no differences. */
+/** Compares a file with declarations, ignoring line ends and a byte order mark, which other programs change. */
 export function compareTypes(declarations: string, path: string, cwd: string = process.cwd()): TypesFile {
   const file = resolve(cwd, path);
   return { file, differs: asWritten(readTextFile(file)) !== declarations };
 }
 
-/** Brings a file up to date; one that is stays untouched. Throws `InvalidArguments` where the system refuses. */
+/** Updates a file unless it is up to date. Throws `InvalidArguments` if it cannot be written. */
 export function writeTypes(declarations: string, path: string, cwd: string = process.cwd()): TypesFile {
   const compared = compareTypes(declarations, path, cwd);
   if (compared.differs) replaceTextFile(compared.file, declarations);

@@ -10,15 +10,15 @@ export { readNewName, readTemplateName, templates } from "./plan-pack.ts";
 export { type TemplateName, templateNames } from "./templates/template.ts";
 
 export interface InitOptions {
-  /** What a relative folder starts from; default: the process's. */
+  /** The base of a relative folder. Default: the current folder. */
   cwd?: string;
-  /** The npm name; default: that of the folder. */
+  /** The npm name. Default: the folder's name. */
   name?: string;
   /** Default: `data`. */
   template?: string;
 }
 
-/** A pack that was made. */
+/** A new pack. */
 export interface InitResult {
   /** Absolute. */
   directory: string;
@@ -29,8 +29,8 @@ export interface InitResult {
 }
 
 /**
- * The folder for a new pack, absolute. Throws `InvalidArguments` for one that is not empty, or no folder, and
- * `ProjectNotFound` where there is no `cwd`.
+ * The absolute path of the folder for a new pack. Throws `InvalidArguments` if it is not empty or not a folder, and
+ * `ProjectNotFound` if `cwd` does not exist.
  */
 export function findNewFolder(directory: string, cwd: string = process.cwd()): string {
   const start = resolve(cwd);
@@ -39,14 +39,14 @@ export function findNewFolder(directory: string, cwd: string = process.cwd()): s
   const folder = resolve(cwd, directory);
   const state = describeFolder(folder);
   if (state === "absent" || state === "empty") return folder;
-  const reason = `${quote(folder, 400)} is ${state === "filled" ? "not empty" : "no folder"}`;
-  throw failure("InvalidArguments", { reason, hint: "Name a new folder: trailblaze init my-tools" });
+  const reason = `${quote(folder, 400)} is ${state === "filled" ? "not empty" : "not a folder"}`;
+  throw failure("InvalidArguments", { reason, hint: "Choose a new folder: trailblaze init my-tools" });
 }
 
-/** The name that a pack in a folder gets unless its author says another; `undefined` where npm takes none like it. */
+/** The default name of a pack in a folder; `undefined` if no valid npm name can be derived. */
 export const suggestPackName = (folder: string): string | undefined => suggestName(basename(folder));
 
-/** What `initPack` would make, with nothing done. Throws `InvalidArguments`. */
+/** Plans a new pack and writes nothing. Throws `InvalidArguments`. */
 export function planNewPack(
   directory: string,
   { cwd = process.cwd(), name, template = "data" }: InitOptions = {},
@@ -54,13 +54,13 @@ export function planNewPack(
   const folder = findNewFolder(directory, cwd);
   const chosen = name ?? suggestPackName(folder);
   if (chosen === undefined) {
-    const reason = `${quote(basename(folder))} makes no name that npm takes`;
-    throw failure("InvalidArguments", { reason, hint: "Name the pack: --name my-tools" });
+    const reason = `Cannot derive an npm name from ${quote(basename(folder))}`;
+    throw failure("InvalidArguments", { reason, hint: "Choose a name: --name my-tools" });
   }
   return { directory: folder, ...planPack({ name: chosen, template, hostVersion }) };
 }
 
-/** Makes what was planned, all of it or nothing. Throws `InvalidArguments` where the system refuses. */
+/** Creates a planned pack, completely or not at all. Throws `InvalidArguments` if it cannot be written. */
 export function createPlannedPack({
   directory,
   name,

@@ -1,21 +1,21 @@
 import { builtinModules } from "node:module";
 import { isPackageName } from "../qualified-names/item-name.ts";
 
-/** Folders and files that npm and servers keep for themselves. */
-const takenNames: ReadonlySet<string> = new Set(["node_modules", "favicon.ico", ...builtinModules]);
+/** Names that npm reserves. */
+const reservedNames: ReadonlySet<string> = new Set(["node_modules", "favicon.ico", ...builtinModules]);
 
-/** Why npm takes no new package of this name, going on from "it"; `undefined` where it does. */
+/** Why npm does not accept this name for a new package, continuing "it"; `undefined` if it does. */
 export function findNameFault(name: string): string | undefined {
   if (name === "") return "is empty";
   if (name.length > 214) return "is longer than 214 characters";
-  if (/[A-Z]/.test(name)) return "has capital letters, which npm allows in old packages only";
+  if (/[A-Z]/.test(name)) return "has capital letters, which npm allows only in old packages";
   if (!isPackageName(name) || name.includes("~"))
-    return "is not made of a-z, 0-9, - . and _ with an @scope/ at most";
-  if (takenNames.has(name)) return "is the name of a module of Node or of a folder that npm needs";
+    return "may only have a-z, 0-9, -, . and _, optionally after an @scope/";
+  if (reservedNames.has(name)) return "is the name of a module of Node or is reserved by npm";
   return undefined;
 }
 
-/** The name of a folder as that of a package, as far as npm takes it. */
+/** A package name derived from a folder's name; `undefined` if npm does not accept it. */
 export function suggestName(folderName: string): string | undefined {
   const name = folderName
     .toLowerCase()
@@ -24,12 +24,12 @@ export function suggestName(folderName: string): string | undefined {
   return findNameFault(name) === undefined ? name : undefined;
 }
 
-/** First words of advertised names that hosts keep for their own tools. */
+/** First words of advertised names that are reserved for hosts. */
 const reservedWords: ReadonlySet<string> = new Set(["org", "ios", "android", "mobile", "web"]);
-/** Leaves room for what comes after it in the 64 characters of an advertised name. */
+/** Leaves room for the rest of an advertised name, which has at most 64 characters. */
 const longestPrefix = 40;
 
-/** What the advertised names of a package's tools begin with: `weather_desk` for `@acme/weather-desk`. */
+/** The prefix of the advertised names of a package's tools: `weather_desk` for `@acme/weather-desk`. */
 export function suggestToolPrefix(packageName: string): string {
   const own = packageName.slice(packageName.indexOf("/") + 1);
   const words = own.split(/[^a-z0-9]+/).filter((word) => word !== "");

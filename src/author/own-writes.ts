@@ -1,13 +1,13 @@
-/** How often in a row a file must change with the start of a session before a server is taken for its writer. */
+/** How many starts in a row must change a file before it counts as written by a server. */
 const tooOften = 5;
-/** Milliseconds after a session was opened in which its servers may still be writing. */
+/** How long servers may write after a session was opened. Milliseconds. */
 const settlingMs = 500;
-/** What people write, with editors that save as they type, and servers hardly ever. */
+/** Files that authors edit, possibly with auto-save, and that servers rarely write. */
 const isCode = (path: string): boolean => /\.(?:[cm]?[jt]sx?|ya?ml|md)$/i.test(path);
 
 /**
- * Finds the files that a pack's own servers write when they start: each would start them again, endlessly. Such a file
- * stops counting as a change.
+ * Finds files that a pack's own servers write when they start. Each such change would restart them, endlessly, so these
+ * files are ignored.
  */
 export class OwnWrites {
   readonly #counts = new Map<string, number>();
@@ -27,7 +27,7 @@ export class OwnWrites {
     this.#busyUntil = now + settlingMs;
   }
 
-  /** Whether any of the paths counts as a change. `isSource`: files that are the author's whatever they are called. */
+  /** Whether any of the paths counts as a change. `isSource`: whether a file is a source of the pack. */
   counts(paths: readonly string[], now: number, isSource: (path: string) => boolean): boolean {
     const isBusy = now < this.#busyUntil;
     for (const path of paths) {

@@ -7,7 +7,7 @@ import { serverTemplate } from "./templates/server-template.ts";
 import { type Template, type TemplateName, templateNames } from "./templates/template.ts";
 import { typescriptTemplate } from "./templates/typescript-template.ts";
 
-/** Every template by its name. */
+/** All templates by name. */
 export const templates: Readonly<Record<TemplateName, Template>> = {
   data: dataTemplate,
   typescript: typescriptTemplate,
@@ -21,27 +21,30 @@ export interface PackPlan {
   template: TemplateName;
   /** Paths in the pack's folder, with `/`. */
   files: readonly { path: string; text: string }[];
-  /** Commands for its author, in order. */
+  /** Commands for the author, in order. */
   nextSteps: readonly string[];
 }
 
-/** The template of a name; throws `InvalidArguments` where there is none. */
+/** The name of a template. Throws `InvalidArguments` for an unknown one. */
 export function readTemplateName(name: string): TemplateName {
   const known = templateNames.find((one) => one === name);
   if (known !== undefined) return known;
-  const hint = `Templates are ${templateNames.join(", ")}.`;
-  throw failure("InvalidArguments", { reason: `${quote(name)} is no template`, hint });
+  const hint = `Use one of ${templateNames.join(", ")}.`;
+  throw failure("InvalidArguments", { reason: `Unknown template ${quote(name)}`, hint });
 }
 
-/** The name itself; throws `InvalidArguments` for one that npm refuses. */
+/** The name itself. Throws `InvalidArguments` if npm does not accept it. */
 export function readNewName(name: string): string {
   const fault = findNameFault(name);
   if (fault === undefined) return name;
-  const hint = "A name is written my-tools or @scope/my-tools.";
-  throw failure("InvalidArguments", { reason: `npm takes no package ${quote(name)}: it ${fault}`, hint });
+  const hint = "Use a name such as my-tools or @scope/my-tools.";
+  throw failure("InvalidArguments", {
+    reason: `${quote(name)} is not a valid name for a new package: it ${fault}`,
+    hint,
+  });
 }
 
-/** Everything that a new pack will consist of. Pure. Throws `InvalidArguments`. */
+/** The files of a new pack. Pure. Throws `InvalidArguments`. */
 export function planPack(options: { name: string; template: string; hostVersion: string }): PackPlan {
   const { hostVersion } = options;
   const name = readNewName(options.name);

@@ -10,45 +10,45 @@ import type { DetailedReport } from "../validate/validate-target.ts";
 import { validateTarget } from "../validate/validate-target.ts";
 import { OwnWrites } from "./own-writes.ts";
 
-/** What happens while a pack is watched, in order. */
+/** Events while a pack is watched, in order. */
 export type WatchEvent =
   | { type: "validated"; run: number; report: DetailedReport }
-  /** There was nothing to validate. */
+  /** The pack could not be validated. */
   | { type: "failed"; run: number; problem: Problem }
-  /** Names of tools are sorted; those of the first session are not added. */
+  /** Names of tools are sorted. For the first session, `added` is empty. */
   | { type: "opened"; tools: string[]; added: string[]; removed: string[]; problems: readonly Problem[] }
   | { type: "notOpened"; problem: Problem }
-  /** Something went wrong in the open session. */
+  /** A problem occurred in the open session. */
   | { type: "reported"; problem: Problem }
-  /** A file changes whenever the session starts, and counts no more. */
+  /** A file changes at every start of a session and is ignored from now on. */
   | { type: "ignored"; path: string };
 
 export interface WatchPackOptions extends SessionOptions {
   strict?: boolean;
-  /** Do everything once, and end. */
+  /** Validates once, opens one session, and ends. */
   once?: boolean;
-  /** Milliseconds without a change before the changes count; default 100. */
+  /** Milliseconds without a change before the changes count. Default: 100. */
   quietMs?: number;
   onEvent?: (event: WatchEvent) => void;
 }
 
-/** How things stood at the end. */
+/** The state at the end. */
 export interface WatchResult {
-  /** How often it was validated. */
+  /** The number of validations. */
   runs: number;
-  /** Whether the last validation found it right, and a session was open over it. */
+  /** Whether the last validation succeeded and a session was open. */
   ok: boolean;
   pack: string | null;
   /** Advertised names of the last session, sorted. */
   tools: string[];
-  /** Of the last validation, and of the session that came of it. */
+  /** Problems of the last validation and of its session. */
   problems: Problem[];
 }
 
 const describe = ({ code, message, file, line }: Problem): string =>
   JSON.stringify([code, message, file, line]);
 
-/** Problems of a session that validation has not reported already. */
+/** Problems of a session that validation has not reported. */
 export function newProblems(reported: readonly Problem[], problems: readonly Problem[]): Problem[] {
   const known = new Set(reported.map(describe));
   return problems.filter((problem) => !known.has(describe(problem)));
@@ -65,7 +65,7 @@ class Change {
     this.#wake?.();
   }
 
-  /** Resolves with the next change, at once where one came since the last time, and when `signal` aborts. */
+  /** Resolves at the next change, immediately if one came since the last call, and when `signal` aborts. */
   async next(signal: AbortSignal): Promise<void> {
     if (!this.#isPending && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ class Change {
   }
 }
 
-/** Holds the one session; a new one takes the place of the old, which is closed first: it may hold what the new needs. */
+/** Holds the current session. It closes the old one before it opens a new one, which may need the same resources. */
 class CurrentSession {
   readonly #options: SessionOptions;
   readonly #onEvent: (event: WatchEvent) => void;
@@ -130,7 +130,7 @@ class CurrentSession {
   }
 }
 
-/** Brings a result up to date with an event. */
+/** Updates a result with an event. */
 function updateResult(result: WatchResult, event: WatchEvent): void {
   if (event.type === "validated") {
     const { ok, pack, problems } = event.report.report;
@@ -150,11 +150,11 @@ function updateResult(result: WatchResult, event: WatchEvent): void {
 }
 
 /**
- * Validates the pack in a folder now and after every change, and keeps a session open over it: a valid pack gets a new
- * session with new servers; while it is broken the last session stays.
+ * Validates the pack in a folder now and after every change, and keeps a session open: a valid pack gets a new session
+ * with new servers; while the pack is invalid, the last session stays open.
  *
- * Trust level: execution, as a session's. Resolves when `signal` aborts, with nothing left running. Rejects with a
- * `TrailblazeError` where there is no pack to begin with (`ProjectNotFound`), or its folder cannot be watched.
+ * Trust level: execution. Resolves when `signal` aborts and everything has ended. Rejects with a `TrailblazeError` if
+ * there is no pack (`ProjectNotFound`), or its folder cannot be watched.
  */
 export async function watchPack(directory: string, options: WatchPackOptions = {}): Promise<WatchResult> {
   const { cwd = process.cwd(), strict = false, once = false, quietMs, onEvent, ...rest } = options;
@@ -173,7 +173,7 @@ export async function watchPack(directory: string, options: WatchPackOptions = {
   const onChange = (paths: readonly string[]): void => {
     if (!ownWrites.counts(paths, performance.now(), (path) => last?.texts.has(path) === true)) return;
     change.notify();
-    // A start that is under way is of no use any more, and may take as long as its servers do.
+    // An opening that is in progress is outdated, and could take as long as its servers.
     opening?.abort();
   };
   const watcher = once ? undefined : watchFolder(root, quietMs === undefined ? {} : { quietMs }, onChange);

@@ -2,7 +2,7 @@ import { commonFiles, formatManifest } from "./common-files.ts";
 import type { Template } from "./template.ts";
 
 const about = {
-  summary: "an Mcp.Tools bundle, which translates calls and results, and a server for it",
+  summary: "an Mcp.Tools bundle that translates calls and results, and a server for it",
   preparation: [],
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_currentWeather city=Lisbon`,
 } satisfies Omit<Template, "files">;
@@ -47,7 +47,7 @@ const code = `const stations = new Map([
 export function currentWeather({ place }) {
   const weather = stations.get(place);
   if (weather === undefined) {
-    throw Object.assign(new Error(\`There is no weather station in \${place}.\`), { code: "UNKNOWN_CITY" });
+    throw Object.assign(new Error(\`Unknown city "\${place}".\`), { code: "UNKNOWN_CITY" });
   }
   return { place, ...weather };
 }
@@ -57,11 +57,11 @@ const test = `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { currentWeather } from "../lib/weather.js";
 
-test("knows the weather of a city", () => {
+test("returns the weather of a city", () => {
   assert.deepEqual(currentWeather({ place: "Bergen" }), { place: "Bergen", celsius: 9, sky: "rain" });
 });
 
-test("says by a code that it does not know a city", () => {
+test("throws an error with a code for an unknown city", () => {
   assert.throws(() => currentWeather({ place: "Atlantis" }), { code: "UNKNOWN_CITY" });
 });
 `;
@@ -71,7 +71,7 @@ export const bundleTemplate: Template = {
   ...about,
   files: (values) => ({
     "package.json": formatManifest(values, {
-      description: "Tells the weather of a few cities.",
+      description: "Reports the weather of a few cities.",
       files: ["lib", "trailblaze"],
       trailblaze: {
         servers: [["weatherDesk", "The weather over stdio"]],
@@ -85,8 +85,8 @@ export const bundleTemplate: Template = {
     "lib/weather.js": code,
     "test/weather.test.js": test,
     ...commonFiles(about, values, {
-      about: `A Trailblaze pack with a bundle of tools, \`trailblaze/toolsets/weather.yaml\`: its entries translate what models say
-into arguments of \`lib/weather.js\`, and its results and errors into answers.`,
+      about: `A Trailblaze pack with a bundle of tools, \`trailblaze/toolsets/weather.yaml\`. Its entries translate calls into
+arguments of \`lib/weather.js\`, and results and errors into answers.`,
     }),
   }),
 };

@@ -2,7 +2,7 @@ import type { Template, TemplateFiles, TemplateValues } from "./template.ts";
 
 interface ManifestParts {
   description: string;
-  /** What npm publishes, besides package.json and the README. */
+  /** The files that npm publishes besides package.json and the README. */
   files: readonly string[];
   trailblaze: object;
   scripts?: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export function formatManifest({ name, hostVersion }: TemplateValues, parts: Man
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** What every pack has besides what makes it one. `about`: what it brings, as Markdown. */
+/** The files that every new pack has. `about`: a description of the pack, as Markdown. */
 export function commonFiles(
   template: Omit<Template, "files">,
   values: TemplateValues,
@@ -53,7 +53,8 @@ ${about}
 ${commands.join("\n")}
 \`\`\`
 
-\`dev\` watches the folder, validates it on every change and keeps a session open over it. \`npm publish\` validates first.
+\`trailblaze dev\` watches the folder, validates the pack after every change and keeps a session open. \`npm publish\`
+validates the pack first.
 `;
   return { "README.md": readme, ".gitignore": `${["node_modules/", ...ignored, "*.tgz"].join("\n")}\n` };
 }

@@ -26,7 +26,7 @@ const initialsTest = `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { initials } from "../lib/initials.js";
 
-test("takes the first letter of each part", () => {
+test("uses the first letter of each part", () => {
   assert.equal(initials({ name: " Ada  Lovelace" }), "AL");
 });
 `;
@@ -49,18 +49,18 @@ toolsets: [welcoming]
 prompts: [welcomeNote]
 `;
 
-/** A server that the host serves, made of what the pack brings. */
+/** A server that the host serves, composed of the pack's items. */
 export const composedTemplate: Template = {
   ...about,
   files: (values) => ({
     "package.json": formatManifest(values, {
-      description: "Everything for welcoming guests.",
+      description: "Tools for welcoming guests.",
       files: ["lib", "trailblaze"],
       trailblaze: {
-        servers: [["reception", "Everything for welcoming guests"]],
+        servers: [["reception", "Tools for welcoming guests"]],
         tools: [
-          ["greet", "Greet somebody"],
-          ["initials", "Make the initials of a name"],
+          ["greet", "Greet someone"],
+          ["initials", "Get the initials of a name"],
         ],
         toolsets: [["welcoming", "Tools for the front desk"]],
         prompts: [["welcomeNote", "Write a welcome note"]],
@@ -77,7 +77,7 @@ export const composedTemplate: Template = {
     "test/initials.test.js": initialsTest,
     ...commonFiles(about, values, {
       about: `A Trailblaze pack with a server, \`reception\`, that is composed of the toolset \`welcoming\` and the prompt
-\`welcomeNote\`. Nothing needs to run for it: the host serves it, with \`npx trailblaze start ${values.name.replace(/^@/, "")}/reception\`.`,
+\`welcomeNote\`. The host serves it: \`npx trailblaze start ${values.name.replace(/^@/, "")}/reception\`.`,
     }),
   }),
 };

@@ -1,6 +1,6 @@
 import type { TemplateValues } from "./template.ts";
 
-/** The tool that several templates begin with. */
+/** The handler that several templates share. */
 export const greetingCode = `const greetings = { en: "Hello", fr: "Bonjour", de: "Guten Tag" };
 
 export function greet({ name, language = "en" }) {
@@ -17,12 +17,12 @@ annotations: { readOnlyHint: true }
 handler: ./lib/greet.js#greet
 `;
 
-/** `module`: where the handler is, from the test's folder. */
+/** `module`: path of the handler's module from the test's folder. */
 export const formatGreetingTest = (module: string): string => `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { greet } from "${module}";
 
-test("greets in the language asked for", () => {
+test("greets in the requested language", () => {
   assert.equal(greet({ name: "Ada", language: "fr" }), "Bonjour, Ada!");
 });
 

@@ -2,7 +2,7 @@ import { commonFiles, formatManifest } from "./common-files.ts";
 import type { Template } from "./template.ts";
 
 const about = {
-  summary: "an MCP server that runs as a process of its own",
+  summary: "an MCP server that runs in its own process",
   preparation: ["npm install"],
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_countWords text="one two three"`,
 } satisfies Omit<Template, "files">;
@@ -17,7 +17,7 @@ import { countWords } from "./count-words.js";
 
 const { name, version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
-// From here on stdout belongs to the protocol: log to stderr.
+// From here on, stdout belongs to the protocol: log to stderr.
 await run({ name, version, tools: [countWords] });
 `;
 
@@ -41,16 +41,16 @@ const test = `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countWords } from "../server/count-words.js";
 
-test("counts what white space divides", () => {
+test("counts words separated by white space", () => {
   assert.deepEqual(countWords.handler({ text: "  one two\\nthree " }), { words: 3 });
 });
 
-test("finds no words in nothing", () => {
+test("counts no words in an empty text", () => {
   assert.deepEqual(countWords.handler({ text: "" }), { words: 0 });
 });
 `;
 
-/** A standard MCP server, which sessions start and other clients can start as well. */
+/** A standard MCP server, which sessions and other clients can start. */
 export const serverTemplate: Template = {
   ...about,
   files: (values) => ({
@@ -60,7 +60,7 @@ export const serverTemplate: Template = {
       trailblaze: {
         servers: [{ name: "words", description: "Tools for texts", tools: [`${values.prefix}_countWords`] }],
       },
-      // `run` asks for the SDK, and leaves its version to the package that has the server.
+      // `run` has the SDK as a peer dependency.
       dependencies: {
         "@modelcontextprotocol/sdk": "^1.22.0",
         "@trailblaze/scripting": `^${values.hostVersion}`,
@@ -71,8 +71,8 @@ export const serverTemplate: Template = {
     "server/count-words.js": formatTool(values.prefix),
     "test/count-words.test.js": test,
     ...commonFiles(about, values, {
-      about: `A Trailblaze pack with one server, \`words\`: a process, \`server/main.js\`, that speaks MCP over stdio and offers
-\`${values.prefix}_countWords\`. Any MCP client can start it, too: \`node server/main.js\`.`,
+      about: `A Trailblaze pack with one server, \`words\`: the process \`server/main.js\`, which speaks MCP over stdio and offers
+\`${values.prefix}_countWords\`. Any MCP client can start it: \`node server/main.js\`.`,
     }),
   }),
 };

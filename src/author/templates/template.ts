@@ -2,25 +2,25 @@
 export const templateNames = ["data", "typescript", "server", "composed", "bundle"] as const;
 export type TemplateName = (typeof templateNames)[number];
 
-/** What a template is filled in with. */
+/** The values that a template is filled with. */
 export interface TemplateValues {
-  /** The npm name, which npm takes. */
+  /** A valid npm name. */
   name: string;
-  /** What the advertised names of tools begin with, without the `_` after it. */
+  /** The prefix of the advertised names of tools, without the trailing `_`. */
   prefix: string;
   /** The version of this host. */
   hostVersion: string;
 }
 
-/** Contents by path, with `/`, in the order in which people should read them. */
+/** Contents by path, with `/`, in reading order. */
 export type TemplateFiles = Readonly<Record<string, string>>;
 
 export interface Template {
-  /** One line for people who choose. */
+  /** One line for users who choose a template. */
   summary: string;
-  /** Commands that come before the pack can be tested. */
+  /** Commands to run before the pack can be tested. */
   preparation: readonly string[];
-  /** Command that shows the pack at work. */
+  /** A command that tries the pack. */
   trial(values: TemplateValues): string;
   files(values: TemplateValues): TemplateFiles;
 }

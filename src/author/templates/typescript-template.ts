@@ -3,7 +3,7 @@ import { formatGreetingTest } from "./greeting.ts";
 import type { Template } from "./template.ts";
 
 const about = {
-  summary: "a tool written in TypeScript, built into dist",
+  summary: "a tool written in TypeScript and built into dist",
   preparation: ["npm install", "npm run build"],
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_greet name=Ada language=fr`,
 } satisfies Omit<Template, "files">;
@@ -12,7 +12,7 @@ const code = `import type { ToolHandler } from "@trailblaze/scripting";
 
 const greetings = { en: "Hello", fr: "Bonjour", de: "Guten Tag" };
 
-/** What \`inputSchema\` in trailblaze/tools/greet.json admits. */
+/** The arguments that \`inputSchema\` in trailblaze/tools/greet.json accepts. */
 export type GreetArguments = { name: string; language: keyof typeof greetings };
 
 export const greet: ToolHandler<GreetArguments> = ({ name, language }) => \`\${greetings[language]}, \${name}!\`;
@@ -33,14 +33,14 @@ const compilerOptions = {
 
 const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** A tool whose handler is compiled; its definition refers to what is built. */
+/** A tool with a compiled handler; its definition refers to the build's output. */
 export const typescriptTemplate: Template = {
   ...about,
   files: (values) => ({
     "package.json": formatManifest(values, {
       description: "Greets people in several languages.",
       files: ["dist", "trailblaze"],
-      trailblaze: { tools: [["greet", "Greet somebody"]] },
+      trailblaze: { tools: [["greet", "Greet someone"]] },
       scripts: {
         build: "tsc",
         test: "npm run build && node --test",
@@ -52,11 +52,11 @@ export const typescriptTemplate: Template = {
     "tsconfig.json": formatJson({ compilerOptions, include: ["src"] }),
     "trailblaze/tools/greet.json": formatJson({
       name: `${values.prefix}_greet`,
-      description: "Greet somebody by name.",
+      description: "Greet someone by name.",
       inputSchema: {
         type: "object",
         properties: {
-          name: { type: "string", description: "Whom to greet." },
+          name: { type: "string", description: "Name of the person." },
           language: { enum: ["en", "fr", "de"], default: "en", description: "Language of the greeting." },
         },
         required: ["name"],
@@ -68,8 +68,8 @@ export const typescriptTemplate: Template = {
     "src/greet.ts": code,
     "test/greet.test.js": formatGreetingTest("../dist/greet.js"),
     ...commonFiles(about, values, {
-      about: `A Trailblaze pack with one tool, \`${values.prefix}_greet\`: defined in \`trailblaze/tools/greet.json\`, written in
-\`src/greet.ts\` and built into \`dist\`, which is what the definition refers to: build before you validate.`,
+      about: `A Trailblaze pack with one tool, \`${values.prefix}_greet\`: defined in \`trailblaze/tools/greet.json\`, implemented in
+\`src/greet.ts\` and built into \`dist\`. The definition refers to the build, so build before you validate.`,
       ignored: ["/dist/"],
     }),
   }),

@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { formatDocComment, formatKey, formatLiteral } from "./source-text.ts";
 
-/** Deeper, or larger, is `unknown`: schemas come from untrusted packs. */
+/** Deeper or larger parts become `unknown`: schemas come from untrusted packs. */
 const deepest = 12;
 const mostNodes = 2000;
 const mostMembers = 200;
@@ -34,7 +34,7 @@ function joinTypes(types: readonly string[], sign: "|" | "&"): string {
   return rest.map(sign === "&" ? inParentheses : (type) => type).join(` ${sign} `);
 }
 
-/** A JSON value as the type that has no other. */
+/** The literal type of a JSON value. */
 function formatConstant(value: unknown, depth: number): string {
   if (typeof value === "string") return formatLiteral(value);
   if (value === null || typeof value === "boolean") return String(value);
@@ -49,7 +49,7 @@ function formatConstant(value: unknown, depth: number): string {
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
-/** Writes the type of one schema. What it does not know to say is `unknown`, never a wrong type. */
+/** Writes the type of one schema. Unsupported parts become `unknown`, never a wrong type. */
 class TypeWriter {
   readonly #root: Schema;
   readonly #referred: string[] = [];
@@ -78,7 +78,7 @@ class TypeWriter {
           : "unknown",
       );
     }
-    // What a type besides const and enum could add is in them already.
+    // With const or enum, the types add nothing.
     if (!Object.hasOwn(schema, "const") && !Array.isArray(values))
       parts.push(this.#writeByType(schema, indent, depth));
     for (const keyword of ["anyOf", "oneOf"]) {
@@ -114,7 +114,7 @@ class TypeWriter {
   #writeArray(schema: Schema, indent: string, depth: number): string {
     const items = own(schema, "items");
     const prefix = own(schema, "prefixItems") ?? (Array.isArray(items) ? items : undefined);
-    // How many there are of a tuple's places is for the schema to check.
+    // The schema checks the length and the places of tuples.
     if (Array.isArray(prefix)) return "unknown[]";
     if (items === undefined || items === true) return "unknown[]";
     return `${inParentheses(this.write(items, indent, depth + 1))}[]`;
@@ -151,7 +151,7 @@ class TypeWriter {
       const type = isRecord(further) && !isOpen ? this.write(further, indent, depth + 1) : "unknown";
       return `{ [key: string]: ${type} }`;
     }
-    // Without the keyword others are allowed, but one that is written is most likely misspelled.
+    // Additional properties are allowed without the keyword, but an undeclared one is usually misspelled.
     if (isCut || isOpen || further === true || isRecord(further))
       members.push(`${inner}[key: string]: unknown;`);
     return `{\n${members.join("\n")}\n${indent}}`;
@@ -180,7 +180,7 @@ class TypeWriter {
   }
 }
 
-/** The TypeScript type of what a JSON Schema admits; wider where TypeScript cannot say it. `indent`: of its first line. */
+/** The TypeScript type for a JSON Schema; wider where TypeScript has no equivalent. `indent`: of its first line. */
 export function formatSchemaType(schema: Schema, indent: string): string {
   return new TypeWriter(schema).write(schema, indent, 0);
 }

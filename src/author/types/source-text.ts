@@ -1,4 +1,4 @@
-// Strings of tools are hostile: in the source that is generated they are literals and comments, and nothing else.
+// Strings of tools are hostile: in generated source they may only occur in literals and comments.
 
 import { replaceUnprintable } from "../../problems/hidden-characters.ts";
 import { printable } from "../../problems/index.ts";
@@ -6,7 +6,7 @@ import { printable } from "../../problems/index.ts";
 const escapeUnits = (text: string): string =>
   text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** What is a command wherever in the log of a CI job it is. */
+/** Commands that CI systems recognize anywhere in a log. */
 const logCommand = /(##\w*)\[/g;
 
 /** A string as a literal. */
@@ -14,22 +14,22 @@ export function formatLiteral(text: string): string {
   return replaceUnprintable(JSON.stringify(text), escapeUnits).replace(logCommand, "$1\\u005b");
 }
 
-/** The name of a property: as it is, or as a literal. */
+/** The name of a property: as it is if possible, otherwise as a literal. */
 export function formatKey(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name);
 }
 
 const longestComment = 2000;
 
-/** Strings as a comment for documentation, each on lines of its own; empty for no words. */
+/** Strings as a doc comment; empty if there are none. */
 export function formatDocComment(texts: readonly (string | undefined)[], indent: string): string {
-  const words = texts.filter((text) => text !== undefined).join("\n\n");
-  const cut = words.length > longestComment ? `${words.slice(0, longestComment)}…` : words;
+  const joined = texts.filter((text) => text !== undefined).join("\n\n");
+  const cut = joined.length > longestComment ? `${joined.slice(0, longestComment)}…` : joined;
   const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
     printable(line.replaceAll("\t", "  "))
       .replaceAll("*/", "*\\/")
       .replace(logCommand, "$1\\[")
-      // Neither a tag nor an instruction to the compiler.
+      // Prevents doc tags and instructions to the compiler.
       .replace(/(?<![\w.])@/g, "\\@")
       .trimEnd(),
   );
