@@ -117,10 +117,10 @@ describe("in a session", () => {
     };
     expect(await variantOf("probe_noise")).toBe("Success: quiet");
     expect(await variantOf("probe_big")).toBe(
-      "ExceptionThrown: The handler returned something that JSON cannot hold: it holds a BigInt.",
+      "ExceptionThrown: The handler returned a value that JSON cannot represent: it holds a BigInt.",
     );
     expect(await variantOf("probe_missing")).toBe("MissingRequiredArgs: Missing required argument: issueKey");
-    expect(await variantOf("probe_typed")).toContain("breaks its outputSchema: /n must be number");
+    expect(await variantOf("probe_typed")).toContain("/n must be number");
     expect(await variantOf("probe_throws")).toBe("ExceptionThrown: It broke.");
     expect(await variantOf("probe_first")).toBe("Success: 1");
     expect(await variantOf("probe_first")).toBe("Success: 1");
@@ -221,7 +221,10 @@ describe("under another MCP client", () => {
       onprogress: (step) => void steps.push(step),
     });
     expect(result.content).toEqual([
-      { type: "text", text: "TypeError: Progress is told as progress(number, number?, string?)." },
+      {
+        type: "text",
+        text: "TypeError: Call progress with a number, optionally the total (a number) and a message (a string).",
+      },
     ]);
     expect(steps).toEqual([
       { progress: 1, total: 2, message: "half" },
@@ -229,7 +232,7 @@ describe("under another MCP client", () => {
     ]);
     expect(logged).toEqual([
       { level: "warning", logger: "probe", data: { careful: true } },
-      { level: "info", logger: "probe", data: "(something that JSON cannot hold)" },
+      { level: "info", logger: "probe", data: "(not representable as JSON)" },
       { level: "info", logger: "probe", data: "a level that MCP does not have" },
     ]);
   });

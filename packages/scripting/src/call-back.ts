@@ -1,7 +1,7 @@
 import type { CallbackRequest, CallbackResponse, CallbackResult } from "./callback.ts";
 import type { CallToolResult } from "./results.ts";
 
-export interface CallbackMeans {
+export interface CallbackTarget {
   baseUrl: string;
   token: string;
   sessionId: string;
@@ -10,10 +10,10 @@ export interface CallbackMeans {
   signal?: AbortSignal;
 }
 
-/** The host refused a callback, or did not answer it. Whether the tool ran is then unknown, unless `status` is set. */
+/** The host refused a callback or did not answer it. Without a `status`, the tool may or may not have run. */
 export class CallbackError extends Error {
   override readonly name = "CallbackError";
-  /** Of HTTP, if the host answered. */
+  /** The HTTP status if the host answered. */
   readonly status: number | undefined;
 
   constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
@@ -22,18 +22,18 @@ export class CallbackError extends Error {
   }
 }
 
-/** In bytes. */
+/** The limit of an answer, in bytes. */
 const largestAnswer = 64 * 1024 * 1024;
 const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** The address of the endpoint. A session is on this machine; nothing else is to see its token. */
+/** The URL of the endpoint. Only a host on this machine may get the token. */
 function endpointOf(baseUrl: string): URL {
   const url = URL.canParse(baseUrl) ? new URL("/scripting/callback", baseUrl) : undefined;
   if (url?.protocol === "http:" && loopback.has(url.hostname)) return url;
-  throw new CallbackError(`${JSON.stringify(baseUrl)} is no address of a host on this machine.`);
+  throw new CallbackError(`${JSON.stringify(baseUrl)} is not the URL of a host on this machine.`);
 }
 
-/** `node:http` instead of `fetch`, which may be told by the environment to go through a proxy. */
+/** Uses `node:http`, because the environment can make `fetch` use a proxy. */
 async function post(url: URL, body: string, { token, signal }: { token: string; signal: AbortSignal }) {
   const { request, Agent } = await import("node:http");
   const agent = new Agent();
@@ -86,28 +86,28 @@ function writeArguments(args: Record<string, unknown>): string {
   throw new TypeError("The arguments of a tool must be an object.");
 }
 
-/** Calls a tool of the session. Resolves with `isError` where it failed; rejects where it could not be called. */
+/** Calls a tool of the session. Resolves with `isError` if the tool failed; rejects if it could not be called. */
 export async function callBack(
-  means: CallbackMeans,
+  target: CallbackTarget,
   name: string,
   args: Record<string, unknown>,
 ): Promise<CallToolResult> {
-  const { token, timeoutMs } = means;
+  const { token, timeoutMs } = target;
   const message: CallbackRequest = {
     version: 1,
-    session_id: means.sessionId,
-    invocation_id: means.invocationId,
+    session_id: target.sessionId,
+    invocation_id: target.invocationId,
     action: { type: "call_tool", tool_name: name, arguments_json: writeArguments(args) },
   };
-  const url = endpointOf(means.baseUrl);
-  means.signal?.throwIfAborted();
+  const url = endpointOf(target.baseUrl);
+  target.signal?.throwIfAborted();
   const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = means.signal === undefined ? timeout : AbortSignal.any([timeout, means.signal]);
+  const signal = target.signal === undefined ? timeout : AbortSignal.any([timeout, target.signal]);
   let answer: { status: number; text: string };
   try {
     answer = await post(url, JSON.stringify(message), { token, signal });
   } catch (cause) {
-    if (means.signal?.aborted) throw means.signal.reason;
+    if (target.signal?.aborted) throw target.signal.reason;
     const why = timeout.aborted ? `did not answer within ${timeoutMs} ms` : "cannot be reached";
     throw new CallbackError(`The Trailblaze host ${why}.`, { cause });
   }

@@ -1,20 +1,20 @@
-// The callback of a subprocess server to its host while a call is under way: `POST {baseUrl}/scripting/callback` with
+// The callback of a subprocess server to its host during a call: `POST {baseUrl}/scripting/callback` with
 // `Content-Type: application/json` and `Authorization: Bearer <token>`, the token from TRAILBLAZE_SESSION_TOKEN.
-// Version 1, in snake case throughout. Status codes other than 200 say that the request was not understood or not
-// allowed; every failure of a request that was is in the response.
+// Version 1, with keys in snake case. A status other than 200 means that the request is invalid or not allowed; all
+// other failures are in the response.
 
-/** Calls a tool of the session. Its arguments are JSON text of an object, so that they mean what its schema says. */
+/** Calls a tool of the session. Its arguments are the JSON text of an object. */
 export type CallToolAction = { type: "call_tool"; tool_name: string; arguments_json: string };
 
-/** What a callback can ask for. */
+/** The actions of a callback. */
 export type CallbackAction = CallToolAction;
 
 /** The body of a callback. */
 export type CallbackRequest = {
   version: 1;
-  /** `sessionId` of the call under way. */
+  /** `sessionId` of the current call. */
   session_id: string;
-  /** `invocationId` of the call under way. */
+  /** `invocationId` of the current call. */
   invocation_id: string;
   action: CallbackAction;
 };
@@ -22,15 +22,15 @@ export type CallbackRequest = {
 export type CallbackResult =
   | {
       type: "call_tool_result";
-      /** False if the tool failed, does not exist, took too long or was called too deep, or its arguments do not fit. */
+      /** False if the tool failed, does not exist, timed out, was nested too deeply, or got invalid arguments. */
       success: boolean;
-      /** The first text block, else "". */
+      /** The first text block, otherwise "". */
       text_content: string;
-      /** Why it failed, else "". */
+      /** Why the call failed, otherwise "". */
       error_message: string;
       structured_content?: { [key: string]: unknown };
     }
-  /** Another version, an unknown action, session or invocation, or one that is over. */
+  /** An unsupported version or action, or an unknown or ended session or invocation. */
   | { type: "error"; message: string };
 
 /** The answer to a callback. */

@@ -1,13 +1,13 @@
-import { type CallbackMeans, callBack } from "./call-back.ts";
+import { type CallbackTarget, callBack } from "./call-back.ts";
 import { createClient, createOutsideClient, type TrailblazeClient } from "./client.ts";
 import type { TrailblazeCall } from "./context-from.ts";
 import type { HandlerContext } from "./handlers.ts";
 
-/** How long and under which circumstances a client may call. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Gives up calls that are under way. */
+  /** Cancels open calls when it aborts. */
   signal?: AbortSignal;
-  /** Where the session's variables are read from. Default: the process's environment. */
+  /** The environment with the session's variables. Default: the process's. */
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -15,8 +15,8 @@ const isHandlerContext = (source: object): source is HandlerContext =>
   typeof (source as Partial<HandlerContext>).callTool === "function";
 
 /**
- * A client for the session's other tools: from the context of a handler, or from what `contextFrom` read from a call.
- * Never throws; where there is no session, each call says so.
+ * Creates a client for the session's other tools, from the context of a handler or from what `contextFrom` read from a
+ * call. Never throws; outside a session, each call rejects with the reason.
  */
 export function clientFrom(
   source: HandlerContext | TrailblazeCall | undefined,
@@ -25,15 +25,17 @@ export function clientFrom(
   if (source === undefined) return createOutsideClient();
   if (isHandlerContext(source)) return createClient((name, args) => source.callTool(name, args));
   const { sessionId, invocationId } = source;
-  // The token is for who gave it: it goes where the environment says, whatever a call says.
+  // The token belongs to the session in the environment, so a call cannot redirect it.
   const baseUrl = environment.TRAILBLAZE_BASE_URL ?? source.baseUrl;
   const token = environment.TRAILBLAZE_SESSION_TOKEN;
   if (sessionId === undefined || invocationId === undefined) return createOutsideClient();
   if (baseUrl === undefined || token === undefined) {
-    return createOutsideClient("This session takes no callbacks: `callback.enabled` in its config is off.");
+    return createOutsideClient(
+      "Callbacks are disabled in this session: set `callback.enabled` in its config.",
+    );
   }
   const timeoutMs = Number(environment.TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS);
-  const means: CallbackMeans = {
+  const target: CallbackTarget = {
     baseUrl,
     token,
     sessionId,
@@ -41,8 +43,8 @@ export function clientFrom(
     timeoutMs: timeoutMs > 0 ? timeoutMs : defaultTimeoutMs,
     ...(signal === undefined ? {} : { signal }),
   };
-  return createClient((name, args) => callBack(means, name, args));
+  return createClient((name, args) => callBack(target, name, args));
 }
 
-/** The host's default limit for a callback, and a little for the way. */
+/** The host's default timeout of a callback, and time for the transfer. */
 const defaultTimeoutMs = 122_000;

@@ -1,8 +1,8 @@
 import type { CallToolResult } from "./results.ts";
 
 /**
- * The tools that a client knows by name. Empty here: `trailblaze types` writes a declaration that adds what is
- * installed, each tool under its advertised name:
+ * The tools that a client knows by name. Empty here: `trailblaze types` generates a declaration that adds the installed
+ * tools under their advertised names:
  *
  *     declare module "@trailblaze/scripting" {
  *       interface InstalledTools {
@@ -10,7 +10,7 @@ import type { CallToolResult } from "./results.ts";
  *       }
  *     }
  *
- * `result` is what `structuredContent` holds; it may be left out.
+ * `result` is the type of `structuredContent`; it is optional.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: declarations are merged into it
 export interface InstalledTools {}
@@ -19,12 +19,12 @@ type ArgumentsOf<Tool> = Tool extends { arguments: infer Args extends object }
   ? Args
   : Record<string, unknown>;
 
-/** What a call of a known tool answers. */
+/** The result of a known tool. */
 export type TypedResult<Tool> = Tool extends { result: infer Structured }
   ? Omit<CallToolResult, "structuredContent"> & { structuredContent?: Structured }
   : CallToolResult;
 
-/** A known tool as a function. Its argument may be left out where nothing in it is required. */
+/** A known tool as a function. Its argument is optional if it has no required properties. */
 export type TypedCall<Tool> = (
   ...args: Record<never, never> extends ArgumentsOf<Tool>
     ? [args?: ArgumentsOf<Tool>]
@@ -34,24 +34,24 @@ export type TypedCall<Tool> = (
 /** The known tools as functions. */
 export type TypedTools = { readonly [Name in keyof InstalledTools]: TypedCall<InstalledTools[Name]> };
 
-/** Calls other tools of the session while a call is under way. */
+/** Calls other tools of the session during a call. */
 export interface TrailblazeClient {
   /**
-   * Calls a tool by its advertised name. A tool that fails answers with `isError: true`; the promise rejects where
-   * nothing could be called: outside a session, after the call is over, or if the host does not answer in time.
+   * Calls a tool by its advertised name. Resolves with `isError: true` if the tool fails. Rejects if it cannot be called:
+   * outside a session, after the call has ended, or if the host does not answer in time.
    */
   callTool(name: string, args?: Record<string, unknown>): Promise<CallToolResult>;
-  /** The same by name, for the tools that `InstalledTools` declares. */
+  /** The tools that `InstalledTools` declares, as functions. */
   readonly tools: TypedTools;
 }
 
 type CallTool = (name: string, args: Record<string, unknown>) => Promise<CallToolResult>;
 
-/** A client that calls tools in the given way. */
+/** Creates a client that calls tools with the given function. */
 export function createClient(callTool: CallTool): TrailblazeClient {
   const call = (name: string, args: Record<string, unknown> = {}) => callTool(name, args);
   const tools = new Proxy(Object.create(null) as object, {
-    // Symbols, and `then`: who awaits it or prints it does not mean a tool.
+    // Not for symbols and `then`: they are read when the client is printed or awaited.
     get: (_, name) =>
       typeof name === "symbol" || name === "then"
         ? undefined
@@ -60,14 +60,14 @@ export function createClient(callTool: CallTool): TrailblazeClient {
   return Object.freeze({ callTool: call, tools: tools as TypedTools });
 }
 
-/** Why there is nobody to call back: said by every call that a client makes outside a session. */
+/** There is no session to call tools of: every call of a client outside a session rejects with it. */
 export class OutsideSessionError extends Error {
   override readonly name = "OutsideSessionError";
 }
 
 const outside =
-  "There is no Trailblaze session whose tools could be called: whoever called this tool is another MCP client.";
+  "Cannot call other tools outside a Trailblaze session: this tool was called by another MCP client.";
 
-/** A client whose calls all fail, and say why. */
+/** Creates a client whose calls reject with a reason. */
 export const createOutsideClient = (reason: string = outside): TrailblazeClient =>
   createClient(() => Promise.reject(new OutsideSessionError(reason)));

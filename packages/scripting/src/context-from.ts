@@ -1,15 +1,15 @@
 import type { DevicePlatform, TrailblazeContext, TrailblazeDevice } from "./context.ts";
 
 /**
- * What a call is told by its session, in one shape whichever envelope it came in: the platform in capitals, memory as
- * the call's own copy.
+ * The context that a session sends with a call, in one form for both envelopes: the platform in upper case, memory as a
+ * copy.
  */
 export type TrailblazeCall = TrailblazeContext & {
-  /** Absent where callbacks are off, and where only `_trailblazeContext` was there. */
+  /** Absent if callbacks are disabled, or if the call has only `_trailblazeContext`. */
   baseUrl?: string;
-  /** Absent where only `_trailblazeContext` was there. */
+  /** Absent if the call has only `_trailblazeContext`. */
   sessionId?: string;
-  /** Absent where only `_trailblazeContext` was there. */
+  /** Absent if the call has only `_trailblazeContext`. */
   invocationId?: string;
 };
 
@@ -40,8 +40,8 @@ function readContext(envelope: Data): TrailblazeContext {
 }
 
 /**
- * What a session says with a call: from `_meta.trailblaze`, else from `args._trailblazeContext`; `undefined` under
- * another MCP client. `extra` is what an SDK hands its handlers, or the `params` of the request.
+ * The session's context of a call: from `_meta.trailblaze`, otherwise from `args._trailblazeContext`; `undefined` for
+ * other MCP clients. `extra` is the SDK's second argument of a handler, or the `params` of the request.
  */
 export function contextFrom(args: unknown, extra?: RequestExtra | object): TrailblazeCall | undefined {
   const meta = ownOf(ownOf(extra, "_meta"), "trailblaze");
@@ -54,7 +54,7 @@ export function contextFrom(args: unknown, extra?: RequestExtra | object): Trail
   return { ...readContext(legacy), ...readHandlerContext(extra) };
 }
 
-/** In the host's own process there is no `_meta`: the ids are in the handler's context, which knows how to call. */
+/** In the host's own process there is no `_meta`: the handler's context has the ids and `callTool`. */
 function readHandlerContext(context: unknown): { sessionId?: string; invocationId?: string } {
   if (typeof ownOf(context, "callTool") !== "function") return {};
   const ids = ["sessionId", "invocationId"].filter((key) => typeof ownOf(context, key) === "string");

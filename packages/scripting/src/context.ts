@@ -1,7 +1,7 @@
-/** A platform as `_trailblazeContext` and definitions write it. */
+/** A platform in `_trailblazeContext` and in definitions. */
 export type DevicePlatform = "IOS" | "ANDROID" | "WEB";
 
-/** The device of a session. `Platform` is how the platform's name is written: it differs between the two envelopes. */
+/** The device of a session. `Platform` is the spelling of the platform, which differs between the two envelopes. */
 export type TrailblazeDevice<Platform extends string = DevicePlatform> = {
   platform: Platform;
   /** Width of the screen in pixels. */
@@ -13,27 +13,27 @@ export type TrailblazeDevice<Platform extends string = DevicePlatform> = {
 };
 
 /**
- * The context in the arguments of a call: `arguments._trailblazeContext`. A host writes it into each `tools/call` of
- * a session, unless the tool's `inputSchema` forbids additional properties or the server says `legacyContext: false`.
- * Under other MCP clients it is absent, and no `inputSchema` mentions it.
+ * The context in the arguments of a call: `arguments._trailblazeContext`. A host adds it to each `tools/call` of a
+ * session, unless the tool's `inputSchema` forbids additional properties or the server has `legacyContext: false`.
+ * Other MCP clients do not send it, and no `inputSchema` declares it.
  */
 export type TrailblazeContext = {
-  /** The session's memory at the time of the call, without what the user keeps from packs. */
+  /** The session's memory at the time of the call, without keys that the user hides from the pack. */
   memory: Record<string, unknown>;
   /** `null` in a session without a device. */
   device: TrailblazeDevice | null;
 };
 
 /**
- * The context in the metadata of a call: `_meta.trailblaze`. A host writes it into every `tools/call` of a session.
- * Under other MCP clients it is absent.
+ * The context in the metadata of a call: `_meta.trailblaze`. A host adds it to every `tools/call` of a session. Other
+ * MCP clients do not send it.
  */
 export type TrailblazeMeta = {
-  /** Where the host takes callbacks, for example `http://127.0.0.1:52525`. Absent where callbacks are off. */
+  /** The base URL for callbacks, for example `http://127.0.0.1:52525`. Absent if callbacks are disabled. */
   baseUrl?: string;
-  /** Opaque: for logs, and to be sent back in a callback. */
+  /** Opaque: for logs and for callbacks. */
   sessionId: string;
-  /** Of this one call. A callback names it, and the host finds the session by it. */
+  /** The id of this call, which a callback refers to. */
   invocationId: string;
   /** With the platform in lower case. `null` in a session without a device. */
   device: TrailblazeDevice<Lowercase<DevicePlatform>> | null;

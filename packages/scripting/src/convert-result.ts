@@ -1,15 +1,15 @@
 import type { ContentBlock } from "./mcp.ts";
 import type { CallToolResult } from "./results.ts";
 
-// What a handler returned as a result of MCP, by the same rules as in the host's own process, so that a tool answers
-// the same wherever it runs. test/scripting/convert-result.test.ts holds the two against each other.
+// Converts what a handler returned by the same rules as the host, so that a tool answers the same wherever it runs.
+// test/scripting/convert-result.test.ts compares the two.
 
 const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true });
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Objects that JSON would write as `{}`, or as nonsense, by the tag that JavaScript gives them. */
+/** Kinds of objects that JSON would write as `{}` or as nonsense, by their tag in JavaScript. */
 const lost: ReadonlyMap<string, string> = new Map([
   ["Map", "a Map"],
   ["Set", "a Set"],
@@ -24,7 +24,7 @@ const lost: ReadonlyMap<string, string> = new Map([
 
 class Refusal extends Error {}
 
-/** A Buffer says itself how it is written, as a list of numbers, before anybody sees it. */
+/** `JSON.stringify` calls a Buffer's own `toJSON` before the replacer sees it. */
 function isWrittenBuffer(holder: unknown, key: string, value: object): boolean {
   const isLikeOne = Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer";
   return isLikeOne && ArrayBuffer.isView((holder as Record<string, unknown>)[key]);
@@ -42,10 +42,10 @@ function refuseWhatJsonLoses(this: unknown, key: string, value: unknown): unknow
 function describeRefusal(thrown: unknown): string {
   if (thrown instanceof Refusal) return `holds ${thrown.message}`;
   if (thrown instanceof Error && thrown.message.includes("circular structure")) return "contains itself";
-  return thrown instanceof RangeError ? "is too large or nests too deep" : "throws when it is read";
+  return thrown instanceof RangeError ? "is too large or nested too deeply" : "throws when it is read";
 }
 
-/** Texts that a block of a known type cannot do without. */
+/** The strings that a block of a known type must have. */
 const neededTexts: ReadonlyMap<string, readonly string[]> = new Map([
   ["text", ["text"]],
   ["image", ["data", "mimeType"]],
@@ -75,8 +75,8 @@ function findFault({ structuredContent, _meta, isError }: Record<string, unknown
 }
 
 /**
- * What a handler returned (no promise), as a result. Never throws, and shares nothing with the value. What JSON cannot
- * hold is a result with `isError` that says so.
+ * Converts what a handler returned (not a promise) to a result. Never throws, and shares nothing with the value. A value
+ * that JSON cannot represent yields a result with `isError`.
  */
 export function convertResult(returned: unknown): CallToolResult {
   if (returned === undefined) return { content: [] };
@@ -89,7 +89,7 @@ export function convertResult(returned: unknown): CallToolResult {
     refusal = describeRefusal(thrown);
   }
   if (json === undefined)
-    return failed(`The handler returned something that JSON cannot hold: it ${refusal}.`);
+    return failed(`The handler returned a value that JSON cannot represent: it ${refusal}.`);
   const text: CallToolResult = { content: [{ type: "text", text: json }] };
   if (!json.startsWith("{")) return text;
   const value = JSON.parse(json) as Record<string, unknown>;
@@ -97,10 +97,10 @@ export function convertResult(returned: unknown): CallToolResult {
   if (!Array.isArray(content) || !content.every(isBlock)) return { ...text, structuredContent: value };
   const fault = findFault(value, content as ContentBlock[]);
   if (fault === undefined) return value as CallToolResult;
-  return failed(`The handler returned a result that MCP does not allow: ${fault}.`);
+  return failed(`The handler returned an invalid MCP result: ${fault}.`);
 }
 
-/** A text of something that was thrown; empty where there is none, or reading it throws. */
+/** A string property of a thrown value; empty if it has none, or reading it throws. */
 function readText(thrown: unknown, key: "message" | "name"): string {
   try {
     const value = (thrown as Partial<Record<string, unknown>>)[key];
@@ -110,11 +110,11 @@ function readText(thrown: unknown, key: "message" | "name"): string {
   }
 }
 
-/** What a handler threw, as a result: the message, never a stack. Never throws. */
+/** Converts what a handler threw to a result with the message, without a stack. Never throws. */
 export function convertThrown(thrown: unknown): CallToolResult {
   if (typeof thrown === "string") return failed(thrown);
-  const words = isObject(thrown) ? readText(thrown, "message") || readText(thrown, "name") : "";
-  if (words !== "") return failed(words);
+  const message = isObject(thrown) ? readText(thrown, "message") || readText(thrown, "name") : "";
+  if (message !== "") return failed(message);
   return failed(
     isObject(thrown)
       ? "The handler failed."

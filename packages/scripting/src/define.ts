@@ -21,7 +21,7 @@ import type { ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
 import { isStandardSchema, parseWith, type StandardSchema, toJsonSchema } from "./standard-schema.ts";
 import type { TrailblazeToolMeta } from "./tool-meta.ts";
 
-/** JSON Schema of type object, as it is written out in code. */
+/** A JSON Schema of type object, as a literal. */
 export type InputSchema = {
   type: "object";
   properties?: { readonly [name: string]: object };
@@ -32,49 +32,49 @@ export type InputSchema = {
 type InputSchemaOption = InputSchema | StandardSchema | undefined;
 type ParametersOption = { readonly [name: string]: ParameterDefinition } | undefined;
 
-/** A tool must say what it takes in one way: `inputSchema` or `parameters`. */
+/** A tool declares its arguments in one way: `inputSchema` or `parameters`. */
 type OneOf<Input, Parameters> = [Input, Parameters] extends [undefined, undefined]
   ? { inputSchema: InputSchema | StandardSchema }
   : [Input] extends [undefined]
     ? { inputSchema?: never }
     : { parameters?: never };
 
-/** What `defineTool` takes. `Input` and `Parameters` are inferred from what is written. */
+/** The argument of `defineTool`. `Input` and `Parameters` are inferred. */
 export interface ToolSource<Input, Parameters> {
-  /** The advertised name, what clients and models see: 1 to 64 of `A-Za-z0-9_-`. */
+  /** The advertised name, which clients and models see: 1 to 64 characters of `A-Za-z0-9_-`. */
   name: string;
   title?: string;
   /** For models and people: what the tool does, and when to use it. */
   description?: string;
-  /** JSON Schema; or the schema of a library, zod from 4.2 for example, which then also checks the arguments. */
+  /** JSON Schema, or the schema of a library such as zod (from 4.2), which then also validates the arguments. */
   inputSchema?: Input;
   /** The short form of `inputSchema`: parameters by name. */
   parameters?: Parameters;
-  /** Schema of `structuredContent`. A result that breaks it counts as a failure. */
+  /** Schema of `structuredContent`. A result that does not match it counts as a failure. */
   outputSchema?: ObjectSchema | StandardSchema;
   annotations?: ToolAnnotations;
   _meta?: TrailblazeToolMeta;
-  /** The function, or where it is. Its arguments have been checked, with defaults filled in. */
+  /** The function or a reference to it. Its arguments are validated, with defaults filled in. */
   handler:
     | ModuleReference
     | ((
         args: ToolArguments<HandlerArguments<Input, Parameters>>,
         context: ToolContext,
       ) => ToolHandlerResult | Promise<ToolHandlerResult>);
-  /** Runs once per process before the first call, and never while a pack is only looked at. */
+  /** Runs once per process before the first call, and never during inspection. */
   initialize?: ModuleReference | (() => unknown);
   options?: { [name: string]: OptionDefinition };
 }
 
-/** Only there for types: what callers of a tool give, who need not give what has a default. */
+/** Only for types: the arguments of callers, who can omit those with defaults. */
 declare const callerArguments: unique symbol;
 
-/** A tool's definition that knows what its callers give. */
+/** A tool's definition with the type of its callers' arguments. */
 export type DefinedTool<Caller extends object, Args extends object> = ToolDefinition<Args> & {
   readonly [callerArguments]?: Caller;
 };
 
-/** What callers of a tool give; any object where its definition does not say. */
+/** The arguments of a tool's callers; any object if its definition does not declare them. */
 export type ArgumentsOfTool<Tool> = typeof callerArguments extends keyof Tool
   ? NonNullable<Tool[typeof callerArguments & keyof Tool]>
   : Tool extends ToolDefinition<infer Args>
@@ -86,12 +86,12 @@ const addClient = (context: HandlerContext): ToolContext =>
 
 type AnyHandler = (args: unknown, context: HandlerContext) => unknown;
 
-/** The function under its own name, by which inspection shows it. */
+/** Gives a wrapper the function's own name, which inspection shows. */
 function named<Wrapped extends AnyHandler>(wrapped: Wrapped, original: { name: string }): Wrapped {
   return Object.defineProperty(wrapped, "name", { value: original.name, configurable: true });
 }
 
-/** The arguments as a library's schema turns them out; with the context, if there is one, as the host adds it. */
+/** The arguments as a library's schema returns them, with the context that the host adds, if any. */
 async function parseArguments(schema: StandardSchema, args: Record<string, unknown>): Promise<unknown> {
   const { _trailblazeContext: context, ...own } = args;
   const parsed = await parseWith(schema, own);
@@ -100,10 +100,10 @@ async function parseArguments(schema: StandardSchema, args: Record<string, unkno
 }
 
 /**
- * The definition of a tool, as a definition file exports it and `run` takes it. Arguments of the handler are inferred
- * from the schema. At run time this is the definition itself, except that a library's schemas become JSON Schema, and
- * that a handler which is a function gets a `client` as well. Throws a `TypeError` for a schema that cannot be written
- * as JSON Schema; the rest is for the host to check.
+ * Defines a tool, for a definition file's export or for `run`. The types of the handler's arguments are inferred from
+ * the schema. At run time, it returns the definition itself, except that schemas of libraries become JSON Schema and
+ * that a handler function also gets a `client`. Throws a `TypeError` for a schema that has no JSON Schema; the host
+ * validates the rest.
  */
 export function defineTool<
   const Input extends InputSchemaOption = undefined,
@@ -141,7 +141,7 @@ type PromptArguments<Declared> = Declared extends readonly PromptArgumentDefinit
     }
   : Record<string, string>;
 
-/** What `definePrompt` takes: `content`, or a `handler`. */
+/** The argument of `definePrompt`: with `content`, or with a `handler`. */
 export type PromptSource<Declared> = {
   name: string;
   title?: string;
@@ -149,7 +149,7 @@ export type PromptSource<Declared> = {
   arguments?: Declared;
 } & (
   | {
-      /** A text with `{{argument}}` places, or messages with such places. */
+      /** A string with `{{argument}}` placeholders, or messages with placeholders. */
       content: string | PromptMessage[];
       handler?: never;
     }
@@ -164,7 +164,7 @@ export type PromptSource<Declared> = {
     }
 );
 
-/** The definition of a prompt. Arguments of the handler are inferred from those that are declared. */
+/** Defines a prompt. The handler's arguments are inferred from the declared ones. */
 export function definePrompt<
   const Declared extends readonly PromptArgumentDefinition[] | undefined = undefined,
 >(source: PromptSource<Declared>): PromptDefinition<PromptArguments<Declared>> {
@@ -176,12 +176,12 @@ export function definePrompt<
   return definition as never;
 }
 
-/** The definition of a server: itself, checked by its type. */
+/** Defines a server: returns the definition, checked by its type. */
 export function defineServer(definition: ServerDefinition): ServerDefinition {
   return definition;
 }
 
-/** The definition of a toolset, or a bundle of tools: itself, checked by its type. */
+/** Defines a toolset or a bundle of tools: returns the definition, checked by its type. */
 export function defineToolset(definition: ToolsetDefinition): ToolsetDefinition {
   return definition;
 }

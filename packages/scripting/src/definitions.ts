@@ -1,36 +1,36 @@
-// What a pack's definition files say. A file of data (.json, .yaml, .yml) holds one such object; a file of code
-// (.mjs, .js, .cjs) exports one by default and may have functions for handlers.
+// The contents of a pack's definition files. A data file (.json, .yaml, .yml) contains one such object; a code file
+// (.mjs, .js, .cjs) has it as its default export, and its handlers may be functions.
 import type { PromptHandler, ToolHandler } from "./handlers.ts";
 import type { ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
 import type { TrailblazeToolMeta } from "./tool-meta.ts";
 
-/** A module inside the package and one of its exports, `./lib/tools.js#createIssue`; without `#` its default export. */
+/** A module inside the package and its export, `./lib/tools.js#createIssue`; without `#`, its default export. */
 export type ModuleReference = `./${string}`;
 
-/** A parameter in the short form: a JSON Schema that says itself whether it is required. */
+/** A parameter in the short form: a JSON Schema with `required` in it. */
 export type ParameterDefinition = { required?: boolean; [keyword: string]: unknown };
 
-/** An option of a tool, whose value the user's config may set. */
+/** An option of a tool, which the user's config can set. */
 export type OptionDefinition = { default?: unknown; description?: string };
 
 interface ToolFields<Args extends object> {
-  /** The advertised name, what clients and models see: 1 to 64 of `A-Za-z0-9_-`. */
+  /** The advertised name, which clients and models see: 1 to 64 characters of `A-Za-z0-9_-`. */
   name: string;
   title?: string;
   /** For models and people: what the tool does, and when to use it. */
   description?: string;
-  /** Schema of `structuredContent`. A result that breaks it counts as a failure. */
+  /** Schema of `structuredContent`. A result that does not match it counts as a failure. */
   outputSchema?: ObjectSchema;
   annotations?: ToolAnnotations;
   _meta?: TrailblazeToolMeta;
-  /** A reference; in code also the function itself. */
+  /** A reference; in code, the function itself is allowed, too. */
   handler: ModuleReference | ToolHandler<Args>;
-  /** Runs once per process before the first call, and never while a pack is only looked at. */
+  /** Runs once per process before the first call, and never during inspection. */
   initialize?: ModuleReference | (() => unknown);
   options?: { [name: string]: OptionDefinition };
 }
 
-/** The definition of a tool. `Args` types the arguments of a handler that is a function. */
+/** The definition of a tool. `Args` is the type of a handler function's arguments. */
 export type ToolDefinition<Args extends object = Record<string, unknown>> = ToolFields<Args> &
   (
     | { inputSchema: ObjectSchema; parameters?: never }
@@ -38,7 +38,7 @@ export type ToolDefinition<Args extends object = Record<string, unknown>> = Tool
     | { parameters: { [name: string]: ParameterDefinition }; inputSchema?: never }
   );
 
-/** A server that the host itself serves, made of tools and prompts. Lists hold references. */
+/** A server that the host serves, composed of tools and prompts. Arrays contain references. */
 export interface ComposedServerDefinition {
   /** Default: the item's name. */
   name?: string;
@@ -52,9 +52,9 @@ export interface ComposedServerDefinition {
   transport?: "stdio" | "http";
   /** Runs once when the server starts, before the tools' own. */
   initialize?: ModuleReference | (() => unknown);
-  /** What clients tell the model about the server as a whole. */
+  /** Instructions for the model about the server as a whole. */
   instructions?: string;
-  /** Key of the server in a client's config, if the user names none. */
+  /** Key of the server in a client's config, unless the user chooses one. */
   mcpServerName?: string;
 }
 
@@ -63,48 +63,48 @@ interface SubprocessFields {
   version?: string;
   description?: string;
   args?: string[];
-  /** Folder to run in, inside the package. Default: its root. */
+  /** The folder to run in, inside the package. Default: its root. */
   cwd?: string;
   /** Variables for the server's environment. */
   env?: { [name: string]: string };
-  /** Names of variables that it gets from the host's environment. */
+  /** Names of variables that the server inherits from the host's environment. */
   envPassthrough?: string[];
-  /** Whether calls carry `_trailblazeContext` in their arguments. Default: true. */
+  /** Whether calls have `_trailblazeContext` in their arguments. Default: true. */
   legacyContext?: boolean;
-  /** Key of the server in a client's config, if the user names none. */
+  /** Key of the server in a client's config, unless the user chooses one. */
   mcpServerName?: string;
 }
 
-/** A standard MCP server that runs as a process of its own: a command, or a script for the host's Node. */
+/** A standard MCP server in its own process: a command, or a script for the host's Node. */
 export type SubprocessServerDefinition = SubprocessFields &
   ({ command: string; script?: never } | { script: ModuleReference; command?: never });
 
-/** A server as a document: names bundles of tools, which it serves over stdio or HTTP. */
+/** A server as a document: it refers to bundles of tools and is served over stdio or HTTP. */
 export interface ServerDocument {
   kind: "Mcp.StdioServer" | "Mcp.HttpEndpoint";
   metadata: { name: string };
-  /** What clients are told. Defaults: the item's name, the package's version. */
+  /** Name and version for clients. Defaults: the item's name, the package's version. */
   serverInfo?: { name?: string; version?: string };
   instructions?: string;
-  /** Key of the server in a client's config, if the user names none. */
+  /** Key of the server in a client's config, unless the user chooses one. */
   mcpServerName?: string;
-  /** Toolsets that are bundles: references. */
+  /** References to toolsets that are bundles. */
   tools: string[];
 }
 
 export type ServerDefinition = ComposedServerDefinition | SubprocessServerDefinition | ServerDocument;
 
-/** How a bundle answers an error that a handler throws. `${{ … }}` in texts is CEL over `error` and `request`. */
+/** How a bundle answers an error of a handler. `${{ … }}` in strings is CEL over `error` and `request`. */
 export interface ToolsBundleCatch {
-  /** The `code` of the error. Absent: any, and errors without a code. */
+  /** The `code` of the error. If absent: any error, with or without a code. */
   code?: string;
-  /** Matches only where this is exactly true. */
+  /** An expression: matches only if its value is exactly true. */
   when?: string;
-  /** The JSON-RPC error to answer with: `code` an integer, by convention -32001 and below, or what makes one. */
+  /** The JSON-RPC error to answer. `code` is an integer, by convention -32001 and below, or an expression for one. */
   error: { code: number | string; message?: string; data?: unknown };
 }
 
-/** A tool of a bundle. `${{ … }}` in texts is CEL. */
+/** A tool of a bundle. `${{ … }}` in strings is CEL. */
 export interface ToolsBundleEntry {
   /** The advertised name. */
   name: string;
@@ -114,13 +114,13 @@ export interface ToolsBundleEntry {
   outputSchema?: ObjectSchema;
   annotations?: ToolAnnotations;
   _meta?: TrailblazeToolMeta;
-  /** A tool, or a module and its export. */
+  /** A reference to a tool, or to a module and its export. */
   handler: string;
-  /** What the handler gets, made from `request`. Default: the arguments as they are. */
+  /** The handler's arguments, computed from `request`. Default: the arguments of the call. */
   inputs?: unknown;
-  /** The whole answer, made from `result`, which the handler returned. Default: as for a tool. */
+  /** The whole result, computed from `result`, which the handler returned. Default: as for a tool. */
   result?: unknown;
-  /** The first that matches counts. */
+  /** The first matching entry applies. */
   catches?: ToolsBundleCatch[];
 }
 
@@ -132,12 +132,12 @@ export interface ToolsBundle {
   entries: ToolsBundleEntry[];
 }
 
-/** A named group of tools. Lists hold references. */
+/** A named group of tools. Arrays contain references. */
 export type ToolsetDefinition =
   | { name: string; description?: string; tools?: string[]; toolsets?: string[] }
   | ToolsBundle;
 
-/** An argument of a prompt. Arguments of prompts are texts. */
+/** An argument of a prompt, which is a string. */
 export interface PromptArgumentDefinition {
   name: string;
   description?: string;
@@ -152,11 +152,11 @@ interface PromptFields {
   arguments?: PromptArgumentDefinition[];
 }
 
-/** The definition of a prompt. `Args` types the arguments of a handler that is a function. */
+/** The definition of a prompt. `Args` is the type of a handler function's arguments. */
 export type PromptDefinition<Args extends object = Record<string, string>> = PromptFields &
   (
     | {
-        /** A text with `{{argument}}` places, or messages with such places. */
+        /** A string with `{{argument}}` placeholders, or messages with placeholders. */
         content: string | PromptMessage[];
         handler?: never;
       }

@@ -6,68 +6,68 @@ import type { CallToolResult } from "./results.ts";
 /** Levels of log messages in MCP, from least to most severe. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-/** The memory of a session, as a handler sees it. What a handler writes counts if its call succeeds. */
+/** The memory of a session, as a handler sees it. Writes take effect if the call succeeds. */
 export interface SessionMemory {
-  /** `undefined` where nothing is kept under that name, or the user keeps it from the pack. */
+  /** `undefined` if there is no value, or the user hides the key from the pack. */
   get(name: string): unknown;
   set(name: string, value: string): void;
   delete(name: string): void;
 }
 
-/** What a handler is given besides its arguments. */
+/** What a handler gets besides its arguments. */
 export interface HandlerContext {
-  /** Aborts when the caller gives up: the call was cancelled, took too long, or the session closed. */
+  /** Aborts when the call is canceled or times out, or when the session closes. */
   readonly signal: AbortSignal;
-  /** Sends a log message to the client. `data` is anything that is JSON. */
+  /** Sends a log message to the client. `data` must be JSON. */
   log(level: LogLevel, data: unknown): void;
-  /** Tells how far the call is. `progress` grows with every message; `total` has the same unit. */
+  /** Reports progress. `progress` must increase with every message; `total` has the same unit. */
   progress(progress: number, total?: number, message?: string): Promise<void>;
-  /** The tool's `options`: the user's values, else the defaults. */
+  /** The tool's `options`: the user's values, otherwise the defaults. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Calls another tool by its advertised or qualified name. A tool that fails answers with `isError: true`. */
+  /** Calls another tool by its advertised or qualified name. Resolves with `isError: true` if the tool fails. */
   callTool(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
   /** Only in a session. */
   readonly sessionId?: string;
-  /** Only in a session: of this one call. */
+  /** Only in a session: the id of this call. */
   readonly invocationId?: string;
-  /** Only in a session: `null` in one without a device. */
+  /** Only in a session: `null` if it has no device. */
   readonly device?: TrailblazeDevice | null;
   /** Only in a session. */
   readonly memory?: SessionMemory;
 }
 
-/** What `defineTool`, `definePrompt` and `run` give besides: a client for the session's other tools. */
+/** The context in handlers of `defineTool`, `definePrompt` and `run`: with a client for the session's other tools. */
 export interface ToolContext extends HandlerContext {
   readonly client: TrailblazeClient;
 }
 
-/** Arguments as a tool's handler gets them: in a session with the context, which is not enumerable there. */
+/** Arguments of a tool's handler. In a session, they have the context as a non-enumerable property. */
 export type ToolArguments<Args extends object = Record<string, unknown>> = Args & {
   readonly _trailblazeContext?: TrailblazeContext;
 };
 
 /**
- * What a tool's handler may return. A `CallToolResult` (an object with a list `content`) is sent as it is; a string
- * becomes text; another object JSON text and `structuredContent`; a list, number, boolean or `null` JSON text; nothing
- * an empty content.
+ * The result of a tool's handler. A `CallToolResult` (an object with an array `content`) is sent as it is. A string
+ * becomes text; another object becomes JSON text and `structuredContent`; an array, number, boolean or `null` becomes
+ * JSON text; nothing becomes empty content.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has the type void
 export type ToolHandlerResult = CallToolResult | object | string | number | boolean | null | undefined | void;
 
 /**
- * The function behind a tool. `Args` is what its `inputSchema` admits: the host checks arguments, and fills in
- * defaults, before it calls. What the handler throws becomes a result with `isError: true` and the error's message.
+ * The handler of a tool. `Args` is the type of valid arguments: the host validates them and fills in defaults before
+ * the call. An error that the handler throws becomes a result with `isError: true` and its message.
  */
 export type ToolHandler<Args extends object = Record<string, unknown>> = (
   args: ToolArguments<Args>,
   context: HandlerContext,
 ) => ToolHandlerResult | Promise<ToolHandlerResult>;
 
-/** The function behind a prompt. Arguments of prompts are texts. */
+/** The handler of a prompt, whose arguments are strings. */
 export type PromptHandler<Args extends object = Record<string, string>> = (
   args: Args,
   context: HandlerContext,
 ) => PromptHandlerResult | Promise<PromptHandlerResult>;
 
-/** The text of one message of the user, or the messages themselves. */
+/** The text of one message of the user, or an object with messages. */
 export type PromptHandlerResult = string | { messages: PromptMessage[] };

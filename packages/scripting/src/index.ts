@@ -1,4 +1,4 @@
-// Small and without dependencies at run time: the MCP SDK is loaded by `run` alone.
+// Has no dependencies at run time: only `run` loads the MCP SDK.
 export { CallbackError } from "./call-back.ts";
 export type {
   CallbackAction,

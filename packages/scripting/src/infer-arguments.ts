@@ -1,5 +1,5 @@
-// The TypeScript type that a JSON Schema written out in code stands for: the keywords that most schemas are made of.
-// Whatever else there is, is `unknown`; it never makes a type narrower than the schema.
+// Infers a TypeScript type from a literal JSON Schema, for its most common keywords. Everything else is `unknown`; the
+// type is never narrower than the schema.
 import type { StandardSchema } from "./standard-schema.ts";
 
 type Simplify<T> = { [Key in keyof T]: T[Key] };
@@ -20,7 +20,7 @@ type OfType<Type, Schema> = Type extends "string"
             ? FromProperties<Schema, FilledIn>
             : unknown;
 
-/** The type of the values that a schema admits, defaults filled in. */
+/** The type of a schema's values, with defaults filled in. */
 export type FromSchema<Schema> = Schema extends { const: infer Value }
   ? Value
   : Schema extends { enum: readonly (infer Value)[] }
@@ -33,7 +33,7 @@ export type FromSchema<Schema> = Schema extends { const: infer Value }
           ? OfType<Type, Schema>
           : unknown;
 
-/** Whether a property with a default counts as present: to the handler it is, to the caller not. */
+/** Whether a property with a default counts as present: for the handler it does, for the caller it does not. */
 type FilledIn = "filled in";
 type AsGiven = "as given";
 
@@ -62,7 +62,7 @@ type FromProperties<Schema, Mode> = Schema extends { properties: infer Propertie
       >
   : Record<string, unknown>;
 
-/** The short form, in which each parameter says itself whether it is required. */
+/** The object schema of the short form, in which each parameter has its own `required`. */
 type AsObjectSchema<Parameters> = {
   properties: Parameters;
   required: readonly {
@@ -80,8 +80,8 @@ type Infer<Input, Parameters, Mode, Side extends "input" | "output"> = Input ext
       ? FromProperties<AsObjectSchema<Parameters>, Mode>
       : Record<string, unknown>;
 
-/** What a handler gets, for the `inputSchema` (JSON Schema, or a library's) or else the `parameters` of its tool. */
+/** The handler's arguments, inferred from `inputSchema` (JSON Schema or a library's) or `parameters`. */
 export type HandlerArguments<Input, Parameters> = Infer<Input, Parameters, FilledIn, "output">;
 
-/** What a caller gives. */
+/** The caller's arguments. */
 export type CallerArguments<Input, Parameters> = Infer<Input, Parameters, AsGiven, "input">;

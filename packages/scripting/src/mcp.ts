@@ -1,7 +1,7 @@
-// The few shapes of the Model Context Protocol that packs meet, as revision 2025-11-25 has them. They are type
-// aliases, not interfaces, and their lists are mutable, so that they fit wherever an MCP SDK asks for its own types.
+// The types of the Model Context Protocol that packs use, as in revision 2025-11-25. They are type aliases with mutable
+// arrays, so that they are assignable to the types of MCP SDKs.
 
-/** A JSON Schema of type object: draft 2020-12, or draft-07 where `$schema` says so. */
+/** A JSON Schema of type object: draft 2020-12, or draft-07 with `$schema`. */
 export type ObjectSchema = {
   type: "object";
   properties?: { [name: string]: object };
@@ -9,22 +9,22 @@ export type ObjectSchema = {
   [keyword: string]: unknown;
 };
 
-/** MCP's own hints on a tool. Hints: no client may rely on them for its safety. */
+/** MCP's hints about a tool. Clients must not rely on them for safety. */
 export type ToolAnnotations = {
   title?: string;
   /** Changes nothing. Default: false. */
   readOnlyHint?: boolean;
-  /** May destroy something. Default: true; means nothing where `readOnlyHint` is true. */
+  /** May destroy something. Default: true; has no meaning if `readOnlyHint` is true. */
   destructiveHint?: boolean;
-  /** Calling it again with the same arguments changes nothing more. Default: false. */
+  /** Repeating the call with the same arguments has no further effect. Default: false. */
   idempotentHint?: boolean;
-  /** Reaches out to systems beyond its own. Default: true. */
+  /** Interacts with external systems. Default: true. */
   openWorldHint?: boolean;
 };
 
-/** A tool as `tools/list` answers it. */
+/** A tool in the answer to `tools/list`. */
 export type McpTool = {
-  /** What clients and models see: 1 to 64 of `A-Za-z0-9_-`. */
+  /** The name that clients and models see: 1 to 64 characters of `A-Za-z0-9_-`. */
   name: string;
   title?: string;
   description?: string;
@@ -34,7 +34,7 @@ export type McpTool = {
   _meta?: { [key: string]: unknown };
 };
 
-/** One block of what a tool or a prompt says. */
+/** A block of the content of a tool's result or of a prompt. */
 export type ContentBlock =
   | { type: "text"; text: string; _meta?: { [key: string]: unknown } }
   /** `data` is base64. */

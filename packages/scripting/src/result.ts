@@ -5,7 +5,7 @@ import type { CallToolResult, TrailblazeErrorVariant, TrailblazeResultMeta } fro
 export type { ContentBlock } from "./mcp.ts";
 export type { CallToolResult, TrailblazeErrorVariant, TrailblazeResultMeta } from "./results.ts";
 
-/** A success: a text, or blocks of content. */
+/** A success, with a string or with blocks of content. */
 export function success(
   content: string | readonly ContentBlock[],
   { structuredContent }: { structuredContent?: { [key: string]: unknown } } = {},
@@ -17,7 +17,7 @@ export function success(
   };
 }
 
-/** A failure that models and people read about: `ExceptionThrown` to a session. */
+/** A failure, with a message for models and people. Its variant is `ExceptionThrown`. */
 export function error(message: string): CallToolResult {
   return { content: [{ type: "text", text: message }], isError: true };
 }
@@ -29,19 +29,19 @@ function failure(
   return { ...error(message), _meta: { trailblaze } };
 }
 
-/** A failure after which nothing can succeed: a run of several steps stops. */
+/** A failure after which no further call can succeed: a run of several steps stops. */
 export function fatalError(message: string): CallToolResult {
   return failure(message, { variant: "FatalError" });
 }
 
-/** Arguments are missing: their names, so that the caller can try again. */
+/** A failure because arguments are missing; their names allow the caller to retry. */
 export function missingRequiredArgs(names: readonly string[], message?: string): CallToolResult {
   const text =
     message ?? `Missing required ${names.length === 1 ? "argument" : "arguments"}: ${names.join(", ")}`;
   return failure(text, { variant: "MissingRequiredArgs", missing: [...names] });
 }
 
-/** The call was understood and refused: `MaestroValidationError` to a session. */
+/** A failure because the tool refuses the request. Its variant is `MaestroValidationError`. */
 export function validationError(message: string): CallToolResult {
   return failure(message, { variant: "MaestroValidationError" });
 }

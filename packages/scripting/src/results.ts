@@ -1,26 +1,26 @@
 import type { ContentBlock } from "./mcp.ts";
 
-/** How a call of a tool ended, as the host tells it. */
+/** How a call of a tool ended, as the host reports it. */
 export type TrailblazeVariant =
   | "Success"
-  /** The tool, or what carries its messages, failed. Any error that names no other variant. */
+  /** The tool or its transport failed. Also any error with an unknown variant. */
   | "ExceptionThrown"
   /** Arguments are missing; `missing` names them. */
   | "MissingRequiredArgs"
-  /** The call was understood and refused. */
+  /** The tool refused the request. */
   | "MaestroValidationError"
-  /** Nothing after this call can succeed: a run of several steps stops. */
+  /** No further call can succeed: a run of several steps stops. */
   | "FatalError";
 
-/** The variants a failing tool can name. */
+/** The variants that a failing tool can report. */
 export type TrailblazeErrorVariant = Exclude<TrailblazeVariant, "Success">;
 
 /**
- * `_meta.trailblaze` of a result: what a tool tells the host besides its content. Other MCP clients ignore it. Keys
- * that are not named here become the `details` of the call.
+ * `_meta.trailblaze` of a result: data for the host besides the content. Other MCP clients ignore it. Further keys
+ * become the `details` of the call.
  */
 export type TrailblazeResultMeta = {
-  /** Read where `isError` is true. A name the host does not know counts as `ExceptionThrown`. */
+  /** Used if `isError` is true. An unknown value counts as `ExceptionThrown`. */
   variant?: TrailblazeErrorVariant;
   /** Names of the missing arguments, with the variant `MissingRequiredArgs`. */
   missing?: string[];
@@ -31,12 +31,12 @@ export type TrailblazeResultMeta = {
   [detail: string]: unknown;
 };
 
-/** What a call of a tool answers: MCP's own shape, with `_meta.trailblaze` typed. */
+/** The result of a tool call: MCP's own, with typed `_meta.trailblaze`. */
 export type CallToolResult = {
   content: ContentBlock[];
-  /** Must fit the tool's `outputSchema`, where it has one. */
+  /** Must match the tool's `outputSchema`, if it has one. */
   structuredContent?: { [key: string]: unknown };
-  /** True if the tool failed. The first text block is then the message. Default: false. */
+  /** True if the tool failed. The first text block is then the error message. Default: false. */
   isError?: boolean;
   _meta?: { trailblaze?: TrailblazeResultMeta; [key: string]: unknown };
 };

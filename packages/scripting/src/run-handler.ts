@@ -6,31 +6,31 @@ import type { AnyTool } from "./tool-schema.ts";
 
 type Run = (args: Record<string, unknown>, context: HandlerContext) => unknown;
 
-/** The function behind a tool. Throws a `TypeError` where there is none: only a host can look for a module. */
+/** The handler of a tool. Throws a `TypeError` if it is not a function: only a host can load references. */
 export function handlerOf(tool: AnyTool): Run {
-  // An import that does not exist yet, or by another name.
+  // For example, a missing export, or one with another name.
   if (typeof tool !== "object" || tool === null) {
     throw new TypeError(
-      `A tool is a definition, not ${tool === null ? "null" : `a value of type ${typeof tool}`}.`,
+      `A tool must be a definition, but it is ${tool === null ? "null" : `a value of type ${typeof tool}`}.`,
     );
   }
   const { name, handler } = tool;
   if (typeof handler === "function") return handler as Run;
   throw new TypeError(
     typeof handler === "string"
-      ? `The handler of ${JSON.stringify(name)} is the reference ${JSON.stringify(handler)}; here it must be the function itself.`
-      : `The handler of ${JSON.stringify(name)} is no function.`,
+      ? `The handler of ${JSON.stringify(name)} is the reference ${JSON.stringify(handler)}; here it must be a function.`
+      : `The handler of ${JSON.stringify(name)} must be a function.`,
   );
 }
 
 const initialized = new WeakMap<object, Promise<unknown>>();
 
-/** Runs what has to happen first, once a process; rejects with what it threw, each time. */
+/** Runs `initialize` once per process; every call settles as that run does. */
 async function initialize(tool: AnyTool, options: Readonly<Record<string, unknown>>): Promise<void> {
   const run: unknown = tool.initialize;
   if (run === undefined) return;
   if (typeof run !== "function") {
-    throw new TypeError(`\`initialize\` of ${JSON.stringify(tool.name)} must be the function itself here.`);
+    throw new TypeError(`\`initialize\` of ${JSON.stringify(tool.name)} must be a function here.`);
   }
   let running = initialized.get(run);
   if (running === undefined) {
@@ -40,13 +40,13 @@ async function initialize(tool: AnyTool, options: Readonly<Record<string, unknow
   await running;
 }
 
-/** Arguments of a call without the context, which a session adds to them. */
+/** The arguments of a call without the context that a session adds. */
 export function withoutContext(args: Record<string, unknown>): Record<string, unknown> {
   const { _trailblazeContext: _, ...own } = args;
   return own;
 }
 
-/** Runs a tool's handler as a host does. Never rejects: whatever it throws is in the result. */
+/** Runs a tool's handler as a host does. Never rejects: errors become results. */
 export async function runHandler(
   tool: AnyTool,
   own: Record<string, unknown>,

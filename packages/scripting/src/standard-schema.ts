@@ -1,5 +1,5 @@
 // The part of Standard Schema and Standard JSON Schema (version 1) that is used here, so that schemas of zod and other
-// libraries are understood without importing one of them.
+// libraries work without importing them.
 
 export interface StandardIssue {
   readonly message: string;
@@ -15,7 +15,7 @@ interface JsonSchemaConverter {
   readonly output: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
 }
 
-/** A schema of a library: zod from 4.2, or any other that can write its schemas as JSON Schema by the same standard. */
+/** A schema of a library: zod from 4.2, or another one that implements Standard JSON Schema. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -36,7 +36,7 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   );
 }
 
-/** The JSON Schema of a library's schema, as plain data. Throws a `TypeError` where there is none of type object. */
+/** The JSON Schema of a library's schema, as plain data. Throws a `TypeError` unless its type is object. */
 export function toJsonSchema(
   schema: StandardSchema,
   direction: "input" | "output",
@@ -44,18 +44,18 @@ export function toJsonSchema(
 ): Record<string, unknown> & { type: "object" } {
   const { vendor, jsonSchema } = schema["~standard"];
   if (typeof jsonSchema?.[direction] !== "function") {
-    const version = vendor === "zod" ? " zod can from 4.2." : "";
+    const version = vendor === "zod" ? " zod supports this from 4.2." : "";
     throw new TypeError(
-      `\`${key}\`: this version of ${vendor} cannot write its schemas as JSON Schema.${version} Use a newer one, or give JSON Schema.`,
+      `\`${key}\`: this version of ${vendor} cannot convert its schemas to JSON Schema.${version} Use a newer one, or pass JSON Schema.`,
     );
   }
   let written: unknown;
   try {
-    // By way of JSON, as libraries hide more in it than data.
+    // Through JSON, because libraries attach more than data.
     written = JSON.parse(JSON.stringify(jsonSchema[direction]({ target: "draft-2020-12" })));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`\`${key}\` cannot be written as JSON Schema: ${reason}`, { cause: error });
+    throw new TypeError(`\`${key}\` cannot be converted to JSON Schema: ${reason}`, { cause: error });
   }
   if ((written as { type?: unknown } | null)?.type !== "object") {
     throw new TypeError(`\`${key}\` must be the schema of an object.`);
@@ -71,7 +71,7 @@ const stepOf = (step: PropertyKey | { readonly key: PropertyKey }): string =>
 const describeIssue = ({ path = [], message }: StandardIssue): string =>
   `${path.map((step) => `/${stepOf(step)}`).join("")} ${message}`.trim();
 
-/** What the schema makes of a value. Throws an error whose message names the place of each fault. */
+/** Parses a value with the schema. Throws an error whose message has the place of each issue. */
 export async function parseWith<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,

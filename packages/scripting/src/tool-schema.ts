@@ -1,7 +1,7 @@
 import type { ToolDefinition } from "./definitions.ts";
 import type { ObjectSchema } from "./mcp.ts";
 
-/** A definition whatever its arguments are. */
+/** A definition with any arguments. */
 export type AnyTool = ToolDefinition<never>;
 
 type Data = Record<string, unknown>;
@@ -10,7 +10,7 @@ const isObject = (value: unknown): value is Data =>
 
 const written = new WeakMap<object, ObjectSchema>();
 
-/** The JSON Schema of a tool's arguments, also where its definition has the short `parameters`. The same each time. */
+/** The JSON Schema of a tool's arguments, also for the short `parameters`. The same object each time. */
 export function inputSchemaOf({ inputSchema, parameters = {} }: AnyTool): ObjectSchema {
   if (inputSchema !== undefined) return inputSchema;
   const schema = written.get(parameters) ?? fromParameters(parameters);
@@ -29,7 +29,7 @@ function fromParameters(parameters: NonNullable<AnyTool["parameters"]>): ObjectS
   return required.length > 0 ? { ...schema, required } : schema;
 }
 
-/** A copy of a value with the defaults of its schema filled in, in objects and what they hold. */
+/** A copy of a value with the schema's defaults filled in, at every level. */
 export function fillDefaults(schema: unknown, value: unknown): unknown {
   if (!isObject(schema)) return value;
   if (Array.isArray(value)) return value.map((item) => fillDefaults(schema.items, item));
@@ -45,7 +45,7 @@ export function fillDefaults(schema: unknown, value: unknown): unknown {
   return Object.fromEntries(filled);
 }
 
-/** The values of a tool's options where no user has set them. */
+/** The default values of a tool's options. */
 export const defaultOptionsOf = ({ options }: AnyTool): Readonly<Data> =>
   Object.freeze(
     Object.fromEntries(

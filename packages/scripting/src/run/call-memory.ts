@@ -4,7 +4,7 @@ import type { CallToolResult } from "../results.ts";
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A call's view of the session's memory: what the call was told, and over it what it writes. */
+/** A call's view of the session's memory: the values sent with the call, and its own writes over them. */
 export class CallMemory implements SessionMemory {
   readonly #known: ReadonlyMap<string, unknown>;
   readonly #written = new Map<string, string | undefined>();
@@ -19,7 +19,7 @@ export class CallMemory implements SessionMemory {
 
   set(name: string, value: string): void {
     if (typeof name !== "string" || typeof value !== "string") {
-      throw new TypeError("Memory holds texts by keys that are texts.");
+      throw new TypeError("Keys and values of memory must be strings.");
     }
     this.#written.set(name, value);
   }
@@ -31,8 +31,8 @@ export class CallMemory implements SessionMemory {
   }
 
   /**
-   * The result with the writes in its metadata, if it is a success. What it says there itself counts more, so far as it is
-   * of the right type: handlers write it, too.
+   * Adds the writes to the metadata of a successful result. Valid entries that the handler itself set there take
+   * precedence.
    */
   writeBack(result: CallToolResult): CallToolResult {
     if (result.isError === true || this.#written.size === 0) return result;

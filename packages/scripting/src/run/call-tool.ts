@@ -7,8 +7,8 @@ import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../
 import { CallMemory } from "./call-memory.ts";
 import type { Check } from "./check-value.ts";
 
-/** What a call needs of the server it comes to. */
-export interface CallMeans {
+/** What a call needs from its server. */
+export interface CallServices {
   signal: AbortSignal;
   check: Check;
   log(level: LogLevel, data: unknown): Promise<void>;
@@ -28,7 +28,7 @@ function toLogData(data: unknown): unknown {
     const json: string | undefined = JSON.stringify(data instanceof Error ? data.message : data);
     return json === undefined ? null : (JSON.parse(json) as unknown);
   } catch {
-    return "(something that JSON cannot hold)";
+    return "(not representable as JSON)";
   }
 }
 
@@ -43,19 +43,22 @@ const levels: ReadonlySet<string> = new Set<LogLevel>([
   "emergency",
 ]);
 
-/** Throws what a handler then sees if it tells its progress in something else than numbers, as it does under a host. */
+/** Throws a `TypeError` for the handler if its progress has other types, as a host does. */
 function checkProgress(done: unknown, total: unknown, message: unknown): void {
   const isRight =
     Number.isFinite(done) &&
     (total === undefined || Number.isFinite(total)) &&
     ["undefined", "string"].includes(typeof message);
-  if (!isRight) throw new TypeError("Progress is told as progress(number, number?, string?).");
+  if (!isRight)
+    throw new TypeError(
+      "Call progress with a number, optionally the total (a number) and a message (a string).",
+    );
 }
 
-/** The context of a handler. `isOver` ends it: nothing that is done with it afterwards reaches the host. */
+/** The context of a handler. After `isOver` returns true, the context no longer reaches the host. */
 function createContext(
   tool: AnyTool,
-  { signal, log, progress }: CallMeans,
+  { signal, log, progress }: CallServices,
   { call, memory, isOver }: { call: TrailblazeCall | undefined; memory: CallMemory; isOver: () => boolean },
 ): ToolContext {
   const client = clientFrom(call, { signal });
@@ -64,7 +67,7 @@ function createContext(
     signal,
     options: defaultOptionsOf(tool),
     log: (level: LogLevel, data: unknown) => {
-      // No client takes a level that MCP does not have.
+      // Clients reject levels that MCP does not have.
       if (!isOver()) log(levels.has(level) ? level : "info", toLogData(data)).catch(ignore);
     },
     progress: async (done: number, total?: number, message?: string) => {
@@ -80,21 +83,25 @@ function createContext(
   });
 }
 
-/** Carries out a `tools/call`: checks the arguments, runs the handler, hands its writes to memory back. Never rejects. */
-export async function callTool(tool: AnyTool, params: CallParams, means: CallMeans): Promise<CallToolResult> {
+/** Executes a `tools/call`: validates the arguments, runs the handler, returns its writes to memory. Never rejects. */
+export async function callTool(
+  tool: AnyTool,
+  params: CallParams,
+  services: CallServices,
+): Promise<CallToolResult> {
   const given = params.arguments ?? {};
   const call = contextFrom(given, params);
   const schema = inputSchemaOf(tool);
   const args = fillDefaults(schema, withoutContext(given)) as Record<string, unknown>;
-  const fault = means.check(schema, args);
-  if (fault !== undefined) return failed(`Invalid arguments: ${fault}`);
+  const fault = services.check(schema, args);
+  if (fault !== undefined) return failed(`Invalid arguments for ${JSON.stringify(tool.name)}: ${fault}`);
   const memory = new CallMemory(call?.memory ?? {});
   let hasEnded = false;
-  const context = createContext(tool, means, { call, memory, isOver: () => hasEnded });
+  const context = createContext(tool, services, { call, memory, isOver: () => hasEnded });
   const envelope = call && { memory: call.memory, device: call.device };
   const result = await runHandler(tool, args, { context, envelope });
   hasEnded = true;
-  return memory.writeBack(checkOutput(tool, result, means.check));
+  return memory.writeBack(checkOutput(tool, result, services.check));
 }
 
 function checkOutput({ outputSchema }: AnyTool, result: CallToolResult, check: Check): CallToolResult {
@@ -105,5 +112,5 @@ function checkOutput({ outputSchema }: AnyTool, result: CallToolResult, check: C
   }
   const fault = check(outputSchema, result.structuredContent);
   if (fault === undefined) return result;
-  return failed(`The tool's structuredContent breaks its outputSchema: ${fault}`);
+  return failed(`The tool's structuredContent does not match its outputSchema: ${fault}`);
 }

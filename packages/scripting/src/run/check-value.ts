@@ -1,12 +1,12 @@
-/** What of the SDK's validator is used here. */
+/** The part of the SDK's validator that is used here. */
 interface Validator {
   getValidator(schema: object): (value: unknown) => { valid: boolean; errorMessage?: string | undefined };
 }
 
-/** What is wrong with a value, naming the place; `undefined` if nothing is. */
+/** Why a value does not match a schema, with the place; `undefined` if it does. */
 export type Check = (schema: object, value: unknown) => string | undefined;
 
-/** Compiles each schema once. A schema that cannot be used is at fault itself, and says so. */
+/** Compiles each schema once. For an invalid schema, each check returns the reason. */
 export function createChecker(validator: Validator): Check {
   const compiled = new WeakMap<object, ReturnType<Validator["getValidator"]>>();
   return (schema, value) => {
@@ -25,14 +25,14 @@ export function createChecker(validator: Validator): Check {
   };
 }
 
-/** Without the names that the validator would look up, or keep: drafts it does not know, and ids used twice. */
+/** The schema without `$schema` and `$id`: the validator rejects unknown drafts and repeated ids. */
 function withoutNames(schema: object): object {
   const { $schema: _, $id: __, ...rest } = schema as { $schema?: unknown; $id?: unknown };
   return rest;
 }
 
-/** In the words of a host. The validator begins each place with `data`, which nobody who called the tool knows of. */
-function describe(message = "it does not fit its schema"): string {
+/** The message in the host's form. The validator starts each place with `data`, which callers do not know. */
+function describe(message = "it does not match its schema"): string {
   const parts = message.split(", ").map((part) => {
     const here = part.replace(/^data(?=[/ ])/, "").trim();
     return here.replace(/^(\/\S*)? ?must have required property '(.+)'$/, "$1/$2 is required");

@@ -1,4 +1,4 @@
-/** The parts of the MCP SDK that a server needs, loaded when one is started. */
+/** Loads the parts of the MCP SDK that a server needs. */
 export async function loadSdk() {
   try {
     const [{ Server }, { StdioServerTransport }, types, { AjvJsonSchemaValidator }] = await Promise.all([
@@ -12,6 +12,6 @@ export async function loadSdk() {
     const { code, message } = cause as { code?: string; message?: string };
     const isMissing = code === "ERR_MODULE_NOT_FOUND" || code === "ERR_PACKAGE_PATH_NOT_EXPORTED";
     if (!isMissing || !message?.includes("@modelcontextprotocol/sdk")) throw cause;
-    throw new Error("run() needs the MCP SDK: declare @modelcontextprotocol/sdk in dependencies", { cause });
+    throw new Error("run() requires the MCP SDK: add @modelcontextprotocol/sdk to dependencies", { cause });
   }
 }

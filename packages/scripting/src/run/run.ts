@@ -2,13 +2,13 @@ import { reserveStdout } from "./reserve-stdout.ts";
 import type { ServerOfTools } from "./serve-tools.ts";
 
 /**
- * Makes the running file an MCP server over stdio: under Trailblaze a subprocess server with the session's context,
- * under any other MCP client a server like others. Whatever is printed from now on goes to stderr. Resolves when the
- * client has gone, and sees to it that the process then ends. Needs `@modelcontextprotocol/sdk` installed. Rejects if
- * that is missing, or a definition cannot be served.
+ * Turns the running file into an MCP server over stdio: a subprocess server with the session's context under
+ * Trailblaze, a standard server under other MCP clients. Everything that is printed goes to stderr. Resolves when the
+ * client has disconnected, and then ends the process. Requires `@modelcontextprotocol/sdk`. Rejects if that is missing
+ * or a definition is invalid.
  */
 export async function run(server: ServerOfTools): Promise<void> {
-  // Before anything else: what the SDK or a tool prints must not reach the protocol.
+  // First, because the SDK or a tool may print when it is loaded.
   const write = reserveStdout(process.stdout, process.stderr);
   const { serveTools } = await import("./serve-tools.ts");
   await serveTools(server, write);

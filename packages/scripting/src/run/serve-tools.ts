@@ -8,37 +8,39 @@ import { createChecker } from "./check-value.ts";
 import { loadSdk } from "./load-sdk.ts";
 import type { Write } from "./reserve-stdout.ts";
 
-/** A server of tools, as `run` takes it. */
+/** The argument of `run`: a server and its tools. */
 export interface ServerOfTools {
-  /** Of the server, as clients see it. */
+  /** The server's name for clients. */
   name: string;
   version: string;
-  /** What `defineTool` returns, or definitions whose handlers are functions. */
+  /** Results of `defineTool`, or definitions whose handlers are functions. */
   tools: readonly AnyTool[];
 }
 
-/** How long calls under way have to end, after the client has gone. */
+/** How long open calls may take after the client has disconnected. Milliseconds. */
 const graceMs = 1000;
 
-/** What types do not keep from JavaScript. Throws a `TypeError`: at once, not when a client asks what there is. */
+/** Checks what types cannot check in JavaScript, at the start. Throws a `TypeError`. */
 function checkServer(server: unknown): void {
   const { name, version, tools } = (server ?? {}) as Partial<Record<keyof ServerOfTools, unknown>>;
   for (const [key, value] of Object.entries({ name, version })) {
-    if (typeof value !== "string" || value === "") throw new TypeError(`run() needs \`${key}\`, a text.`);
+    if (typeof value !== "string" || value === "")
+      throw new TypeError(`run() requires \`${key}\`, a string.`);
   }
-  if (!Array.isArray(tools)) throw new TypeError("run() needs `tools`, a list.");
+  if (!Array.isArray(tools)) throw new TypeError("run() requires `tools`, an array.");
 }
 
 function checkTool(tool: AnyTool): void {
   handlerOf(tool);
   const name: unknown = tool.name;
-  if (typeof name !== "string" || name === "") throw new TypeError("The name of a tool must be a text.");
+  if (typeof name !== "string" || name === "")
+    throw new TypeError("The name of a tool must be a non-empty string.");
   for (const key of ["inputSchema", "outputSchema"] as const) {
     const schema: unknown = tool[key];
     if (schema === undefined) continue;
     const what = `\`${key}\` of ${JSON.stringify(name)}`;
     if (isStandardSchema(schema)) {
-      throw new TypeError(`${what} is a library's schema, which defineTool writes as JSON Schema.`);
+      throw new TypeError(`${what} is a library's schema: use defineTool, which converts it to JSON Schema.`);
     }
     if ((schema as { type?: unknown } | null)?.type !== "object" && key === "inputSchema") {
       throw new TypeError(`${what} must be a JSON Schema of type object.`);
@@ -50,13 +52,13 @@ function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
   const byName = new Map<string, AnyTool>();
   for (const tool of tools) {
     checkTool(tool);
-    if (byName.has(tool.name)) throw new Error(`Two tools are called ${JSON.stringify(tool.name)}.`);
+    if (byName.has(tool.name)) throw new Error(`Two tools have the name ${JSON.stringify(tool.name)}.`);
     byName.set(tool.name, tool);
   }
   return byName;
 }
 
-/** As `tools/list` answers it. */
+/** The entry of a tool in `tools/list`. */
 const advertise = (tool: AnyTool) => ({
   name: tool.name,
   ...(tool.title === undefined ? {} : { title: tool.title }),
@@ -67,7 +69,7 @@ const advertise = (tool: AnyTool) => ({
   ...(tool._meta === undefined ? {} : { _meta: tool._meta }),
 });
 
-/** Serves over stdio until the client has gone. */
+/** Serves over stdio until the client disconnects. */
 export async function serveTools(given: ServerOfTools, write: Write): Promise<void> {
   checkServer(given);
   const { name, version, tools } = given;
@@ -75,7 +77,7 @@ export async function serveTools(given: ServerOfTools, write: Write): Promise<vo
   const { Server, StdioServerTransport, types, AjvJsonSchemaValidator } = await loadSdk();
   const server = new Server({ name, version }, { capabilities: { tools: {}, logging: {} } });
   const check = createChecker(new AjvJsonSchemaValidator());
-  // Tools that are of no use without a session are not shown to clients that have none.
+  // Tools that require a session are hidden from clients without one.
   const isInSession = process.env.TRAILBLAZE_SESSION_ID !== undefined;
   const shown = [...byName.values()].filter(
     ({ _meta }) => isInSession || _meta?.["trailblaze/requiresContext"] !== true,
@@ -118,18 +120,18 @@ export async function serveTools(given: ServerOfTools, write: Write): Promise<vo
   await isOver;
   await Promise.race([Promise.allSettled(underWay), waitAtMost(graceMs)]);
   await server.close();
-  // What a handler left running must not keep the process from ending.
+  // Timers and connections of a handler must not keep the process running.
   setTimeout(() => process.exit(), graceMs).unref();
 }
 
 /**
- * What a handler throws late, from a timer or as a rejection that nobody handles, is told on stderr: under a host it ends
- * nothing, and here it would end every call that is under way. Who handles such errors already goes on doing so.
+ * Reports late errors of handlers, from timers or unhandled rejections, on stderr. They would otherwise end the process
+ * and every open call, which they do not under a host. Existing listeners still run.
  */
 function outliveLateErrors(): void {
   if (process.listenerCount("uncaughtException") > 0) return;
   process.on("uncaughtException", (thrown) => {
-    process.stderr.write(`Thrown late, and handled by nobody: ${inspect(thrown)}\n`);
+    process.stderr.write(`Uncaught error after a call has ended: ${inspect(thrown)}\n`);
   });
 }
 

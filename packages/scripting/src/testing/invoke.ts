@@ -7,7 +7,7 @@ import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../
 import { createMockContext, type MockContext } from "./mock-context.ts";
 
 export interface InvokeOptions {
-  /** Default: `createMockContext()`, with the defaults of the tool's options. */
+  /** Default: `createMockContext()` with the defaults of the tool's options. */
   context?: HandlerContext;
   /** Answers the handler's calls of other tools. Default: the context's. */
   client?: TrailblazeClient;
@@ -26,14 +26,14 @@ function prepareContext(tool: AnyTool, { context, client }: InvokeOptions): Hand
       });
 }
 
-/** `_trailblazeContext`, as the host makes it for a handler in its process. */
+/** `_trailblazeContext`, as the host creates it for a handler in its process. */
 function envelopeOf({ device, ...context }: HandlerContext) {
   if (device === undefined) return undefined;
   const memory = (context as Partial<MockContext>).remembered?.() ?? {};
   return { memory, device };
 }
 
-/** Takes back what a handler wrote to the memory of a mock: it counts only if the call succeeds. */
+/** Undoes a handler's writes to a mock's memory, which take effect only if the call succeeds. */
 function forgetWrites(
   { memory, remembered }: Partial<MockContext>,
   before: Readonly<Record<string, string>>,
@@ -43,10 +43,10 @@ function forgetWrites(
 }
 
 /**
- * Runs a tool as a host does, without one: fills in defaults, calls its handler, and makes a result of what it returns
- * or throws. Arguments are checked by a library's schema if the tool has one; of JSON Schema only `required` is looked
- * at, the rest is the host's. What the handler wrote to a mock's memory is taken back if it fails. Never rejects for what the handler does; a definition whose handler is a reference is a
- * `TypeError`.
+ * Runs a tool as a host does: fills in defaults, calls its handler, and converts what it returns or throws. Validates
+ * arguments with a library's schema if the tool has one; of a JSON Schema, it checks only `required`. If the handler
+ * fails, its writes to a mock's memory are undone. Never rejects because of the handler; throws a `TypeError` for a
+ * definition whose handler is a reference.
  */
 export async function invoke<Tool extends AnyTool>(
   tool: Tool,

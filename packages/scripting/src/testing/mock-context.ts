@@ -3,11 +3,11 @@ import type { TrailblazeDevice } from "../context.ts";
 import type { HandlerContext, LogLevel, SessionMemory, ToolContext } from "../handlers.ts";
 import { createMockClient } from "./mock-client.ts";
 
-/** What is to differ from a session with a web browser, empty memory, no options and no other tools. */
+/** Changes to the default: a session with a web browser, empty memory, no options and no other tools. */
 export interface MockContextOverrides {
   /**
-   * `false`: as outside a session, under another MCP client. Then there is no device, memory or id, and calls of other
-   * tools reject unless a `client` is given.
+   * `false`: outside a session, under another MCP client. Then there are no device, memory and ids, and calls of other
+   * tools reject unless a `client` is passed.
    */
   inSession?: boolean;
   /** Parts of the device; `null` for a session without one. */
@@ -20,17 +20,17 @@ export interface MockContextOverrides {
   invocationId?: string;
 }
 
-/** A handler's context that remembers what is done with it. */
+/** A handler's context that records its use. */
 export type MockContext = ToolContext & {
   /** What the handler logged, in order. */
   readonly logs: readonly { readonly level: LogLevel; readonly data: unknown }[];
-  /** What the handler told of its progress, in order. */
+  /** The progress that the handler reported, in order. */
   readonly steps: readonly {
     readonly progress: number;
     readonly total?: number;
     readonly message?: string;
   }[];
-  /** What is in memory now, also outside a session (empty there). */
+  /** The current memory; empty outside a session. */
   readonly remembered: () => Record<string, string>;
 };
 
@@ -45,14 +45,14 @@ function createMemory(entries: Map<string, string>): SessionMemory {
   return {
     get: (name) => entries.get(name),
     set: (name, value) => {
-      if (typeof value !== "string") throw new TypeError("Memory holds texts by keys that are texts.");
+      if (typeof value !== "string") throw new TypeError("Keys and values of memory must be strings.");
       entries.set(name, value);
     },
     delete: (name) => entries.delete(name),
   };
 }
 
-/** A context as a handler gets it in a session, without a session. */
+/** Creates a context like that of a handler in a session. */
 export function createMockContext(overrides: MockContextOverrides = {}): MockContext {
   const { inSession = true, device = {}, memory = {}, options = {} } = overrides;
   const { client = inSession ? createMockClient() : createOutsideClient() } = overrides;
