@@ -19,12 +19,12 @@ const largestPeerTrees: Readonly<Record<Layout, number>> = { npm: 5000, pnpm: 10
 const peerRounds = 3;
 
 type Way = "floor" | "discoverPacks" | "fastGlob" | "arborist";
-/** The search alone, and with the loading of its modules; each as wall time and as user and system time. */
+/** The search alone, and including the loading of its modules; each as wall time and as user and system time. */
 type Metric = "call" | "whole" | "callCpu" | "wholeCpu";
 
 const worker = fileURLToPath(new URL("support/discovery-worker.mjs", import.meta.url));
 
-/** One search in a fresh process, which measures itself; the start of Node is not part of it. */
+/** One search in a new process, which measures itself, without the start of Node. */
 function search(way: Way, { path, packages, packs }: Tree): Sample<Metric> {
   const { stdout } = runTimed(process.execPath, [worker, way, path], { cwd: path });
   const { count, ...sample } = JSON.parse(stdout) as { count: number } & Sample<Metric>;
@@ -68,7 +68,7 @@ function measureGrowth(layout: Layout, smaller: Tree, larger: Tree, options: Ben
   return [layout, formatRatio(ratio), formatAim(ratio, growthAim)];
 }
 
-/** Discovery against the floor and its peers, in trees of npm's and pnpm's layout. */
+/** Discovery against the floor and its peers, in trees with the layouts of npm and pnpm. */
 export async function benchDiscovery(options: BenchmarkOptions): Promise<void> {
   await withTemporaryTrees((makeTree) => {
     const rows: string[][] = [];

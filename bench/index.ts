@@ -14,7 +14,7 @@ const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<voi
   ["validation", benchValidation],
 ]);
 
-// Node 20 reads these certificates at every start, which can take longer than all that is measured here.
+// Node 20 reads these certificates at every start, which can take longer than everything measured here.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
 const { names, options } = readCommandLine(process.argv.slice(2));

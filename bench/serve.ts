@@ -17,7 +17,7 @@ const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 
 const inputSchema = { type: "object", properties: { text: { type: "string" } } };
 
-/** A pack with a tool, and a bundle with an entry that hands its argument to the same handler. */
+/** A pack with a tool, and a bundle with an entry that passes its argument to the same handler. */
 function writePack(folder: string): void {
   const files: Readonly<Record<string, unknown>> = {
     "package.json": {
@@ -56,14 +56,14 @@ async function connect(args: readonly string[], cwd: string): Promise<Client> {
   return client;
 }
 
-/** Up to the first list of tools. */
+/** Starts a server and lists its tools once. */
 async function start(args: readonly string[], cwd: string): Promise<Client> {
   const client = await connect(args, cwd);
   await client.listTools();
   return client;
 }
 
-/** A pack that is served, against the SDK's bare server with the same tool; both are driven by the SDK's client. */
+/** A served pack against the SDK's bare server with the same tool, both called by the SDK's client. */
 export async function benchServe({ rounds }: BenchmarkOptions): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
   try {

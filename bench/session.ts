@@ -31,7 +31,7 @@ const toolDefinition = {
   handler: "./tool.js#echo",
 };
 
-/** A project that is a pack itself, with one tool that runs in the process. */
+/** A project that is itself a pack, with one tool that runs in the process. */
 function writeProject(folder: string): void {
   mkdirSync(join(folder, "trailblaze/tools"), { recursive: true });
   const manifest = { name: "measured", version: "1.0.0", type: "module", trailblaze: { tools: ["local"] } };
@@ -95,7 +95,7 @@ async function benchStart(openSession: typeof OpenSession, cwd: string, rounds: 
   printTable(["servers", "session ÷ one after the other", "aim", "÷ raw, all at once", "aim"], rows);
 }
 
-/** Whole commands that start a server, list its tools and stop it again. The peer is installed for the run. */
+/** Whole commands that start a server, list its tools and stop it. The peer is installed for the run. */
 async function benchCommand(cwd: string, rounds: number): Promise<void> {
   const folder = join(cwd, "peer");
   mkdirSync(folder);
@@ -191,7 +191,7 @@ async function benchInProcess(openSession: typeof OpenSession, cwd: string, roun
 }
 
 const countDescriptors = () => readdirSync("/proc/self/fd").length;
-/** Sessions opened and closed one after the other: what is left of them. */
+/** Opens and closes sessions one after the other, and measures what remains. */
 async function benchChurn(openSession: typeof OpenSession, cwd: string): Promise<void> {
   const open = async () => (await openSession({ cwd, config: configOf(0, join(cwd, "logs")) })).close();
   await open();
@@ -213,7 +213,7 @@ async function benchChurn(openSession: typeof OpenSession, cwd: string): Promise
   );
 }
 
-/** Sessions against the least that could do the same, in this process; servers are the SDK's. */
+/** Sessions against the minimal equivalent, in this process; servers are the SDK's. */
 export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> {
   const { openSession } = (await import(built.href)) as { openSession: typeof OpenSession };
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));

@@ -20,7 +20,7 @@ const repository = fileURLToPath(new URL("..", import.meta.url));
 const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 const floor = fileURLToPath(new URL("support/read-every-manifest.cjs", import.meta.url));
 
-/** Measures whole processes in a folder, Node's own start and end included. */
+/** Measures whole processes in a folder, including Node's own start and exit. */
 function processes(cwd: string, cpu: boolean, commandLines: Readonly<Record<string, readonly string[]>>) {
   return Object.fromEntries(
     Object.entries(commandLines).map(([name, args]) => {
@@ -45,7 +45,7 @@ function compareWithNode(tree: string, { rounds, cpu }: BenchmarkOptions) {
   return (name: string) => compareRounds(measured, name, "node", "time");
 }
 
-/** Against npm, asked for the same. */
+/** Compares with the equivalent npm query. */
 function compareWithNpm(npm: string, tree: string, { cpu }: BenchmarkOptions) {
   const contestants = processes(tree, cpu, {
     npm: [npm, "query", "[trailblaze]", "--no-update-notifier"],
@@ -65,7 +65,7 @@ function formatNodeRow(packages: number, aim: number, tree: string, options: Ben
   ];
 }
 
-/** The command's whole run against that of a Node that does nothing, and of npm asked for the same. */
+/** The whole command against a Node process that does nothing, and against the equivalent npm query. */
 export async function benchStartup(options: BenchmarkOptions): Promise<void> {
   const npm = process.env.npm_execpath;
   const npmRows: string[][] = [];

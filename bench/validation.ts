@@ -15,7 +15,7 @@ const floor = fileURLToPath(new URL("support/read-definitions.cjs", import.meta.
 const checker = fileURLToPath(new URL("support/check-definitions.mjs", import.meta.url));
 const publint = fileURLToPath(new URL("../node_modules/publint/src/cli.js", import.meta.url));
 
-/** A pack whose tools are all data, with one module for their handlers. */
+/** Writes a pack whose tools are data, with one module for their handlers. */
 function writePack(folder: string, tools: number): void {
   const names = Array.from({ length: tools }, (_, index) => `tool${index}`);
   const manifest = {
@@ -51,7 +51,7 @@ function writePack(folder: string, tools: number): void {
   }
 }
 
-/** Loading the validators, parsing and checking against parsing alone, both inside a fresh process. */
+/** Loading the validators, parsing and checking against parsing alone, both in a new process. */
 function compareChecking(folder: string, { rounds, cpu }: BenchmarkOptions) {
   const run = (way: string) => () => {
     const { stdout } = runTimed(process.execPath, [checker, way, "trailblaze/tools"], { cwd: folder, cpu });

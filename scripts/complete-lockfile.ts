@@ -1,5 +1,5 @@
-// Adds to package-lock.json the optional packages of other platforms that npm left out because the registry at hand
-// lacks them. Without them `npm ci` refuses the lockfile. `npx tsx scripts/complete-lockfile.ts`
+// Adds optional packages of other platforms to package-lock.json that npm omitted because the registry lacks them. Without
+// them, `npm ci` rejects the lockfile. `npx tsx scripts/complete-lockfile.ts`
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,14 +16,14 @@ export interface Lockfile {
 }
 
 export interface MissingPackage {
-  /** Where npm would put it. */
+  /** Where npm would install it. */
   place: string;
   version: string;
-  /** What asks for it. */
+  /** The package that depends on it. */
   dependant: LockedPackage;
 }
 
-/** The places where Node looks for a package that is asked for at a place, nearest first. */
+/** The places where Node looks for a package from another place, nearest first. */
 function* lookUp(place: string, name: string): Generator<string> {
   for (let current = place; ; current = dirname(current)) {
     if (current === "." || current === "") return yield `node_modules/${name}`;
@@ -31,7 +31,7 @@ function* lookUp(place: string, name: string): Generator<string> {
   }
 }
 
-/** Optional dependencies that the lockfile has no entry for. */
+/** Optional dependencies without an entry in the lockfile. */
 export function findMissingPackages({ packages }: Lockfile): MissingPackage[] {
   const missing = new Map<string, MissingPackage>();
   for (const [place, dependant] of Object.entries(packages)) {
@@ -57,7 +57,7 @@ const systems = [
 ];
 const processors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "x64"];
 
-/** What such a package runs on, told from its name: `@scope/binding-linux-arm64-musl`. */
+/** The platform of such a package, from its name: `@scope/binding-linux-arm64-musl`. */
 function describePlatform(place: string): Record<string, string[]> {
   const words = place.split(/[/-]/);
   const pick = (known: readonly string[]) => words.filter((word) => known.includes(word));
@@ -72,7 +72,7 @@ function describePlatform(place: string): Record<string, string[]> {
   return platform;
 }
 
-/** The lockfile with an entry for each of them. */
+/** The lockfile with entries for all of them. */
 export function completeLockfile(lockfile: Lockfile): Lockfile {
   const packages = { ...lockfile.packages };
   for (const { place, version, dependant } of findMissingPackages(lockfile)) {

@@ -1,6 +1,6 @@
-// What docs/conformance.md promises, and whether a run of the suite agrees with it.
+// The scenarios in docs/conformance.md, and whether a run of the suite matches them.
 
-/** A scenario as a table of the page has it. */
+/** A scenario in a table of the page. */
 export interface PromisedScenario {
   name: string;
   isLeftOut: boolean;
@@ -21,9 +21,9 @@ export interface JudgedScenario {
   result: "passed" | "failed" | "not run";
   /** Number of checks that succeeded. */
   successes: number;
-  /** What the suite found wrong, in its own words. */
+  /** Messages of the suite's failed checks. */
   complaints: readonly string[];
-  /** How page and run disagree; undefined where they agree. */
+  /** How page and run differ; `undefined` if they match. */
   fault: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function readConformancePage(markdown: string): PromisedScenario[] {
   return promised;
 }
 
-/** A warning counts as failing: what a server ought to do, a scenario that passes does. */
+/** A warning counts as a failure: a scenario must also meet recommendations. */
 function judgeChecks(checks: readonly SuiteCheck[] | undefined) {
   if (checks === undefined) return { result: "not run" as const, successes: 0, complaints: [] };
   const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
@@ -67,7 +67,7 @@ function findFault(
   return result === "failed" ? "it has to pass" : undefined;
 }
 
-/** Every scenario that the suite or the page knows, in the suite's order. */
+/** Every scenario of the suite or the page, in the suite's order. */
 export function judgeRun(
   promised: readonly PromisedScenario[],
   suite: readonly string[],

@@ -1,6 +1,5 @@
-// MCP's own conformance suite against a pack that `trailblaze start` serves over HTTP: `npm run conformance`, which
-// builds only if nothing is built. What must pass and what is left out is what docs/conformance.md says; the run fails
-// where the two differ, in either direction.
+// Runs MCP's conformance suite against a pack that `trailblaze start` serves over HTTP: `npm run conformance`, which builds
+// only if there is no build. docs/conformance.md says what must pass and what is excluded; the run fails if it differs.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -29,10 +28,10 @@ async function listScenarios(): Promise<string[]> {
   return [...listing.matchAll(/^ +- (\S+)$/gm)].flatMap(([, name]) => name ?? []);
 }
 
-/** Runs the scenarios one after the other, in one process of the suite; their checks by their names. */
+/** Runs the scenarios one after the other, in one process of the suite; returns their checks by name. */
 async function runScenarios(url: string, results: string): Promise<Map<string, SuiteCheck[]>> {
   const args = [suite, "server", "--url", url, "--suite", "all", "--output-dir", results];
-  // Its exit code says that something failed, which the checks say better.
+  // The exit code only says that something failed; the checks say what.
   await runProcess(process.execPath, args, { cwd: pack, env, timeoutMs: 90_000 });
   const checks = new Map<string, SuiteCheck[]>();
   for (const folder of readdirSync(results)) {

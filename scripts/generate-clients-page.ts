@@ -1,12 +1,12 @@
-// Makes docs/clients.md from the records of clients. A test compares it; `npx vitest run test/install/clients-page -u`
-// writes it.
+// Generates docs/clients.md from the records of clients. A test compares it; `npx vitest run test/install/clients-page -u`
+// updates it.
 import type { ClientRecord, PathTemplates } from "../src/install/clients/client.ts";
 import { clients } from "../src/install/clients/index.ts";
 
 const code = (text: string) => `\`${text}\``;
 const joinPaths = (paths: PathTemplates) => paths.map(code).join(" or ");
 
-/** The paths of a client, those that systems share said once. */
+/** The paths of a client; a path that systems share is listed once. */
 function describeUserFile({ user }: ClientRecord): string {
   const systems = { Linux: user.linux, macOS: user.darwin, Windows: user.win32 };
   const byPath = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-// Makes docs/reference.md from the schemas. A test compares it; `npx vitest run test/docs/reference -u` writes it.
+// Generates docs/reference.md from the schemas. A test compares it; `npx vitest run test/docs/reference -u` updates it.
 import { z } from "zod";
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { expectedOf, isMetaKey, metaKeys } from "../src/extension-schema/meta-keys.ts";
@@ -8,12 +8,12 @@ type JsonSchema = Record<string, unknown>;
 
 const code = (text: string) => `\`${text}\``;
 
-/** A bar would end the cell. */
+/** A vertical bar would end the cell. */
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
 const plural: Readonly<Record<string, string>> = { string: "strings", object: "objects" };
 
-/** What a value must be, in words: the schema's title where it has one. */
+/** The type of a value: the schema's title if it has one. */
 function describeType({ title, enum: values, const: value, anyOf, type, items }: JsonSchema): string {
   if (typeof title === "string") return title;
   if (Array.isArray(values)) return values.map((one) => code(String(one))).join(" or ");

@@ -1,6 +1,6 @@
-// Makes from the meta-schemas of JSON Schema, as ajv ships them, what the check of a pack's schemas runs: for each
-// keyword of each draft a validator of its value, and where in that value there are schemas again. A schema is then
-// checked one level at a time, so that neither its depth nor the number of its keywords costs more than it must.
+// Generates the validators for a pack's schemas from the meta-schemas in ajv: for each keyword of each draft a validator
+// of its value, and where the value contains schemas again. A schema is then checked level by level, so that the cost
+// grows only linearly with its depth and its keywords.
 import { Ajv, type AnySchemaObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import standaloneCode from "ajv/dist/standalone/index.js";
@@ -8,7 +8,7 @@ import { isRecord } from "../src/data/parse-json.ts";
 
 type JsonSchema = Record<string, unknown>;
 
-/** Where a keyword's value holds schemas: it is one, a list of them, or an object of them. */
+/** Where a keyword's value has schemas: it is one, an array of them, or an object of them. */
 type Place = "itself" | "list" | "object";
 
 const vocabularies = [
@@ -27,10 +27,10 @@ const metaSchemas = {
   draft07: ["http://json-schema.org/draft-07/schema"],
 };
 
-/** What a schema looks like on its own level. */
+/** A schema on its own level. */
 const anySchema = { type: ["object", "boolean"] };
 
-/** Words for people, and what a meta-schema only recommends. */
+/** Annotations, and keywords that a meta-schema only recommends. */
 const dropped: ReadonlySet<string> = new Set(["format", "default", "deprecated", "$comment"]);
 
 const known = [new Ajv2020(), new Ajv()];
@@ -43,7 +43,7 @@ function findMetaSchema(id: string): AnySchemaObject {
   throw new Error(`ajv brings no ${id}`);
 }
 
-/** Follows a `$ref` inside the meta-schemas. */
+/** Resolves a `$ref` inside the meta-schemas. */
 function dereference(reference: string, base: string): { value: unknown; base: string } {
   const { href, hash } = new URL(reference, base);
   const owner = href.slice(0, href.length - hash.length);
@@ -52,10 +52,10 @@ function dereference(reference: string, base: string): { value: unknown; base: s
   return { value, base: owner };
 }
 
-/** Rules for lists of anything, each once; that is left to the check. */
+/** Rules for arrays with unique entries, which the check itself tests. */
 const withUniqueEntries = new WeakSet<object>();
 
-/** The rule for one keyword's value, by itself: references resolved, schemas in it only told from other values. */
+/** The rule for one keyword's value: references are resolved, and schemas in it become `anySchema`. */
 function isolate(rule: unknown, base: string): unknown {
   if (Array.isArray(rule)) return rule.map((one) => isolate(one, base));
   if (!isRecord(rule)) return rule;
@@ -70,14 +70,14 @@ function isolate(rule: unknown, base: string): unknown {
   }
   const kept = Object.entries(rule).filter(([key]) => !dropped.has(key));
   const isolated: JsonSchema = Object.fromEntries(kept.map(([key, value]) => [key, isolate(value, base)]));
-  // Names that must be regular expressions: all that was said of them was a format.
+  // Names that must be regular expressions: the meta-schema only has a format for that.
   if (isRecord(isolated.propertyNames) && Object.keys(isolated.propertyNames).length === 0) {
     delete isolated.propertyNames;
   }
   if (isolated.uniqueItems === true && isRecord(isolated.items)) {
     if (isolated.items.enum !== undefined) isolated.items.type = "string";
   } else if (isolated.uniqueItems === true) {
-    // Comparing anything but texts would need a part of ajv at run time, which compares each with each.
+    // Comparing other values than strings would need ajv at run time, which compares every pair.
     delete isolated.uniqueItems;
     withUniqueEntries.add(isolated);
   }
@@ -95,21 +95,21 @@ function findPlaces(rule: unknown): Place[] {
   return places;
 }
 
-/** What `typeof` says of every value that the rule allows, if that is all there is to it. */
+/** The only `typeof` that the rule allows, if it has no other condition. */
 function findSimpleType(rule: unknown): string {
   const [[key, type] = [], ...others] = Object.entries(rule as JsonSchema);
   const isSimple = key === "type" && others.length === 0 && ["string", "boolean"].includes(String(type));
   return isSimple ? JSON.stringify(type) : "undefined";
 }
 
-/** Every keyword of a draft, with the rule for its value. */
+/** All keywords of a draft, with the rule for their values. */
 function rulesOf(ids: readonly string[]): Record<string, unknown> {
   const rules: Record<string, unknown> = {};
   for (const id of ids) {
     const { properties } = findMetaSchema(id) as { properties: JsonSchema };
     for (const [keyword, rule] of Object.entries(properties)) {
       if (rule !== true) rules[keyword] = isolate(rule, id);
-      // Allowed in 2020-12, but no value fits, and ajv does not take it.
+      // Allowed in 2020-12, but no value can match, and ajv rejects it.
       if (keyword === "enum") Object.assign(rules[keyword] as JsonSchema, { minItems: 1 });
     }
   }

@@ -1,5 +1,5 @@
-// Makes what is generated from the schemas and committed: the exported JSON Schema and the validators that run.
-// `npm run generate` writes the files; a test compares them with what this module gives.
+// Generates what is derived from the schemas and committed: the exported JSON Schema and the validators. `npm run generate`
+// writes the files; a test compares them with this module's output.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -12,7 +12,7 @@ import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
 
 type JsonSchema = Record<string, unknown>;
 
-/** Marks every object with named properties as closed, but for `x-` keys, unless it says that it is open. */
+/** Closes every object with named properties, except for `x-` keys, unless the schema says that it is open. */
 function closeObjects({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (
     jsonSchema.type === "object" &&
@@ -24,9 +24,9 @@ function closeObjects({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   }
 }
 
-/** What running validators do without: words for people, and rules that have codes of their own. */
+/** Removes what validators do not need: annotations, and rules that have problem codes of their own. */
 function loosen({ jsonSchema }: { jsonSchema: JsonSchema }): void {
-  // Unknown keys are looked at elsewhere; what the values of a map must be stays.
+  // Unknown keys are checked elsewhere; the schema of an object's values stays.
   const { additionalProperties: others } = jsonSchema;
   if (others === false || Object.keys(others ?? {}).length === 0) delete jsonSchema.additionalProperties;
   delete jsonSchema.propertyNames;
@@ -43,7 +43,7 @@ function generateExtensionSchema(): string {
   return toJson(z.toJSONSchema(extension, { io: "input", override: closeObjects }));
 }
 
-/** Stand-alone validators of some schemas, each exported by its name, with the keys that each knows. */
+/** Stand-alone validators of schemas, exported by name, with the keys that each knows. */
 function generateValidators(
   schemas: Readonly<Record<string, z.ZodObject>>,
   {
@@ -71,7 +71,7 @@ function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
   });
 }
 
-/** A module of validators, each exported by its name, and of the keys that they know. */
+/** A module of validators, exported by name, and of the keys that they know. */
 function formatValidators(
   ajv: Ajv2020,
   names: Readonly<Record<string, string>>,
@@ -88,7 +88,7 @@ function formatValidators(
   ].join("\n");
 }
 
-/** A schema that also takes the null of a key without a value, as YAML has it. */
+/** A schema that also accepts null, which YAML has for a key without a value. */
 function orNull(schema: JsonSchema): JsonSchema {
   const { type, ...rest } = schema;
   if (Array.isArray(rest.enum)) return { ...rest, enum: [...rest.enum, null] };
@@ -96,7 +96,7 @@ function orNull(schema: JsonSchema): JsonSchema {
   return { ...rest, type: [type, "null"] };
 }
 
-/** Lets keys of closed objects that may be absent be there without a value. */
+/** Allows null for the optional keys of closed objects. */
 function allowNulls(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(allowNulls);
   if (typeof node !== "object" || node === null) return node;
@@ -115,7 +115,7 @@ function generateConfigSchema(): string {
   return toJson(allowNulls(z.toJSONSchema(config, { io: "input", override: closeObjects })));
 }
 
-/** What the running validator of the config does without: words, names of keys, and parts with checks of their own. */
+/** Removes what the config's validator does not need: annotations, names of keys, and parts with their own checks. */
 function simplifyConfig(context: { jsonSchema: JsonSchema }): void {
   closeObjects(context);
   for (const key of ["description", "title", "default", "examples", "propertyNames", "oneOf"]) {
@@ -143,7 +143,7 @@ function generateConfigValidator(): string {
   return formatValidators(ajv, { validateConfig: "validateConfig" }, knownKeys, "config-schema.ts");
 }
 
-/** Every generated file: its path below the root of the repo, and its content. */
+/** Every generated file: its path in the repository, and its contents. */
 export function generateFiles(): Record<string, string> {
   return {
     "schema/extension.schema.json": generateExtensionSchema(),

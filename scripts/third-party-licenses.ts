@@ -14,7 +14,7 @@ interface BundleEntry {
   moduleIds?: string[];
 }
 
-/** The folder of the npm package that a module belongs to; `undefined` for our own. */
+/** The folder of the npm package that contains a module; `undefined` for this package. */
 function findPackageFolder(moduleId: string): string | undefined {
   return /^(?:\0)?(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(moduleId)?.[1];
 }
@@ -26,7 +26,7 @@ function describePackage(folder: string): string {
   return `${name} ${version}\n\n${text}\n`;
 }
 
-/** Writes the licences of all bundled packages beside the bundle, as they demand. */
+/** Writes the licenses of all bundled packages next to the bundle, as they require. */
 export function thirdPartyLicenses(fileName: string): LicensePlugin {
   return {
     name: "third-party-licenses",

@@ -1,5 +1,5 @@
-// Installs real MCP clients from npm into a temporary folder, installs a server into their configs, and asks each whether it
-// reads and reaches it; then uninstalls and compares. Opt-in, since they are 1.7 GB together:
+// Installs real MCP clients from npm into a temporary folder, installs a server into their configs, and asks each whether
+// it reads and reaches the server; then uninstalls and compares. Opt-in, because the clients have 1.7 GB:
 //   npm run build && npx tsx scripts/try-real-clients.ts [client…]
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,12 +9,12 @@ import { applyPlan, planInstall, planUninstall } from "../src/install.ts";
 
 interface RealClient {
   packages: string[];
-  /** The program, below node_modules. */
+  /** The program, relative to node_modules. */
   program: string;
   args: string[];
-  /** What its answer shows if it read the entry; a client that connects says so. */
+  /** Matches its output if it read the entry, or connected. */
   expected: RegExp;
-  /** A config that is there before, with what a careless editor would lose. */
+  /** The config before, with details that a careless editor would lose. */
   before?: { file: string; text: string };
 }
 
@@ -86,7 +86,7 @@ async function tryClient(id: string, client: RealClient, folder: string): Promis
   }
   const { PATH } = process.env;
   const environment = { PATH, HOME: home, SECRET: "of the environment", GEMINI_CLI_TRUST_WORKSPACE: "true" };
-  // The entry says where the client's file lies; our own notes lie in that home too.
+  // The entry and our own state are in that home, too.
   Object.assign(process.env, { HOME: home, XDG_STATE_HOME: join(home, "state") });
   const options = { cwd: project, env: ["LITERAL=1", "SECRET"] };
   const { file } = await applyPlan(await planInstall(id, "mine", options));

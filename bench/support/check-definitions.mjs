@@ -1,4 +1,4 @@
-// How long the definitions of a folder take inside one fresh process: node check-definitions.mjs WAY FOLDER, where WAY is
+// Measures the definitions of a folder in a new process: node check-definitions.mjs WAY FOLDER, where WAY is
 // `parse` (JSON.parse alone) or `check` (loading the generated validators, parsing, checking). Prints milliseconds.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,12 +1,12 @@
-// One discovery in a process of its own: node discovery-worker.mjs WAY FOLDER. Prints what it took and found as JSON.
-// Plain JavaScript, so that nothing stands between Node and what is measured.
+// One discovery in its own process: node discovery-worker.mjs WAY FOLDER. Prints the times and the count as JSON. Plain
+// JavaScript, so that no loader is measured.
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { readEveryManifest } from "./read-every-manifest.cjs";
 
 const holdsField = (text) => text.includes('"trailblaze"') && JSON.parse(text).trailblaze !== undefined;
 
-/** Each way first loads what it needs, then gives the function that counts packs, or packages for the floor. */
+/** Each way first loads what it needs, then returns the function that counts packs, or packages for the floor. */
 const ways = {
   floor: async () => readEveryManifest,
   discoverPacks: async () => {

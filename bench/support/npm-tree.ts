@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { makePackages, makeVersion, writePackage, writeProject } from "./packages.ts";
 import type { Random } from "./random.ts";
 
-/** Share of the packages that are other versions of one at the top, below the package that needs them. */
+/** Share of the packages that are nested because they are another version of a top-level package. */
 const nestedShare = 0.15;
 
-/** Writes a project as npm installs one: packages hoisted to the top, other versions of them nested. */
+/** Writes a project in npm's layout: packages hoisted to the top, other versions nested. */
 export function writeNpmTree(folder: string, count: number, packs: number, random: Random): void {
   const hoisted = makePackages(Math.ceil(count * (1 - nestedShare)), packs, random);
   const top = join(folder, "node_modules");
@@ -21,7 +21,7 @@ export function writeNpmTree(folder: string, count: number, packs: number, rando
   }
   const taken = new Set<string>();
   while (taken.size < count - hoisted.length) {
-    // Few packages have many of their own, most have none.
+    // Few packages have many nested packages; most have none.
     const parent = locations[Math.floor(random.next() ** 3 * locations.length)] ?? folder;
     const { name } = random.pick(hoisted);
     const location = join(parent, "node_modules", name);

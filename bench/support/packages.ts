@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "./random.ts";
 
-/** A package before it is written to a disk. */
+/** A generated package. */
 export interface MadePackage {
   name: string;
   version: string;
@@ -17,8 +17,8 @@ const words =
 const vocabulary = words.split(" ");
 
 /**
- * Makes packages, a quarter of them in scopes, with the packs evenly among them. Each but the first is needed by one
- * that comes before it, so that whoever follows dependencies from the first ones gets to all.
+ * Generates packages, a quarter of them scoped, with the packs evenly distributed. Each but the first is a dependency of
+ * an earlier one, so that all are reachable from the first ones.
  */
 export function makePackages(count: number, packs: number, random: Random): MadePackage[] {
   const distance = Math.floor(count / packs);
@@ -113,7 +113,7 @@ const definitions: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** Writes a package with the files and folders that discovery has to pass by. */
+/** Writes a package with the files and folders that discovery has to skip. */
 export function writePackage(folder: string, made: MadePackage, random: Random): void {
   mkdirSync(join(folder, "lib"), { recursive: true });
   writeJson(join(folder, "package.json"), makeManifest(made, random));

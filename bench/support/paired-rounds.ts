@@ -1,4 +1,4 @@
-/** What one run took; a benchmark may look at several times of the same run. */
+/** The measurements of one run. */
 export type Sample<Metric extends string> = Readonly<Record<Metric, number>>;
 export type Contestants<Metric extends string> = Readonly<Record<string, () => Sample<Metric>>>;
 
@@ -12,7 +12,7 @@ export interface Spread {
 /** The samples of each contestant, those of one round at one index. */
 export type Rounds<Metric extends string> = ReadonlyMap<string, readonly Sample<Metric>[]>;
 
-/** Runs all contestants in turn, `rounds` times, each round beginning with another one. */
+/** Runs all contestants in turn, `rounds` times; each round begins with another one. */
 export function runPairedRounds<Metric extends string>(
   contestants: Contestants<Metric>,
   rounds: number,
@@ -26,7 +26,7 @@ export function runPairedRounds<Metric extends string>(
   return samples;
 }
 
-/** The same for what takes its time. */
+/** The same for asynchronous contestants. */
 export async function runAsyncRounds<Metric extends string>(
   contestants: Readonly<Record<string, () => Promise<Sample<Metric>>>>,
   rounds: number,
@@ -40,7 +40,7 @@ export async function runAsyncRounds<Metric extends string>(
   return samples;
 }
 
-/** Whose turn it is; the first run of each warms the caches and is not counted. */
+/** The order of runs; the first run of each warms the caches and is not counted. */
 function* takeTurns(names: readonly string[], rounds: number): Generator<[name: string, isCounted: boolean]> {
   for (const name of names) yield [name, false];
   for (let round = 0; round < rounds; round++) {
@@ -48,7 +48,7 @@ function* takeTurns(names: readonly string[], rounds: number): Generator<[name: 
   }
 }
 
-/** Compares two contestants round by round: noise that lasts longer than a round falls out. */
+/** Compares two contestants round by round, which cancels noise that lasts longer than a round. */
 export function compareRounds<Metric extends string>(
   rounds: Rounds<Metric>,
   name: string,

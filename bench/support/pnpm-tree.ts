@@ -3,9 +3,9 @@ import { dirname, join, relative } from "node:path";
 import { type MadePackage, makePackages, writePackage, writeProject } from "./packages.ts";
 import type { Random } from "./random.ts";
 
-/** Packages of which a second version is installed. */
+/** Share of the packages of which a second version is installed. */
 const duplicateShare = 0.05;
-/** Packages that depend on a command, whose link pnpm puts into a node_modules of their own. */
+/** Share of the packages that depend on a command, which pnpm links in a node_modules of their own. */
 const commandShare = 0.15;
 
 function link(path: string, target: string): void {
@@ -13,13 +13,13 @@ function link(path: string, target: string): void {
   symlinkSync(relative(dirname(path), target), path, "junction");
 }
 
-/** The folder in the store, named as pnpm names it; some packages have peers. */
+/** The folder in the store, with pnpm's name for it; some packages have peers. */
 function unitOf({ name, version, dependencies: [peer] }: MadePackage): string {
   const suffix = peer?.name.endsWith("5") ? `_${peer.name.replace("/", "+")}@${peer.version}` : "";
   return `${name.replace("/", "+")}@${version}${suffix}`;
 }
 
-/** Writes a project as pnpm installs one: a store of units, each with one package and links to what it needs. */
+/** Writes a project in pnpm's layout: a store of units, each with one package and links to its dependencies. */
 export function writePnpmTree(folder: string, count: number, packs: number, random: Random): void {
   const distinct = makePackages(Math.ceil(count * (1 - duplicateShare)), packs, random);
   const others = distinct.slice(-(count - distinct.length)).map((made) => {
@@ -34,7 +34,7 @@ export function writePnpmTree(folder: string, count: number, packs: number, rand
     for (const needed of new Set(made.dependencies)) {
       link(join(store, unitOf(made), "node_modules", needed.name), locate(needed));
     }
-    // Once more for packages that use what they do not declare.
+    // A second link for packages that use undeclared dependencies.
     if (!others.includes(made)) link(join(store, "node_modules", made.name), location);
   }
   const direct = distinct.slice(0, Math.ceil(count / 20));

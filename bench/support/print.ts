@@ -19,7 +19,7 @@ export function formatRatio({ median, lower, upper }: Spread): string {
   return `${median.toFixed(digits)} (${lower.toFixed(digits)}-${upper.toFixed(digits)})`;
 }
 
-/** The ratio beside what it should be at most. */
+/** The ratio and its limit. */
 export function formatAim({ median }: Spread, aim: number): string {
   return `${aim} ${median <= aim ? "met" : "MISSED"}`;
 }

@@ -1,14 +1,14 @@
-/** Numbers that look random and are the same in every run, so that every run measures the same trees. */
+/** Pseudo-random numbers that are the same in every run, so that every run measures the same trees. */
 export interface Random {
   /** At least 0, below 1. */
   next(): number;
-  /** A whole number of `minimum` to `maximum`, both included. */
+  /** An integer from `minimum` to `maximum`, inclusive. */
   between(minimum: number, maximum: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** The generator known as mulberry32. */
+/** The generator mulberry32. */
 export function createRandom(seed: number): Random {
   let state = seed;
   const next = () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** The least that can be done with a server: lines of JSON, answers by id. Checks and supervises nothing. */
+/** A minimal client: lines of JSON, answers by id. Validates and supervises nothing. */
 export class RawClient {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, (message: { result: unknown }) => void>();
@@ -33,7 +33,7 @@ export class RawClient {
     });
   }
 
-  /** Up to the list of tools. */
+  /** Initializes the server and lists its tools. */
   async ready(): Promise<void> {
     const clientInfo = { name: "raw", version: "1.0.0" };
     await this.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });

@@ -1,4 +1,4 @@
-// The floor of validation: read and parse every definition file of the pack in the working folder, nothing else.
+// The floor of validation: only reads and parses every definition file of the pack in the working folder.
 const { readdirSync, readFileSync } = require("node:fs");
 
 for (const name of readdirSync("trailblaze/tools")) {

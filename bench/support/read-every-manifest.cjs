@@ -1,10 +1,10 @@
-// The floor: reads the text of every package.json of a tree and does nothing with it. Nothing can find packs in less.
-// CommonJS in plain JavaScript, so that a process can run it without the loader of ES modules.
+// The floor of discovery: only reads every package.json of a tree. CommonJS, so that a process runs it without the loader
+// of ES modules.
 const { existsSync, readdirSync, readFileSync } = require("node:fs");
 
 const storeEntry = /^(?:(@[^+@/]+)\+)?([^+@/]+)@/;
 
-/** Reads and counts the packages installed in a project; takes the same short cut through pnpm's store as we do. */
+/** Reads and counts the packages of a project; takes the same shortcut through pnpm's store as discovery. */
 exports.readEveryManifest = (directory) => {
   let count = 0;
   const visitPackage = (location) => {

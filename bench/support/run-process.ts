@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 
 export interface ProcessSample {
   wall: number;
-  /** User and system time; the wall's where that was not asked for. */
+  /** User and system time; wall time if that was not requested. */
   cpu: number;
 }
 
@@ -10,12 +10,12 @@ export interface TimedProcess extends ProcessSample {
   stdout: string;
 }
 
-// bash's own `time` counts in milliseconds what Node does not tell of its children.
+// bash's `time` measures in milliseconds; Node does not report the CPU time of its children.
 const timedShell = ["-c", 'TIMEFORMAT="%3U %3S"; time "$@" 2>/dev/null', "time"];
 
 /**
- * Runs a program to its end and takes the time, start and end of the process included. With `cpu` it is started by
- * bash, which adds the same to everything that is compared.
+ * Runs a program and measures its time, including the start and exit of the process. With `cpu`, bash starts it, which
+ * adds the same to all contestants.
  */
 export function runTimed(
   command: string,

@@ -1,4 +1,4 @@
-// What most servers are: the SDK's, over stdio, with one tool.
+// A typical server: the SDK's, over stdio, with one tool.
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";

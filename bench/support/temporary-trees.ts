@@ -8,7 +8,7 @@ import { createRandom } from "./random.ts";
 
 export type Layout = "npm" | "pnpm";
 
-/** A project with packages installed, and how many of them a search has to find. */
+/** A project with installed packages, and how many of them discovery has to find. */
 export interface Tree {
   path: string;
   packages: number;
@@ -18,16 +18,16 @@ export interface Tree {
 const packShare = 0.01;
 const writers = { npm: writeNpmTree, pnpm: writePnpmTree };
 
-/** Removes its argument when its input ends: when it is told to, or when whoever started it is gone. */
+/** Removes its argument when its input ends, also if the parent process was killed. */
 const cleaner =
   "process.stdin.resume().on('end', () => fs.rmSync(process.argv[1], { recursive: true, force: true }))";
 
-/** Runs a benchmark with a folder for trees, which is gone afterwards, even if the run is killed. */
+/** Runs a benchmark with a folder for trees, which is removed afterwards, even if the run is killed. */
 export async function withTemporaryTrees(
   run: (makeTree: (layout: Layout, packages: number) => Tree) => Promise<void> | void,
 ): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
-  // A process of its own, as everything here is synchronous and hears no signal.
+  // A separate process, because everything here is synchronous and handles no signals.
   const { stdin } = spawn(process.execPath, ["-e", cleaner, folder], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],

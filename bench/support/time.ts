@@ -1,4 +1,4 @@
-/** Milliseconds that work takes; what it leaves behind is ended outside of them. */
+/** Milliseconds of the work, without ending what it leaves behind. */
 export async function time<Thing>(work: () => Promise<Thing>, end: (thing: Thing) => Promise<unknown>) {
   const begun = performance.now();
   const thing = await work();
@@ -7,7 +7,7 @@ export async function time<Thing>(work: () => Promise<Thing>, end: (thing: Thing
   return { time: elapsed };
 }
 
-/** Microseconds a call takes: many in a row, or `width` at a time. */
+/** Microseconds per call: sequentially, or `width` at a time. */
 export async function timeCalls(call: () => Promise<unknown>, calls: number, width: number) {
   const begun = performance.now();
   const worker = async () => {
