@@ -63,7 +63,7 @@ describe("clientFrom", () => {
     ]) {
       await expect(client.callTool("a_b")).rejects.toThrow(OutsideSessionError);
     }
-    await expect(clientFrom(undefined).callTool("a_b")).rejects.toThrow("There is no Trailblaze session");
+    await expect(clientFrom(undefined).callTool("a_b")).rejects.toThrow("outside a Trailblaze session");
   });
 
   test("can be awaited and printed without calling anything", async () => {
@@ -97,8 +97,6 @@ describe("clientFrom", () => {
     await expect(client.callTool("a_b", [] as never)).rejects.toThrow("must be an object");
     await expect(client.callTool("a_b", null as never)).rejects.toThrow("must be an object");
     const elsewhere = { ...environment, TRAILBLAZE_BASE_URL: "http://192.0.2.1:80" };
-    await expect(clientFrom(call, { environment: elsewhere }).callTool("a_b")).rejects.toThrow(
-      "no address of a host on this machine",
-    );
+    await expect(clientFrom(call, { environment: elsewhere }).callTool("a_b")).rejects.toThrow("192.0.2.1");
   });
 });

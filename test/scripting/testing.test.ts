@@ -65,11 +65,9 @@ describe("invoke", () => {
       isError: true,
     });
     const elsewhere = defineTool({ name: "a_b", parameters: {}, handler: "./lib/a.js" });
-    await expect(invoke(elsewhere, {})).rejects.toThrow("must be the function itself");
+    await expect(invoke(elsewhere, {})).rejects.toThrow("must be a function");
     const missing = undefined as unknown as typeof broken;
-    await expect(invoke(missing, {})).rejects.toThrow(
-      "A tool is a definition, not a value of type undefined.",
-    );
+    await expect(invoke(missing, {})).rejects.toThrow("must be a definition");
   });
 
   test("takes no arguments for none", async () => {
@@ -157,7 +155,7 @@ describe("a mock client", () => {
     const result = await invoke(caller, { tool: "given" }, { context });
     expect(result).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining("no Trailblaze session") }],
+      content: [{ text: expect.stringContaining("outside a Trailblaze session") }],
     });
     const client = createMockClient({ given: "hello" });
     expect(await invoke(caller, { tool: "given" }, { context, client })).not.toHaveProperty("isError");
@@ -191,7 +189,7 @@ describe("a mock client", () => {
   test("says which stubs there are", async () => {
     const result = await invoke(caller, { tool: "c_d" }, { client: createMockClient({ a_b: "x" }) });
     expect(result).toEqual({
-      content: [{ type: "text", text: 'There is no stub for the tool "c_d". Stubs: a_b.' }],
+      content: [{ type: "text", text: 'No stub for the tool "c_d". Stubs: a_b.' }],
       isError: true,
     });
   });
