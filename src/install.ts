@@ -8,15 +8,15 @@ export { planInstall, planUninstall } from "./install/plan-install.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 
 export interface ApplyOptions {
-  /** Is called once if the edit has to wait, with what it waits for: "process 123, which holds the lock …". */
+  /** Called once if the edit has to wait, with what it waits for: "process 123, which holds the lock …". */
   onWait?: ((what: string) => void) | undefined;
 }
 
 /**
- * Does what a plan says, on the file as it is now: if it changed since, the edit is made anew.
+ * Applies a plan to the current file: if it changed since the plan, the edit is decided again.
  *
- * Trust level: execution. Writes the client's file, a copy of it as it was, and a ledger, both in the user's state
- * folder. Throws `TrailblazeError` with the file as it was: as `planInstall`, and `ClientConfigUnwritable`.
+ * Trust level: execution. Writes the client's file, and a backup and a ledger in the user's state folder. Throws
+ * `TrailblazeError` and leaves the file unchanged: as `planInstall`, and `ClientConfigUnwritable`.
  */
 export async function applyPlan(plan: InstallPlan, { onWait }: ApplyOptions = {}): Promise<InstallResult> {
   return apply(plan, { onWait });

@@ -7,16 +7,16 @@ export { type Problem, TrailblazeError } from "./problems/index.ts";
 export type { HttpTransport, RunningServer, ServeOptions } from "./serve/serve-options.ts";
 
 /**
- * Serves a server of a pack, by qualified name, or one of the project's config, by its short name.
+ * Serves a server of a pack, by qualified name, or a server of the project's config, by its name there.
  *
  * Trust level: execution. Runs `initialize` of the server and of its tools before it is offered, and handlers when
- * clients call them; over stdio it takes this process's stdin and stdout.
+ * clients call them; over stdio it uses this process's stdin and stdout.
  *
- * With `install`, or where the config's `packs.autoInstall` allows it, packs that it refers to are installed first.
+ * With `install`, or if the config's `packs.autoInstall` allows it, missing packs that it refers to are installed first.
  *
- * Rejects with a `TrailblazeError` where nothing can be served, everything it started ended: `ProjectNotFound`,
+ * If the server cannot start, rejects with a `TrailblazeError` after ending everything it started: `ProjectNotFound`,
  * `InvalidConfig`, `ServerNotFound`, `ToolNotFound` and the like for its references, `InitializeFailed`,
- * `DuplicateBundleEntry`, `ServerStartFailed` (a port in use, a program that is not there).
+ * `DuplicateBundleEntry`, `ServerStartFailed` (a port in use, a missing program).
  */
 export async function startServer(server: string, options: ServeOptions = {}): Promise<RunningServer> {
   const given: CommandServeOptions = options;

@@ -19,14 +19,14 @@ export type {
 export type { CallOptions, ToolLog, ToolProgress } from "./session/tool-calls.ts";
 
 /**
- * Opens a session over everything that is installed for a project, and the user's own servers.
+ * Opens a session with the tools of a project's installed packs and of the config's servers.
  *
- * Trust level: execution. Starts the servers of taken packs and of the config; loads packs' code when it is called.
- * What a pack brings that cannot be used is left out and reported in `skipped` and `problems`. With `install`, or where
- * the config's `packs.autoInstall` allows it, packs that it refers to are installed first.
+ * Trust level: execution. Starts the servers of selected packs and of the config; loads packs' code when it is called.
+ * Unusable items of packs are excluded and reported in `skipped` and `problems`. With `install`, or if the config's
+ * `packs.autoInstall` allows it, missing packs that the session refers to are installed first.
  *
- * Rejects with a `TrailblazeError`, everything it started ended, where there is no session: `ProjectNotFound`,
- * `InvalidConfig`, `ServerStartFailed` (of the user's own servers), `NameCollision`, `ToolsetNotFound`; or with the
+ * If the session cannot start, rejects with a `TrailblazeError` after ending everything it started: `ProjectNotFound`,
+ * `InvalidConfig`, `ServerStartFailed` (for servers of the config), `NameCollision`, `ToolsetNotFound`; or with the
  * reason of `signal`.
  */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
