@@ -1,4 +1,4 @@
-// The entry of trust levels discovery and inspection: nothing here runs a pack's code in the caller's process.
+// The entry point for discovery and inspection: nothing here runs a pack's code in the caller's process.
 export { discoverPacks } from "./discovery/discover-packs.ts";
 export type { DiscoveryOptions } from "./discovery/find-packs.ts";
 export type { DiscoveredItem, DiscoveredPack, Discovery, Origin } from "./discovery/types.ts";

@@ -1,7 +1,7 @@
-/** What an item of a pack can be. */
+/** The kinds of items. */
 export type Kind = "server" | "tool" | "toolset" | "prompt";
 
-/** The key of the `trailblaze` field, and the folder below its root, that holds the items of a kind. */
+/** The key in the `trailblaze` field, and the folder below its root, for the items of a kind. */
 export type KindKey = "servers" | "tools" | "toolsets" | "prompts";
 
 /** Every kind, in the order in which items are listed. */

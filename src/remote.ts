@@ -5,16 +5,16 @@ export type { RemoteSearch, RemoteSearchOptions, SearchProgress } from "./npm/se
 
 /**
  * Searches the registries of the user's npm configuration for packs: packages with the keyword `trailblaze-extension`
- * and a `trailblaze` field. Without a text, all packs are meant. Works outside a project, too.
+ * and a `trailblaze` field. Without a text, it returns all packs. Works outside a project, too.
  *
- * Trust level: discovery, with the network: sends requests to those registries; downloads no package, runs nothing.
- * Answers are kept in the user's folder of caches. Where registries cannot be asked it answers from there, with a warning
- * `RegistryUnavailable` among `problems`.
+ * Trust level: discovery, plus the network: it sends requests to those registries, but downloads and runs no packages.
+ * Responses are kept in the user's cache folder. If a registry is unavailable, results come from there, with a warning
+ * `RegistryUnavailable` in `problems`.
  *
- * Throws `TrailblazeError` `RegistryUnavailable` where there is no answer at all.
+ * Throws `TrailblazeError` `RegistryUnavailable` if there are no results at all.
  */
 export async function searchPacks(text = "", options: RemoteSearchOptions = {}): Promise<RemoteSearch> {
-  // What talks to registries is large, and the entry of the library should not wait for it.
+  // The registry client is large, so the library loads it on demand.
   const { searchPacks: search } = await import("./npm/search-packs.ts");
   return search(text, options);
 }

@@ -5,7 +5,7 @@ export class DataSyntaxError extends Error {
   override readonly name = "DataSyntaxError";
   readonly reason: string;
   readonly offset: number | undefined;
-  /** The decoded text, when it got that far: positions refer to it. */
+  /** The decoded text, to which positions refer; `undefined` if decoding failed. */
   readonly text: string | undefined;
   readonly syntaxCause: SyntaxCause | undefined;
 
@@ -25,7 +25,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new DataSyntaxError("it is not UTF-8 text", undefined, undefined, "encoding");
+    throw new DataSyntaxError("it is not UTF-8", undefined, undefined, "encoding");
   }
 }
 

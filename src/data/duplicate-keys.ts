@@ -22,14 +22,14 @@ function countKeysInValue(value: unknown): number {
 }
 
 /**
- * Whether a valid JSON text says one key of an object twice, of which a parser keeps only the last: a reader of the
- * text and the program would see different things. `value` is what the text parses to.
+ * Whether an object in a valid JSON text repeats a key. Parsers keep only the last one, so a reader of the text and the
+ * program would see different values. `value` is the parsed text.
  */
 export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return countKeysInText(text) !== countKeysInValue(value);
 }
 
-/** The offset behind a string that begins at `start`. */
+/** The offset after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text.charCodeAt(index) !== 0x22)
@@ -37,7 +37,7 @@ function endOfString(text: string, start: number): number {
   return index + 1;
 }
 
-/** The keys that the object of a valid JSON text has itself, in their order; one that is there twice comes twice. */
+/** The top-level keys of a valid JSON text, in order; a repeated key is yielded each time. */
 function* readTopKeys(text: string): Generator<string> {
   let depth = 0;
   let isKey = false;
@@ -64,7 +64,7 @@ function* readTopKeys(text: string): Generator<string> {
   }
 }
 
-/** The keys that the object of a valid JSON text has more than once. Needs no parser, so that start-up pays little. */
+/** The repeated top-level keys of a valid JSON text. Uses no parser, to keep start-up fast. */
 export function findRepeatedTopKeys(text: string): Set<string> {
   const seen = new Set<string>();
   const repeated = new Set<string>();

@@ -1,4 +1,4 @@
-// Positions are wanted only where something is wrong, so this module, and the parser it brings, is loaded then.
+// Only problems need positions, so this module and its parser are loaded on demand.
 import { type Node, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Path, SyntaxCause } from "../problems/index.ts";
 import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
@@ -6,7 +6,7 @@ import { maximumDepth } from "./parse-json.ts";
 
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
-/** What is wrong with a JSON text, and where. */
+/** Describes a syntax error in a JSON text and locates it. */
 export function describeSyntaxError(error: DataSyntaxError): {
   reason: string;
   cause: SyntaxCause | undefined;
@@ -23,7 +23,7 @@ export function describeSyntaxError(error: DataSyntaxError): {
   const comma = text.slice(0, first.offset).search(/,\s*$/);
   if (comma >= 0 && /[}\]]/.test(text.charAt(first.offset)))
     return {
-      reason: `${reason} (a comma before the end)`,
+      reason: `${reason} (trailing comma)`,
       cause: "trailingComma",
       ...positionAt(text, comma),
     };
@@ -36,7 +36,7 @@ export function describeSyntaxError(error: DataSyntaxError): {
   };
 }
 
-/** The properties of an object by key; of a key that is there twice the last, whose value counts. */
+/** The properties of an object by key. The last one wins if a key is repeated, as in `JSON.parse`. */
 function indexProperties(node: Node): Map<string | number, Node> {
   const properties = new Map<string | number, Node>();
   for (const property of node.children ?? []) properties.set(property.children?.[0]?.value, property);
@@ -44,9 +44,8 @@ function indexProperties(node: Node): Map<string | number, Node> {
 }
 
 /**
- * Line and column of the value at `path` in a valid JSON text; of its key, where the value belongs to one.
- * A path that is not there gives the position of its nearest ancestor. Indexes what it passes, so that many look-ups
- * cost one pass.
+ * Locates values in a valid JSON text: a property at its key, an array element at its start. A path that does not exist
+ * gives the position of its nearest ancestor. Objects are indexed once, so many look-ups cost one pass.
  */
 export function createJsonLocator(text: string): (path: Path) => { line: number; column: number } {
   const root = parseTree(text, [], strict);
@@ -71,7 +70,7 @@ export function createJsonLocator(text: string): (path: Path) => { line: number;
   };
 }
 
-/** A key that an object in a valid JSON text says twice, and the offset at which it does so again. */
+/** A key that an object in a valid JSON text repeats, with the offset of the repetition. */
 export function findDuplicateKey(text: string): { key: string; offset: number } | undefined {
   const pending: Node[] = [];
   const root = parseTree(text, [], strict);
@@ -90,13 +89,10 @@ export function findDuplicateKey(text: string): { key: string; offset: number } 
   return undefined;
 }
 
-/** More of them tell nobody more. */
+/** Repeated keys that are reported; the rest would add no information. */
 const maximumRepeated = 100;
 
-/**
- * The paths of keys that are there again after the first time, in a valid JSON text: of `top` itself among the keys
- * of the whole, and of all keys below it.
- */
+/** The paths of repeated keys in a valid JSON text: `top` itself and every key below it. */
 export function findRepeatedKeys(text: string, top: string): (string | number)[][] {
   const found: (string | number)[][] = [];
   const visit = (node: Node | undefined, path: (string | number)[], isWanted: (key: string) => boolean) => {
@@ -118,7 +114,7 @@ export function findRepeatedKeys(text: string, top: string): (string | number)[]
   return found;
 }
 
-/** What can be read of a text that is not valid JSON; nothing of one that nests too deep to be walked. */
+/** The recoverable part of invalid JSON; `undefined` if it may nest too deep to be walked. */
 export function parseBroken(text: string): unknown {
   return text.replace(/[^[{]+/g, "").length > maximumDepth ? undefined : parse(text, [], strict);
 }

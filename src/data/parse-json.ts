@@ -1,9 +1,9 @@
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 
-/** Deeper data serves no pack and would overflow the stack of whoever walks it next. */
+/** Limit on nesting, in levels: deeper data could overflow the stack of recursive functions. */
 export const maximumDepth = 200;
 
-/** Whether there are enough brackets to nest too deep: a quick answer, no for nearly every file. */
+/** Whether the text has enough brackets to nest too deep: a fast check that is false for nearly every file. */
 function hasManyBrackets(text: string): boolean {
   let count = 0;
   for (const bracket of ["{", "["]) {
@@ -44,7 +44,7 @@ export function parseJson(source: Uint8Array | string): { text: string; value: u
   const text = typeof source === "string" ? source.replace(/^\uFEFF/, "") : decodeUtf8(source);
   const tooDeep = hasManyBrackets(text) ? findExcessiveDepth(text) : -1;
   if (tooDeep >= 0) {
-    throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, tooDeep);
+    throw new DataSyntaxError(`it is nested deeper than ${maximumDepth} levels`, text, tooDeep);
   }
   try {
     return { text, value: JSON.parse(text) as unknown };
@@ -53,12 +53,12 @@ export function parseJson(source: Uint8Array | string): { text: string; value: u
   }
 }
 
-/** True for a JSON object: neither null, nor an array. */
+/** True for a JSON object, false for null and arrays. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Names what a JSON value is, for messages: `an array`, `null`, `a string`. */
+/** Names the type of a JSON value for messages: `an array`, `null`, `a string`. */
 export function describeType(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "missing";

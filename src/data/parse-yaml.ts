@@ -17,15 +17,15 @@ import type { Path, SyntaxCause } from "../problems/index.ts";
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
 
-/** A YAML text as plain data, with a way to find where each value stands. */
+/** A YAML text as plain data, with the position of each value. */
 export interface YamlData {
   text: string;
   value: unknown;
-  /** Line and column, from 1, of the value at a path, or of its nearest ancestor; of its key where it has one. */
+  /** Line and column, from 1, of the value at a path (at its key, if it has one), or of its nearest ancestor. */
   locate(path: Path): { line: number; column: number };
 }
 
-/** Causes by the words of the parser, whose own codes are too coarse for advice. */
+/** Causes by the parser's messages, because its error codes are too coarse for hints. */
 const causes: readonly (readonly [RegExp, SyntaxCause])[] = [
   [/\btabs? /i, "tab"],
   [
@@ -40,10 +40,10 @@ const causes: readonly (readonly [RegExp, SyntaxCause])[] = [
 
 const findCause = (message: string) => causes.find(([pattern]) => pattern.test(message))?.[1];
 
-/** More aliases than this expand to more than anybody wrote. */
+/** Limit on aliases, which could otherwise expand to an enormous value. */
 const maximumAliases = 100;
 
-/** The offset of a collection that nests too deep. Looked for before composing, which recurses and would overflow. */
+/** The offset of a collection that is nested too deep. Checked before composing, which recurses and would overflow. */
 function findExcessiveDepth(tokens: readonly CST.Token[]): number | undefined {
   const pending = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -61,8 +61,8 @@ function findExcessiveDepth(tokens: readonly CST.Token[]): number | undefined {
 }
 
 /**
- * Walks a composed document once, for what the parser does not refuse or refuses too slowly: keys that are no texts
- * or are there twice, keys of YAML 1.1 that merge, aliases without anchor or to what holds them, and depth reached by aliases.
+ * Walks a composed document once to find what the parser accepts or rejects too slowly: keys that are not strings,
+ * repeated keys, merge keys of YAML 1.1, aliases that are unknown or recursive, and excessive depth through aliases.
  */
 class DocumentCheck {
   /** Height in levels of each anchored node; `undefined` while it is being measured. */
@@ -75,13 +75,13 @@ class DocumentCheck {
     this.#refuseMerges = refuseMerges;
   }
 
-  /** Levels of collections at and below a node, aliases expanded. */
+  /** The height of a node in levels of collections, with aliases expanded. Throws `DataSyntaxError`. */
   measure(node: unknown): number {
     if (isAlias(node)) {
       const height = this.#anchors.get(node.source);
       if (height !== undefined) return height;
       if (this.#anchors.has(node.source)) throw this.#fail(`the alias *${node.source} contains itself`, node);
-      throw this.#fail(`the alias *${node.source} stands for nothing`, node, "unknownAlias");
+      throw this.#fail(`the alias *${node.source} has no anchor`, node, "unknownAlias");
     }
     const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
     if (anchor !== undefined) this.#anchors.set(anchor, undefined);
@@ -90,21 +90,20 @@ class DocumentCheck {
     if (isMap(node)) {
       const keys = new Set<string>();
       for (const { key } of node.items) {
-        if (!isScalar(key)) throw this.#fail("a key is no text", isMap(key) || isSeq(key) ? key : node);
+        if (!isScalar(key)) throw this.#fail("a key is not a string", isMap(key) || isSeq(key) ? key : node);
         const name = String(key.value);
         if (this.#refuseMerges && name === "<<" && key.type === "PLAIN")
-          throw this.#fail("YAML 1.2 has no key << that merges maps", key, "mergeKey");
-        if (keys.has(name)) throw this.#fail(`the key ${JSON.stringify(name)} is there twice`, key);
+          throw this.#fail("the merge key << does not exist in YAML 1.2", key, "mergeKey");
+        if (keys.has(name)) throw this.#fail(`the key ${JSON.stringify(name)} is duplicated`, key);
         keys.add(name);
       }
       height = 1 + Math.max(0, ...this.#measureAll(node.items.map(({ value }) => value)));
     }
-    if (height > maximumDepth) throw this.#fail(`it nests deeper than ${maximumDepth} levels`, node as Node);
-    if (anchor !== undefined) this.#anchors.set(anchor, height);
+    if (height > maximumDepth) if (anchor !== undefined) this.#anchors.set(anchor, height);
     return height;
   }
 
-  /** The few different heights of many nodes, so that they can be spread into a call. */
+  /** The distinct heights of many nodes: few enough to spread into a call. */
   #measureAll(nodes: readonly unknown[]): Set<number> {
     const heights = new Set<number>();
     for (const node of nodes) heights.add(this.measure(node));
@@ -120,25 +119,25 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   const tooDeep = findExcessiveDepth(tokens);
   if (tooDeep !== undefined) {
-    throw new DataSyntaxError(`it nests deeper than ${maximumDepth} levels`, text, tooDeep);
+    throw new DataSyntaxError(`it is nested deeper than ${maximumDepth} levels`, text, tooDeep);
   }
   const composer = new Composer({ logLevel: "silent", uniqueKeys: false });
   const [document, second] = [...composer.compose(tokens, true, text.length)];
   if (document === undefined) throw new DataSyntaxError("it is empty", text, 0);
-  // What the parser only warns of, as a tag that it does not know, is no data that we understand.
+  // Warnings count as errors: they concern data that we cannot interpret, such as unknown tags.
   const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) {
     const { message, pos } = error;
     throw new DataSyntaxError(`it is not valid YAML (${message})`, text, pos[0], findCause(message));
   }
   if (second !== undefined) {
-    throw new DataSyntaxError("it holds several documents", text, second.range[0]);
+    throw new DataSyntaxError("it contains several documents", text, second.range[0]);
   }
   return document;
 }
 
 /**
- * Takes the line end off a block scalar that ends with the text itself, where no line end stands. The parser adds one, against
+ * Removes the line end that the parser adds to a block scalar at the end of a text without a final line end, against
  * YAML 1.2 (8.1.1.2, `b-chomped-last`) and other parsers.
  */
 function endLastScalar(text: string, document: Document.Parsed): void {
@@ -158,8 +157,8 @@ function endLastScalar(text: string, document: Document.Parsed): void {
 }
 
 /**
- * Finds the position that tells where the value at a path is, or its nearest ancestor: of its key in a map, else of the
- * value itself. Indexes the maps it passes, so that many look-ups cost one pass.
+ * Finds the offset of the value at a path or of its nearest ancestor: of its key in an object, otherwise of the value
+ * itself. Objects are indexed once, so many look-ups cost one pass.
  */
 function createOffsetFinder({ contents }: Document.Parsed): (path: Path) => number | undefined {
   const indexes = new Map<unknown, Map<string, Pair>>();
@@ -187,20 +186,20 @@ function createOffsetFinder({ contents }: Document.Parsed): (path: Path) => numb
 
 export interface YamlOptions {
   /**
-   * Refuse keys that merge maps in YAML 1.1, of which nobody is told that they merge nothing here. For files of our own
-   * formats: other programs may read theirs as they like.
+   * Reject the merge keys of YAML 1.1, which would silently have no effect. For files in our own formats only: other
+   * programs may support them.
    */
   refuseMerges?: boolean;
 }
 
-/** A composed document and what it says. */
+/** A composed document and its value. */
 export interface ComposedYaml {
   document: Document.Parsed;
   value: unknown;
   lines: LineCounter;
 }
 
-/** As `parseYaml`, of a text, with the parser's own document. */
+/** Like `parseYaml`, but takes text and returns the parser's document too. */
 export function composeYaml(text: string, { refuseMerges = false }: YamlOptions = {}): ComposedYaml {
   const lines = new LineCounter();
   const document = compose(text, lines);
@@ -214,8 +213,8 @@ export function composeYaml(text: string, { refuseMerges = false }: YamlOptions 
 }
 
 /**
- * Parses YAML 1.2 from bytes: one document, keys that are texts and unique, bounded aliases and depth. Throws
- * `DataSyntaxError` with an offset.
+ * Parses YAML 1.2 from bytes: one document, unique string keys, limited aliases and depth. Throws `DataSyntaxError` with
+ * an offset.
  */
 export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): YamlData {
   const text = decodeUtf8(bytes);

@@ -3,16 +3,16 @@ import { DataSyntaxError } from "./decode.ts";
 import { hasDuplicateKeys } from "./duplicate-keys.ts";
 import { parseJson } from "./parse-json.ts";
 
-// Positions need parsers of their own, which are loaded only where something is wrong.
+// Positions need separate parsers, which are loaded only when there is a problem to locate.
 const positions = () => import("./json-positions.ts");
 
-/** Line and column, both from 1, of the value at a path of a text; of its key, where it has one. */
+/** Line and column, both from 1, of the value at a path (at its key, if it has one). */
 export type Locate = (path: Path) => { line: number; column: number };
 
 /** A text that problems can point into. */
 export interface SourceText {
   text: string;
-  /** Resolves with `undefined` where no position is known. */
+  /** Resolves with `undefined` if positions are unknown. */
   createLocator: () => Promise<Locate | undefined>;
 }
 
@@ -20,7 +20,7 @@ export function createJsonSource(text: string): SourceText {
   return { text, createLocator: async () => (await positions()).createJsonLocator(text) };
 }
 
-/** Parses bytes as data, strictly; a key that an object has twice is an error. Throws `DataSyntaxError`. */
+/** Parses bytes strictly: a duplicate key is an error. Throws `DataSyntaxError`. */
 export async function parseSource(
   format: "json" | "yaml",
   bytes: Uint8Array,
@@ -33,13 +33,13 @@ export async function parseSource(
   const { text, value } = parseJson(bytes);
   if (hasDuplicateKeys(text, value)) {
     const duplicate = (await positions()).findDuplicateKey(text);
-    const reason = `the key ${JSON.stringify(duplicate?.key ?? "")} is there twice`;
+    const reason = `the key ${JSON.stringify(duplicate?.key ?? "")} is duplicated`;
     throw new DataSyntaxError(reason, text, duplicate?.offset);
   }
   return { value, source: createJsonSource(text) };
 }
 
-/** A problem, and the value in a text that it is about. */
+/** A problem and the value in a text that it concerns. */
 export interface UnlocatedProblem {
   problem: Problem;
   source: SourceText | undefined;
@@ -47,7 +47,7 @@ export interface UnlocatedProblem {
   at: Path;
 }
 
-/** The only way in which problems get line and column; makes each text's locator once. */
+/** Adds line and column to problems: the only function that does. Creates one locator per text. */
 export async function locateProblems(found: readonly UnlocatedProblem[]): Promise<Problem[]> {
   const locators = new Map<SourceText, Locate | undefined>();
   for (const { source } of found) {

@@ -3,7 +3,7 @@ import { failure, type TrailblazeError } from "../problems/index.ts";
 /** A claim to an advertised name. */
 export interface NameClaim {
   name: string;
-  /** Who makes it, in words: pack and version, file or server. */
+  /** The claimant, for people: pack and version, file or server. */
   source: string;
 }
 
@@ -17,7 +17,7 @@ function groupByName<Claim extends NameClaim>(claims: readonly Claim[]): Map<str
   return groups;
 }
 
-/** One error for every name that is claimed more than once, with all who claim it; `undefined` where none is. */
+/** One error that lists every name with several claims and all of their sources; `undefined` if names are unique. */
 export function findCollisions(claims: readonly NameClaim[]): TrailblazeError | undefined {
   const collisions = [...groupByName(claims)]
     .filter(([, group]) => group.length > 1)
@@ -25,19 +25,19 @@ export function findCollisions(claims: readonly NameClaim[]): TrailblazeError | 
   return collisions.length === 0 ? undefined : failure("NameCollision", { collisions });
 }
 
-/** Characters of a name that was numbered; clients take no longer ones. */
+/** Limit on the length of a numbered name: clients reject longer names. */
 const longestNumbered = 64;
 
-/** A name with a number behind it, of which characters before that make room. */
+/** Appends a number to a name, which is cut to stay within the limit. */
 function withNumber(name: string, number: number): string {
   const base = name.slice(0, longestNumbered - String(number).length);
-  // No half of a surrogate pair.
+  // The cut may split a surrogate pair.
   return `${base.replace(/[\ud800-\udbff]$/, "")}${number}`;
 }
 
 /**
- * Names in which none is there twice: those that were get numbers in their order, `Search1`, `Search2`, where a number
- * that would make a name that is taken is passed over; they are cut to 64 characters. Unique names stay.
+ * Makes names unique: duplicates are numbered in order, `Search1`, `Search2`, skipping numbers that would collide, and
+ * cut to 64 characters. Unique names stay as they are.
  */
 export function numberNames(names: readonly string[]): string[] {
   const counts = new Map<string, number>();

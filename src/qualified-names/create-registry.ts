@@ -8,14 +8,14 @@ import {
   resolveReference,
 } from "./index.ts";
 
-/** A tool of the host itself: its name, or a definition that has one. */
+/** A tool that the host provides: its name, or a definition with a name. */
 export type BuiltIn = string | { readonly name: string; readonly description?: unknown };
 
-/** An item of a registry: one of a pack, or a built-in. */
+/** An item of a pack, or a built-in. */
 export interface RegistryItem {
   kind: Kind;
   name: string;
-  /** A built-in's is its name. */
+  /** For a built-in, its name. */
   qualifiedName: string;
   description: string | null;
   /** npm name; `null` for a built-in. */
@@ -23,27 +23,27 @@ export interface RegistryItem {
   version: string | null;
 }
 
-/** What can be referred to: the items of some packs, and the host's own tools. Pure: it knows what it was made from. */
+/** Everything that a reference can resolve to: the items of some packs and the host's built-ins. Pure. */
 export interface Registry {
-  /** Names of the host's own tools. */
+  /** Names of the host's built-ins. */
   readonly builtIns: readonly string[];
-  /** Every item, built-ins first, then in the order of the packs; those of shadowed copies are not among them. */
+  /** Every item, built-ins first, then in the order of the packs; items of shadowed copies are excluded. */
   items(kind?: Kind): RegistryItem[];
   /**
-   * What a reference leads to, from where it stands: `user` (default), or a pack of this registry.
+   * Resolves a reference from `user` (default) or from a pack of this registry.
    * Throws `TrailblazeError` as `resolveReference` does.
    */
   resolve(
     reference: string,
     options?: Pick<Partial<ReferenceContext>, "from" | "kind" | "suggestions">,
   ): ResolvedReference;
-  /** The item that `resolve` leads to. Throws as it does. */
+  /** The item that `resolve` finds. Throws `TrailblazeError` as `resolve` does. */
   get(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): RegistryItem;
-  /** Qualified names and built-ins near to a name, best first. */
+  /** Qualified names and built-ins that are similar to a name, best first. */
   suggest(name: string, kind?: Kind): string[];
 }
 
-/** A pack whose items may be described. */
+/** A pack whose items may have descriptions. */
 type DescribedPack = Omit<ResolvablePack, KindKey> & {
   readonly [Key in KindKey]: readonly {
     readonly name: string;
@@ -61,7 +61,7 @@ function describeBuiltIn(builtIn: BuiltIn): RegistryItem {
 }
 
 /**
- * Puts packs, as `discoverPacks` or `inspectPack` return them, and the host's own tools into one registry.
+ * Creates a registry of packs, as `discoverPacks` or `inspectPack` return them, and the host's built-ins.
  * Trust level: discovery; nothing is read or run.
  */
 export function createRegistry(
@@ -101,7 +101,7 @@ export function createRegistry(
     get(reference, options) {
       const { kind, qualifiedName } = registry.resolve(reference, options);
       const item = byName.get(`${kind} ${qualifiedName}`);
-      if (item === undefined) throw new Error(`${qualifiedName} was resolved and is not there`);
+      if (item === undefined) throw new Error(`${qualifiedName} was resolved but is not in the registry`);
       return item;
     },
     suggest(name, kind) {

@@ -1,33 +1,33 @@
 /** The characters of an item's name: 1 to 64, the first a letter or digit. */
 const characters = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** Names that Windows reserves for devices, with or without an ending. */
+/** Names that Windows reserves for devices, with or without an extension. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
 
-/** Keys that mean something else on a JavaScript object than what a pack would put there. */
+/** Keys with a special meaning on JavaScript objects. */
 const reservedItemNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Why a text cannot be the name of an item; `undefined` if it can. */
+/** The reason why a string is not a valid item name; `undefined` if it is valid. */
 export function explainInvalidItemName(name: string): string | undefined {
   if (reservedItemNames.has(name)) return "it is a reserved key of JavaScript objects";
   if (name === "") return "it is empty";
   if (name.length > 64) return "it is longer than 64 characters";
   if (!characters.test(name)) {
     return /^[A-Za-z0-9]/.test(name)
-      ? "it holds a character that is not allowed"
-      : "it does not begin with a letter or a digit";
+      ? "it contains a character that is not allowed"
+      : "it does not start with a letter or digit";
   }
-  if (name.endsWith(".")) return "it ends in a dot";
-  if (deviceName.test(name)) return "Windows reserves it for a device";
+  if (name.endsWith(".")) return "it ends with a period";
+  if (deviceName.test(name)) return "it is a device name that Windows reserves";
   return undefined;
 }
 
-/** npm also allows a leading `-`, which every command line would take for an option. */
+/** npm also allows a leading `-`, which command lines would read as an option. */
 const packageNamePart = /^[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
-/** npm's own limit for a whole package name. */
+/** npm's limit for a whole package name, in characters. */
 const maximumPackageName = 214;
 
-/** True for a name that npm would accept for a package, old ones with capital letters included. */
+/** True for a package name that npm accepts, including old names with capital letters. */
 export function isPackageName(name: string): boolean {
   const [first = "", second, ...rest] = name.split("/");
   if (name.length > maximumPackageName || rest.length > 0) return false;
@@ -35,7 +35,7 @@ export function isPackageName(name: string): boolean {
   return first.startsWith("@") && packageNamePart.test(first.slice(1)) && packageNamePart.test(second);
 }
 
-/** The name and the range of `@acme/jira@^1.2`. */
+/** Splits `@acme/jira@^1.2` into name and range. */
 export function splitSpec(spec: string): { name: string; range: string | undefined } {
   const at = spec.indexOf("@", 1);
   return at < 0 ? { name: spec, range: undefined } : { name: spec.slice(0, at), range: spec.slice(at + 1) };

@@ -3,14 +3,14 @@ import minVersion from "semver/ranges/min-version.js";
 import subset from "semver/ranges/subset.js";
 import { failure } from "../problems/index.ts";
 
-/** References beyond these are checked when they are resolved: a pack may hold thousands with ranges of its own making. */
+/** Limits, because a pack may have thousands of references with ranges. The rest is checked when it is resolved. */
 const maximumRanges = 10;
 const maximumAlternatives = 20;
 
 const alternativesOf = (range: string) =>
   new Range(range).set.map((comparators) => comparators.map(({ value }) => value).join(" "));
 
-/** The range of the versions that are in all of some ranges; `undefined` where there can be none. */
+/** The intersection of some ranges; `undefined` if it is empty. */
 function intersect(ranges: readonly string[]): string | undefined {
   let alternatives = [""];
   for (const range of ranges) {
@@ -23,14 +23,14 @@ function intersect(ranges: readonly string[]): string | undefined {
 }
 
 /**
- * A pack as npm takes it, in the versions that all of some ranges allow: `@acme/jira@^1.2`, or its name alone. Throws
- * `TrailblazeError` `PackVersionMismatch` where no version can be in all of them. Pure.
+ * An npm specifier for the versions of a pack that satisfy all ranges: `@acme/jira@^1.2`, or its name alone if there are
+ * no ranges. Throws `TrailblazeError` `PackVersionMismatch` if no version can satisfy all of them. Pure.
  */
 export function joinRanges(name: string, ranges: readonly (string | undefined)[]): string {
   const given = [...new Set(ranges.filter((range) => range !== undefined))];
   const short = given.filter((range) => new Range(range).set.length <= maximumAlternatives);
   const distinct = (short.length === 0 ? given.slice(0, 1) : short).slice(0, maximumRanges);
-  // What another range allows anyway need not be said; of two that mean the same the first stays.
+  // A range is redundant if another is a subset of it; of two equal ranges the first stays.
   const needed = distinct.filter(
     (range, index) =>
       !distinct.some(

@@ -2,12 +2,12 @@ import leven from "leven";
 
 const maximumSuggestions = 3;
 
-/** Candidates that are compared for all names of one task, as for the references of a pack. */
+/** Limit on comparisons for all names of one task, such as the references of a pack. */
 const maximumComparisons = 300_000;
 
 /**
- * What looking for near names may still cost. Once it is spent, missing names get no suggestions: one missing name never
- * spends it, thousands of them do.
+ * The remaining comparisons for suggestions. Once they are spent, missing names get no suggestions; it takes thousands
+ * of missing names to spend them.
  */
 export class SuggestionBudget {
   #comparisons: number;
@@ -16,14 +16,14 @@ export class SuggestionBudget {
     this.#comparisons = comparisons;
   }
 
-  /** Whether one more name may be compared with so many candidates. */
+  /** Whether one more name may be compared with this many candidates. */
   take(candidates: number): boolean {
     this.#comparisons -= candidates;
     return this.#comparisons >= 0;
   }
 }
 
-/** The candidates that a person may have meant by `name`, best first, at most three. */
+/** The candidates most similar to `name`, best first, at most three. */
 export function findNearestNames(
   name: string,
   candidates: readonly string[],

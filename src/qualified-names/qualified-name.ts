@@ -3,7 +3,7 @@ import { describeType } from "../data/parse-json.ts";
 import { failure } from "../problems/index.ts";
 import { explainInvalidItemName, isPackageName } from "./item-name.ts";
 
-/** A qualified name in its parts. */
+/** The parts of a qualified name. */
 export interface QualifiedName {
   /** The npm scope without its `@`; `undefined` for a pack without one. */
   publisher: string | undefined;
@@ -12,20 +12,20 @@ export interface QualifiedName {
   /** The npm name. */
   packageName: string;
   item: string;
-  /** The semver range that followed the pack, as it was written. */
+  /** The semver range after the pack's name, as written. */
   range: string | undefined;
 }
 
 const maximumLength = 512;
 
-/** The parts of a name, or the reason why it is none. */
+/** The parts of a name, or the reason why it is not a qualified name. */
 function readQualifiedName(name: string): QualifiedName | string {
   if (name.length > maximumLength) return `it is longer than ${maximumLength} characters`;
   const segments = name.replace(/^@/, "").split("/");
   if (segments.includes("")) return "a segment is empty";
   if (segments.length === 1) return "it has no slash";
   if (segments.length > 3) return "it has more than three segments";
-  if (name.startsWith("@") && segments.length === 2) return "it names a pack, but no item of it";
+  if (name.startsWith("@") && segments.length === 2) return "it names a pack without an item";
 
   const item = segments.at(-1) ?? "";
   const [packWithRange = "", publisher] = [segments.at(-2), segments.at(-3)];
@@ -34,17 +34,17 @@ function readQualifiedName(name: string): QualifiedName | string {
   const range = at < 0 ? undefined : packWithRange.slice(at + 1);
   const packageName = publisher === undefined ? pack : `@${publisher}/${pack}`;
 
-  if (!isPackageName(packageName)) return "npm allows no package of that name";
+  if (!isPackageName(packageName)) return "npm does not allow this package name";
   if (range !== undefined && (range.trim() === "" || /[^ -~]/.test(range) || validRange(range) === null)) {
-    return "what follows the @ is not a semver range";
+    return "the part after the @ is not a semver range";
   }
-  const whyNot = explainInvalidItemName(item);
-  if (whyNot !== undefined) return `its item's name is not allowed (${whyNot})`;
+  const reason = explainInvalidItemName(item);
+  if (reason !== undefined) return `the item name is not valid (${reason})`;
   return { publisher, pack, packageName, item, range };
 }
 
 /**
- * Reads `pack/item` or `publisher/pack/item`; a leading `@` is accepted, a semver range may follow the pack.
+ * Parses `pack/item` or `publisher/pack/item`. A leading `@` is accepted; a semver range may follow the pack.
  * Throws `TrailblazeError` `InvalidQualifiedName` for anything else.
  */
 export function parseQualifiedName(name: string): QualifiedName {
@@ -58,12 +58,12 @@ export function parseQualifiedName(name: string): QualifiedName {
   return parsed;
 }
 
-/** True if `parseQualifiedName` would read it. Never throws, whatever the value. */
+/** True if `parseQualifiedName` accepts the value. Never throws. */
 export function isQualifiedName(value: unknown): value is string {
   return typeof value === "string" && typeof readQualifiedName(value) !== "string";
 }
 
-/** The reverse of `parseQualifiedName`, in its normal form (no leading `@`), the range kept. */
+/** The inverse of `parseQualifiedName`, in normal form (no leading `@`), with the range. */
 export function formatQualifiedName({
   publisher,
   pack,

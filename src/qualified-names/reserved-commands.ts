@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 
-/** Node as npm packages bring it, one for each system and processor. */
+/** The npm packages that contain Node, one for each system and processor. */
 const nodePackages = ["linux", "darwin", "win", "aix", "sunos"].flatMap((system) =>
   ["x64", "x86", "arm64", "armv6l", "armv7l", "ppc64", "ppc64le", "s390x"].map(
     (processor) => `node-${system}-${processor}`,
@@ -9,9 +9,8 @@ const nodePackages = ["linux", "darwin", "win", "aix", "sunos"].flatMap((system)
 );
 
 /**
- * The commands that `npx trailblaze` runs or passes through, and those that `trailblaze add` runs, with the packages
- * that may have them. Package managers link every package's commands into node_modules/.bin, which npx puts first on
- * the PATH.
+ * The commands that `npx trailblaze` and `trailblaze add` rely on, with the packages that may provide them. Package
+ * managers link every package's commands into node_modules/.bin, which npx puts first on the PATH.
  */
 const owners: ReadonlyMap<string, readonly string[]> = new Map([
   ["trailblaze", ["trailblaze"]],
@@ -25,12 +24,12 @@ const owners: ReadonlyMap<string, readonly string[]> = new Map([
 
 export const reservedCommands: readonly string[] = [...owners.keys()];
 
-/** The packages that may have a reserved command. */
+/** The packages that may provide a reserved command. */
 export const ownersOf = (command: string): readonly string[] => owners.get(command) ?? [];
 
 /**
- * The reserved command that a name of a command comes to, on any system: the last part of a path, without what Windows
- * adds, case aside. `undefined` where there is none.
+ * The reserved command that a command name is equivalent to on any system: the last segment of a path, without Windows'
+ * extensions, ignoring case. `undefined` if it is not reserved.
  */
 export function findReservedCommand(name: string): string | undefined {
   const last =
@@ -46,10 +45,10 @@ export function findReservedCommand(name: string): string | undefined {
   return owners.has(command) ? command : undefined;
 }
 
-/** A reserved command that a package takes. */
+/** A reserved command that a package provides. */
 export interface CommandClaim {
   command: string;
-  /** The package that is installed in place of `trailblaze`, where an alias is what takes the command. */
+  /** The package that an alias installs as `trailblaze`, if an alias provides the command. */
   alias?: string;
   /** Keys from the top of package.json. */
   path: Path;
@@ -57,7 +56,7 @@ export interface CommandClaim {
 
 const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
 
-/** The names of the commands that a package.json declares in `bin`, each with where it stands. */
+/** The command names that a package.json declares in `bin`, with their paths. */
 function* declaredNames({ name, bin }: Readonly<Record<string, unknown>>) {
   if (typeof bin === "string") {
     if (typeof name === "string") yield { name: unscoped(name), path: ["bin"] };
@@ -69,7 +68,7 @@ function* declaredNames({ name, bin }: Readonly<Record<string, unknown>>) {
   }
 }
 
-/** What a package installs in place of `trailblaze`, if it asks for an alias of that name. */
+/** Dependencies that install another package under the alias `trailblaze`. */
 function* findAliases(manifest: Readonly<Record<string, unknown>>): Generator<CommandClaim> {
   for (const key of ["dependencies", "optionalDependencies"]) {
     const dependencies = manifest[key];
@@ -82,8 +81,8 @@ function* findAliases(manifest: Readonly<Record<string, unknown>>): Generator<Co
 }
 
 /**
- * The reserved commands that a package takes although it is none of those that may have them. `owner` is the name that
- * it goes by; `files` are the paths in the folder that `directories.bin` names. Pure.
+ * The reserved commands that a package provides without being one of their owners. `owner` is the package's name;
+ * `files` are the paths in the folder that `directories.bin` names. Pure.
  */
 export function findReservedCommands(
   manifest: Readonly<Record<string, unknown>>,

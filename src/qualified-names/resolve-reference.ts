@@ -1,11 +1,11 @@
 import satisfies from "semver/functions/satisfies.js";
 import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
-import { failure, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
+import { failure, listOf, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
 import { explainInvalidItemName, qualifyPackageName } from "./item-name.ts";
 import { findNearestNames, type SuggestionBudget } from "./nearest-names.ts";
 import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 
-/** What resolution needs to know of a pack; what `discoverPacks` returns has it. */
+/** The part of a pack that resolution needs; packs of `discoverPacks` have it. */
 export type ResolvablePack = {
   /** The npm name. */
   readonly name: string;
@@ -14,32 +14,32 @@ export type ResolvablePack = {
 } & { readonly [Key in KindKey]: readonly { readonly name: string; readonly qualifiedName: string }[] };
 
 export interface ReferenceContext {
-  /** Where the reference stands: in a user's code, command line or config, or in a definition of this pack. */
+  /** The origin of the reference: a user's code, command line or config, or a definition of this pack. */
   from: "user" | ResolvablePack;
-  /** The kind that is wanted; without it any, as long as the name belongs to one only. */
+  /** The kind to find; without it, any kind if the name is unambiguous. */
   kind?: Kind | undefined;
   packs: readonly ResolvablePack[];
-  /** Names of the host's own tools. */
+  /** Names of the host's built-ins. */
   builtIns?: readonly string[] | undefined;
   /** The project's package manager, whose commands hints name; default: npm. */
   manager?: PackageManager | undefined;
-  /** For those who resolve many: what looking for near names may cost in total. */
+  /** A shared limit on the cost of suggestions, for resolving many references. */
   suggestions?: SuggestionBudget | undefined;
 }
 
 export interface ResolvedReference {
   kind: Kind;
-  /** A built-in's own name, which has no slash, or a qualified name without range. */
+  /** A built-in's name, without a slash, or a qualified name without a range. */
   qualifiedName: string;
 }
 
-/** A kind in the singular or the plural. Throws `TrailblazeError` `InvalidArguments` for any other word. */
+/** Reads a kind in the singular or plural. Throws `TrailblazeError` `InvalidArguments` for any other word. */
 export function readKind(word: string | undefined): Kind | undefined {
   if (word === undefined) return undefined;
   const kind = parseKind(word);
   if (kind !== undefined) return kind;
-  const hint = `Kinds are ${kinds.join(", ")}.`;
-  throw failure("InvalidArguments", { reason: `${quote(String(word))} is no kind of item`, hint });
+  const hint = `Use one of ${listOf(kinds)}.`;
+  throw failure("InvalidArguments", { reason: `Unknown kind ${quote(String(word))}`, hint });
 }
 
 const notFoundCode = {
@@ -73,7 +73,7 @@ function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefi
 
 const itemIndexes = new WeakMap<ResolvablePack, Map<string, Kind[]>>();
 
-/** The kinds in which `pack` has an item of that name. Indexed once a pack: one may have tens of thousands. */
+/** The kinds of the items of `pack` with this name. Indexed once per pack, which may have tens of thousands of items. */
 function kindsOf(pack: ResolvablePack, item: string): readonly Kind[] {
   let index = itemIndexes.get(pack);
   if (index === undefined) {
@@ -135,7 +135,7 @@ function resolveShortName(reference: string, context: ReferenceContext): Resolve
   throw notFound(reference, kind, nearest, otherKind);
 }
 
-/** The pack of an npm name or its qualified form, of several copies the one that counts. */
+/** The pack with an npm name or its qualified form, preferring the copy that is not shadowed. */
 function findNamedPack(name: string, packs: readonly ResolvablePack[]): ResolvablePack {
   const copies = packs.filter((pack) => pack.name === name || qualifyPackageName(pack.name) === name);
   const pack = copies.find(({ shadowed }) => shadowed !== true) ?? copies[0];
@@ -143,9 +143,9 @@ function findNamedPack(name: string, packs: readonly ResolvablePack[]): Resolvab
   return pack;
 }
 
-/** Callers without types may leave things out, name the pack, or write a kind in the plural. */
-function normalizeContext(given: ReferenceContext): ReferenceContext {
-  const { from = "user", packs = [], builtIns = [], kind, manager, suggestions } = given ?? {};
+/** Callers without types may omit properties, name the pack, or write a kind in the plural. */
+function normalizeContext(context: ReferenceContext): ReferenceContext {
+  const { from = "user", packs = [], builtIns = [], kind, manager, suggestions } = context ?? {};
   const isNamed = typeof from === "string" && from !== "user";
   return {
     from: isNamed ? findNamedPack(from, packs) : from,
@@ -163,26 +163,26 @@ function isShortName(reference: string, { builtIns = [] }: ReferenceContext): bo
 }
 
 /**
- * Resolves a reference to what is installed. A user's: built-ins, then qualified names. A pack's: its own items,
- * then built-ins, then qualified names of other packs. Pure: it knows only what it is given.
+ * Resolves a reference to an installed item. A user's reference can name built-ins, then qualified names; a pack's can
+ * name its own items, then built-ins, then qualified names of other packs. Pure.
  *
  * Throws `TrailblazeError`: `InvalidQualifiedName`, `PackNotInstalled`, `PackVersionMismatch`, `ToolNotFound`
- * (`ServerNotFound`, `ToolsetNotFound`, `PromptNotFound`) with near names, `AmbiguousName`.
+ * (`ServerNotFound`, `ToolsetNotFound`, `PromptNotFound`) with similar names, `AmbiguousName`.
  */
-export function resolveReference(reference: string, given: ReferenceContext): ResolvedReference {
-  const context = normalizeContext(given);
+export function resolveReference(reference: string, options: ReferenceContext): ResolvedReference {
+  const context = normalizeContext(options);
   if (isShortName(reference, context)) return resolveShortName(reference, context);
   const name = parseQualifiedName(reference);
   const { range } = name;
   const pack = findPack(name.packageName, context);
   if (pack === undefined) {
     const { packageName, publisher, item } = name;
-    // Two segments may also name a pack with a scope, and what they name as an item may be anybody's package.
+    // Two segments may also be the name of a scoped pack without an item.
     const asPack = publisher === undefined ? `@${packageName}/${item}` : undefined;
     if (asPack !== undefined && findPack(asPack, context) !== undefined) {
       throw failure("InvalidQualifiedName", {
         name: reference,
-        reason: "it names a pack, but no item of it",
+        reason: "it names a pack without an item",
       });
     }
     const nearest = findNearestNames(

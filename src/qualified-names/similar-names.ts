@@ -1,4 +1,4 @@
-/** Letters and signs that look alike in many fonts, and the separators, each as one of its kind. */
+/** Replaces characters that look alike in many fonts, and separators, with one representative each. */
 function foldLookalikes(name: string): string {
   return name
     .toLowerCase()
@@ -12,8 +12,8 @@ function foldLookalikes(name: string): string {
     .replace(/5/g, "s");
 }
 
-/** Whether one character more, fewer or other, or two that changed places, make one text of the other. */
-function isOneSlip(a: string, b: string): boolean {
+/** Whether two names differ by one inserted, deleted or replaced character, or by two swapped ones. */
+function hasEditDistanceOne(a: string, b: string): boolean {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let [endOfA, endOfB] = [a.length, b.length];
@@ -26,7 +26,7 @@ function isOneSlip(a: string, b: string): boolean {
   return left.length <= 1 && right.length <= 1 && left !== right;
 }
 
-/** In shorter parts of a name, a single letter is what tells the packs of a family apart. */
+/** Shorter names are exempt: in a family of packs, one letter may be the only difference. */
 const shortestName = 4;
 const shortestScope = 3;
 
@@ -35,22 +35,23 @@ function splitName(name: string): [scope: string, rest: string] {
   return [scope, rest];
 }
 
-/** Whether a package's name may have been written, or chosen, for that of another one which is there. */
+/** Whether a package's name may be a misspelling or an imitation of an existing one. */
 function isSimilar(name: string, existing: string): boolean {
   if (foldLookalikes(name) === foldLookalikes(existing)) return true;
   const [scope, rest] = splitName(name.toLowerCase());
   const [existingScope, existingRest] = splitName(existing.toLowerCase());
-  if (scope === existingScope) return existingRest.length >= shortestName && isOneSlip(rest, existingRest);
+  if (scope === existingScope)
+    return existingRest.length >= shortestName && hasEditDistanceOne(rest, existingRest);
   const bothHaveScopes = scope !== "" && existingScope !== "";
   return (
     bothHaveScopes &&
     rest === existingRest &&
     existingScope.length >= shortestScope &&
-    isOneSlip(scope, existingScope)
+    hasEditDistanceOne(scope, existingScope)
   );
 }
 
-/** The first of the names that are there with which a new one may be mistaken; `undefined` where it is one of them. */
+/** The first existing name that a new name may be confused with; `undefined` if the new name already exists. */
 export function findSimilarName(name: string, existing: Iterable<string>): string | undefined {
   const names = [...new Set(existing)].sort();
   return names.includes(name) ? undefined : names.find((one) => isSimilar(name, one));
