@@ -62,7 +62,7 @@ export function buildConfig(
     preferHostAgent: config.preferHostAgent ?? true,
     memory: new Map(Object.entries(config.memory ?? {})),
     sensitiveMemory: [...(config.sensitiveMemory ?? [])],
-    packs: readPacksConfig(checked, { reportMisspelt: false }).packs,
+    packs: readPacksConfig(checked, { reportMisspelled: false }).packs,
     options: new Map(
       Object.entries(config.options ?? {}).map(([name, values]) => [`${readToolName(name)}`, { ...values }]),
     ),

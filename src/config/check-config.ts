@@ -45,7 +45,7 @@ export function findConfigContentFaults(
   return [
     ...findShapeFaults(config),
     ...findMemoryFaults(config.memory),
-    ...readPacksConfig(config, { reportMisspelt: false }).faults,
+    ...readPacksConfig(config, { reportMisspelled: false }).faults,
     ...findOptionsFaults(config.options),
     ...findItemNameFaults(config.toolsets, "toolsets"),
     ...toolsets.flatMap(([name, list]) => [...findReferenceFaults(list, ["toolsets", name])]),

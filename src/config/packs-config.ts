@@ -146,7 +146,7 @@ function readPacks(packs: Readonly<Record<string, unknown>>): { packs: PacksConf
 }
 
 /** Keys that can only be meant to be `packs`: a `deny` in them would be missed. No other key of a config is so near. */
-function* findMisspelt(config: Readonly<Record<string, unknown>>): Generator<ConfigFault> {
+function* findMisspelled(config: Readonly<Record<string, unknown>>): Generator<ConfigFault> {
   for (const key of Object.keys(config)) {
     if (key === "packs" || key.length > 7 || key.startsWith("x-")) continue;
     if (findNearestNames(key, ["packs"]).length === 0) continue;
@@ -156,24 +156,24 @@ function* findMisspelt(config: Readonly<Record<string, unknown>>): Generator<Con
 
 /**
  * What a config says of packs. An empty config, or one without `packs`, allows everything. Whoever does not check all
- * keys has those reported that are `packs` misspelt. Pure.
+ * keys has those reported that are `packs` misspelled. Pure.
  */
 export function readPacksConfig(
   config: unknown,
-  { reportMisspelt }: { reportMisspelt: boolean },
+  { reportMisspelled }: { reportMisspelled: boolean },
 ): { packs: PacksConfig; faults: ConfigFault[] } {
   const nothing = readPacks({});
   if (config === null || config === undefined) return nothing;
   if (!isRecord(config)) {
     return { ...nothing, faults: [{ reason: `it holds ${describeType(config)}, not a map`, path: [] }] };
   }
-  const misspelt = reportMisspelt ? [...findMisspelt(config)] : [];
+  const misspelled = reportMisspelled ? [...findMisspelled(config)] : [];
   const packs = Object.hasOwn(config, "packs") ? config.packs : undefined;
-  if (packs === undefined || packs === null) return { ...nothing, faults: misspelt };
+  if (packs === undefined || packs === null) return { ...nothing, faults: misspelled };
   if (!isRecord(packs)) {
     const fault = { reason: `\`packs\` must be a map, but is ${describeType(packs)}`, path: ["packs"] };
-    return { ...nothing, faults: [...misspelt, fault] };
+    return { ...nothing, faults: [...misspelled, fault] };
   }
   const read = readPacks(packs);
-  return { packs: read.packs, faults: [...misspelt, ...read.faults] };
+  return { packs: read.packs, faults: [...misspelled, ...read.faults] };
 }

@@ -11,7 +11,7 @@ export type { PacksPolicy } from "./packs-config.ts";
  */
 export async function readPacksPolicy(port: DiscoveryPort, directory: string): Promise<PacksPolicy> {
   const text = await readProjectConfig(port, directory);
-  const { packs, faults } = readPacksConfig(text?.value, { reportMisspelt: true });
+  const { packs, faults } = readPacksConfig(text?.value, { reportMisspelled: true });
   const [first, ...others] = await describeConfigFaults(faults, text);
   if (first !== undefined) throw configFailure([first, ...others]);
   return packs;

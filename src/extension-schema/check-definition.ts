@@ -1,7 +1,13 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext, quote } from "../problems/index.ts";
-import { describeFault, describeMissing, type Fault, holdsWholeSchema } from "./describe-fault.ts";
+import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import {
+  describeFault,
+  describeMissing,
+  type Fault,
+  holdsWholeSchema,
+  suggestRename,
+} from "./describe-fault.ts";
 import {
   composedServer,
   type DefinitionShape,
@@ -25,11 +31,11 @@ const problemCode = {
 } as const;
 
 const functionHint = {
-  server: "The default export must be an object, as `defineServer` returns it.",
-  tool: "The default export must be an object, as `defineTool` returns it; the function may be its `handler`.",
-  toolset: "The default export must be an object, as `defineToolset` returns it.",
+  server: "Export an object as the default, for example with `defineServer`.",
+  tool: "Export an object as the default, for example with `defineTool`, and make the function its `handler`.",
+  toolset: "Export an object as the default, for example with `defineToolset`.",
   prompt:
-    "The default export must be an object, as `definePrompt` returns it; the function may be its `handler`.",
+    "Export an object as the default, for example with `definePrompt`, and make the function its `handler`.",
 } as const;
 
 const validators = {
@@ -45,7 +51,7 @@ const validators = {
 const composedKeys = ["tools", "toolsets", "prompts"];
 const subprocessKeys = ["command", "script"];
 
-/** Keys that no shape of a server has. */
+/** Keys that are unknown in every shape of a server. */
 function findUnknownServerKeys(definition: Readonly<Record<string, unknown>>): string[] {
   const known = new Set([
     ...knownKeys.composedServer,
@@ -55,7 +61,7 @@ function findUnknownServerKeys(definition: Readonly<Record<string, unknown>>): s
   return Object.keys(definition).filter((key) => !known.has(key) && !/^(?:x-|\$)/.test(key));
 }
 
-/** The shape that a definition means to have; a fault where it is none of them, or more than one. */
+/** The shape that a definition's keys indicate; a fault if they indicate none or several. */
 function chooseShape(kind: Kind, definition: Record<string, unknown>): DefinitionShape | Fault {
   if (kind === "tool" || kind === "prompt") return kind;
   const { kind: documentKind } = definition;
@@ -64,28 +70,28 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   if (documentKind !== undefined) {
     const foreign = ["toolsets", "prompts", ...subprocessKeys].filter(has).map((key) => `\`${key}\``);
     if (foreign.length === 0) return "serverDocument";
-    return { reason: `it mixes a document with another kind of server (${foreign.join(", ")})`, path: [] };
+    return { reason: `it combines a document with another kind of server (${foreign.join(", ")})`, path: [] };
   }
   const composed = composedKeys.filter(has);
   const subprocess = subprocessKeys.filter(has);
   if (composed.length > 0 && subprocess.length > 0) {
     const keys = [...composed, ...subprocess].map((key) => `\`${key}\``).join(", ");
-    return { reason: `it mixes a composed server with a subprocess server (${keys})`, path: [] };
+    return { reason: `it combines a composed server with a subprocess server (${keys})`, path: [] };
   }
   if (composed.length > 0) return "composedServer";
   if (subprocess.length > 0) return "subprocessServer";
-  const reason = "it has no shape of a server";
+  const reason = "none of the keys that define a server is present";
   const misnamed = findMisnamedKey([...composedKeys, ...subprocessKeys], findUnknownServerKeys(definition));
   if (misnamed !== undefined) {
-    const hint = `Did you mean \`${misnamed.key}\` where it says ${quote(misnamed.written, 40)}?`;
+    const hint = suggestRename(misnamed);
     return { reason, path: [misnamed.written], hint };
   }
   const hint =
-    "A composed server lists `tools`, `toolsets` or `prompts`; a subprocess server has `command` or `script`; a document has `kind`.";
+    "Add `tools`, `toolsets` or `prompts` for a composed server, `command` or `script` for a subprocess server, or `kind` for a document.";
   return { reason, path: [], hint };
 }
 
-/** Rules between keys, which a schema of single keys does not say. */
+/** Checks the rules that involve several keys, which the schema does not express. */
 function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, unknown>): Generator<Fault> {
   const has = (key: string) => definition[key] !== undefined;
   const lacks = (missing: readonly string[], reason: string, hint?: string) =>
@@ -93,42 +99,42 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   if (shape === "tool") {
     if (has("inputSchema") && has("parameters")) {
       yield {
-        reason: "`inputSchema` and `parameters` say the same twice",
+        reason: "`inputSchema` and `parameters` are both present",
         path: ["parameters"],
         hint: "Keep one of them.",
       };
     } else if (!has("inputSchema") && !has("parameters")) {
-      const hint = "A tool without arguments says so: `inputSchema: { type: object }`.";
-      const reason = "`inputSchema` is missing, and so is its short form `parameters`";
+      const hint = "For a tool without arguments, add `inputSchema: { type: object }`.";
+      const reason = "`inputSchema` or its short form `parameters` is missing";
       yield lacks(["inputSchema", "parameters"], reason, hint);
     }
   }
   if (shape === "subprocessServer" && has("command") && has("script")) {
-    const hint = "`script` is run with the host's Node; anything else needs `command`.";
-    yield { reason: "`command` and `script` are both there", path: ["script"], hint };
+    const hint = "Keep `script` to run a module with the host's Node, or `command` to run a program.";
+    yield { reason: "`command` and `script` are both present", path: ["script"], hint };
   }
   if (shape === "toolsetList" && !has("tools") && !has("toolsets")) {
-    yield lacks(["tools", "toolsets"], "it has neither `tools` nor `toolsets`");
+    yield lacks(["tools", "toolsets"], "`tools` or `toolsets` is missing");
   }
   if (shape === "toolsBundle") {
-    const hint = "A bundle has `entries`; a list of references has no `kind`.";
+    const hint = "Move the tools to `entries`, or remove `kind` to list references.";
     for (const key of ["tools", "toolsets"].filter(has))
-      yield { reason: `it mixes a bundle with a list of references (\`${key}\`)`, path: [key], hint };
+      yield { reason: `it combines a bundle with a list of references (\`${key}\`)`, path: [key], hint };
   }
   if (shape === "prompt" && has("content") === has("handler")) {
     yield has("content")
-      ? { reason: "`content` and `handler` are both there", path: ["handler"], hint: "Keep one of them." }
-      : lacks(["content", "handler"], "`content` is missing, and so is `handler`");
+      ? { reason: "`content` and `handler` are both present", path: ["handler"], hint: "Keep one of them." }
+      : lacks(["content", "handler"], "`content` or `handler` is missing");
   }
 }
 
-/** Faults of single keys: those that a validator finds, the more intricate ones in words of their own. */
+/** Faults of single keys: the validator's, and those that need more specific messages. */
 function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
   const validate = validators[shape];
   const contentFaults = shape === "prompt" ? findContentFaults(definition.content) : [];
   if (validate(definition)) return contentFaults;
   const wholeSchema = shape === "tool" && holdsWholeSchema(definition);
-  // What lies inside a choice is said once, by the choice.
+  // Errors inside a union are reported once, by the union itself.
   const errors = (validate.errors ?? []).filter(
     ({ schemaPath, instancePath }) =>
       !/\/anyOf\//.test(schemaPath) &&
@@ -137,36 +143,36 @@ function findShapeFaults(shape: DefinitionShape, definition: Record<string, unkn
   );
   const faults = errors.map((error) => describeFault(error, shape, definition));
   if (wholeSchema) {
-    const hint = "Write it under `inputSchema`; `parameters` is the short form, a map from names to schemas.";
-    faults.push({ reason: "`parameters` holds a whole JSON Schema", path: ["parameters"], hint });
+    const hint = "Move it to `inputSchema`; the short form `parameters` maps names to schemas.";
+    faults.push({ reason: "`parameters` contains a whole JSON Schema", path: ["parameters"], hint });
   }
   return [...faults, ...contentFaults];
 }
 
-/** True for the mark that stands for a function of a definition that is code. */
+/** True for the placeholder of a function in a code definition: `{ "$function": name }`. */
 export function isFunction(content: Record<string, unknown>): boolean {
   return typeof content.$function === "string" && Object.keys(content).length === 1;
 }
 
-/** The shape of a definition: what its kind allows, and for servers and toolsets which of several. */
+/** A checked definition with its shape: servers and toolsets have several. */
 export type CheckedDefinition =
   | { shape: DefinitionShape; definition: Record<string, unknown>; problems: Problem[] }
   | { shape: undefined; definition: undefined; problems: Problem[] };
 
 /**
- * Checks the content of a definition against the shape of its kind. All faults are reported, as
+ * Checks the content of a definition against the shapes of its kind. Reports every fault as
  * `Invalid…Definition` with a path from the definition's top. Pure.
  */
 export function checkDefinition(kind: Kind, content: unknown, context: ProblemContext): CheckedDefinition {
   const report = ({ reason, hint, path }: Fault) =>
     createProblem(problemCode[kind], { reason, hint }, { path }, context);
   if (!isRecord(content)) {
-    const reason = content === null ? "it is empty" : `it holds ${describeWritten(content)}, not a map`;
+    const reason = content === null ? "it is empty" : `expected an object, found ${describeWritten(content)}`;
     const fault = { reason, path: [] };
     return { shape: undefined, definition: undefined, problems: [report(fault)] };
   }
   if (isFunction(content)) {
-    const fault = { reason: "it is a function, not an object", path: [], hint: functionHint[kind] };
+    const fault = { reason: "expected an object, found a function", path: [], hint: functionHint[kind] };
     return { shape: undefined, definition: undefined, problems: [report(fault)] };
   }
   const shape = chooseShape(kind, content);

@@ -1,4 +1,4 @@
-/** The types of MCP's content blocks, each with the strings that it cannot do without; a resource's are inside it. */
+/** The types of MCP's content blocks with their required strings; those of a resource are nested inside it. */
 export const textsOfBlock: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["text", ["text"]],
   ["image", ["data", "mimeType"]],

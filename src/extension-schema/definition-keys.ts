@@ -27,7 +27,7 @@ export const innerKeys = {
   ],
 } as const;
 
-/** What each shape cannot do without: of each group one key. */
+/** The required keys of each shape: one key of each group. */
 const requiredKeys: Readonly<Record<DefinitionShape, readonly (readonly string[])[]>> = {
   tool: [["name"], ["inputSchema", "parameters"], ["handler"]],
   composedServer: [],
@@ -45,16 +45,16 @@ const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
   prompt: ["prompt"],
 };
 
-/** Whether a key means anything at the top of a definition of this kind, or is free for the author's own use. */
+/** Whether a top-level key of a definition of this kind is known or custom. */
 export function isDefinitionKey(kind: Kind, key: string): boolean {
   return key.startsWith("x-") || shapesOfKind[kind].some((shape) => knownKeys[shape].includes(key));
 }
 
-/** An object of a definition whose keys are known. */
+/** An object inside a definition with a known set of keys. */
 interface KnownObject {
   object: Fields;
   known: readonly string[];
-  /** Of each group, one key must be there. */
+  /** One key of each group is required. */
   required: readonly (readonly string[])[];
   /** From the definition's top. */
   path: Path;
@@ -80,23 +80,23 @@ function* findInnerObjects(definition: Fields): Generator<KnownObject> {
   }
 }
 
-/** Every object of a definition whose keys are known; itself first. */
+/** The definition itself and every object inside it with a known set of keys. */
 function* findKnownObjects(shape: DefinitionShape, definition: Fields): Generator<KnownObject> {
   yield { object: definition, known: knownKeys[shape], required: requiredKeys[shape], path: [] };
   const own = new Set<string>(knownKeys[shape]);
   yield* findInnerObjects(Object.fromEntries(Object.entries(definition).filter(([key]) => own.has(key))));
 }
 
-/** Unknown keys of one object that are compared with known ones. */
+/** Limit on the unknown keys of one object that are compared with known ones. */
 const maximumUnknown = 500;
 
-/** The keys of an object that are neither known nor free for the author's own use. */
+/** The keys of an object that are neither known nor custom. */
 function unknownKeys({ object, known }: Pick<KnownObject, "object" | "known">): string[] {
   const isUnknown = (key: string) => !known.includes(key) && !/^(?:x-|\$)/.test(key);
   return Object.keys(object).filter(isUnknown).slice(0, maximumUnknown);
 }
 
-/** The known keys of the object at a path; found without a walk, since a bundle may have tens of thousands of entries. */
+/** The known keys of the object at a path. Avoids a walk: a bundle may have tens of thousands of entries. */
 function knownKeysAt(shape: DefinitionShape, path: Path): readonly string[] | undefined {
   const [top, ...below] = path;
   if (top === undefined) return knownKeys[shape];
@@ -107,7 +107,7 @@ function knownKeysAt(shape: DefinitionShape, path: Path): readonly string[] | un
   return top === "entries" ? innerKeys.entry : undefined;
 }
 
-/** What stands in an object where one of some keys should; `undefined` where nothing is like them. */
+/** A key of an object that probably stands for one of the missing keys; `undefined` if none is similar. */
 export function findMisnamedKeyAt(
   shape: DefinitionShape,
   definition: Fields,
@@ -121,8 +121,8 @@ export function findMisnamedKeyAt(
     : undefined;
 }
 
-/** A key that means nothing, and the one that is probably meant. */
-export interface MisspeltKey {
+/** An unknown key with the known key that it probably stands for. */
+export interface MisspelledKey {
   key: string;
   suggestion: string;
   /** From the definition's top. */
@@ -130,10 +130,10 @@ export interface MisspeltKey {
 }
 
 /**
- * Unknown keys of a definition that are like a known one which is absent. What stands for a key without
- * which the definition is not valid is left to the problem that says so. Pure.
+ * Unknown keys of a definition that are similar to an absent known key. Misspelled required keys are excluded: the
+ * problem about the missing key suggests them. Pure.
  */
-export function* findMisspeltKeys(shape: DefinitionShape, definition: Fields): Generator<MisspeltKey> {
+export function* findMisspelledKeys(shape: DefinitionShape, definition: Fields): Generator<MisspelledKey> {
   for (const one of findKnownObjects(shape, definition)) {
     const { object, known, required, path } = one;
     const unknown = unknownKeys(one);

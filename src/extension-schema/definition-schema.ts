@@ -1,141 +1,153 @@
-// The one source of the shape of definition files; read at build time only, as schema.ts is.
+// The single source of the shapes of definition files. Like schema.ts, it is read at build time only.
 import { z } from "zod";
 
 const text = z.string();
-/** Any string but an empty one; a pattern, since lengths would need a part of ajv at run time. */
+/** A string that is not blank. A pattern, because length checks would need a part of ajv at run time. */
 const name = z.string().regex(/\S/);
-const references = z.array(name).meta({ title: "list of references" });
+const references = z.array(name).meta({ title: "array of references" });
 const jsonObject = z.record(z.string(), z.unknown());
 const jsonSchema = z.record(z.string(), z.unknown()).meta({ title: "JSON Schema" });
 /** `./module.js#export`, or a function of a code definition as inspection shows it. */
 const code = z
   .union([name, z.object({ $function: z.string() })])
-  .meta({ title: "`./module.js#export`; in code also a function" });
+  .meta({ title: "`./module.js#export`; in code definitions also a function" });
 
-/** What stands under a key, in the words of the reference. */
-const says = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
+/** Adds a description, which editors and the reference show. */
+const describe = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description });
 
-const hint = (description: string) => says(z.boolean(), description).optional();
+const hint = (description: string) => describe(z.boolean(), description).optional();
 
 const annotations = z.looseObject({
   title: text.optional(),
-  readOnlyHint: hint("The tool changes nothing."),
-  destructiveHint: hint("What it changes may be lost."),
-  idempotentHint: hint("A second call with the same arguments changes nothing more."),
-  openWorldHint: hint("It works with things outside, such as the web."),
+  readOnlyHint: hint("The tool does not modify its environment."),
+  destructiveHint: hint("The tool may overwrite or delete data."),
+  idempotentHint: hint("Repeated calls with the same arguments have no additional effect."),
+  openWorldHint: hint("The tool interacts with external systems, such as the web."),
 });
 
 const parameter = z.looseObject({ required: z.boolean().optional() });
 
 const tool = z.object({
-  name: says(name, "The advertised name, which models see: 1 to 64 of `A-Za-z0-9_-`."),
-  title: says(text, "Name for people.").optional(),
-  description: says(text, "What it does and when to use it, for models and people.").optional(),
-  inputSchema: says(jsonSchema, "The arguments. Either this or `parameters` is needed.").optional(),
+  name: describe(name, "The advertised name, which models see: 1 to 64 characters of `A-Za-z0-9_-`."),
+  title: describe(text, "A display name.").optional(),
+  description: describe(text, "What the tool does and when to use it.").optional(),
+  inputSchema: describe(
+    jsonSchema,
+    "The JSON Schema of the arguments. Either this or `parameters` is required.",
+  ).optional(),
   parameters: z
     .record(z.string(), parameter)
     .meta({
-      title: "map from names to JSON Schemas",
-      description: "The arguments in short; each may say `required: true`.",
+      title: "object of JSON Schemas by name",
+      description: "Short form of the arguments. Add `required: true` to the required ones.",
     })
     .optional(),
-  outputSchema: says(
+  outputSchema: describe(
     jsonSchema,
-    "What `structuredContent` must be. A result that breaks it is a failure.",
+    "The JSON Schema of `structuredContent`. A result that violates it is an error.",
   ).optional(),
-  annotations: says(annotations, "MCP's hints about what the tool does.").optional(),
-  _meta: says(jsonObject, "MCP's place for more; the host reads the keys below.").optional(),
-  handler: says(code, "What a call runs."),
-  initialize: says(
+  annotations: describe(annotations, "MCP's hints about the tool's behavior.").optional(),
+  _meta: describe(jsonObject, "Additional metadata. The host reads the keys below.").optional(),
+  handler: describe(code, "The function that handles calls."),
+  initialize: describe(
     code,
-    "Runs once per process before the first call, and never while a pack is only looked at.",
+    "The function that runs once per process before the first call, and never while a pack is inspected or validated.",
   ).optional(),
   options: z
     .record(z.string(), z.looseObject({ description: text.optional() }))
     .meta({
-      title: "map from names to `{ default, description }`",
-      description: "Values that the user's config may set.",
+      title: "object of `{ default, description }` by name",
+      description: "Options that users can set in their config.",
     })
     .optional(),
 });
 
 const serverNames = {
-  name: says(name, "Name that clients are told. Default: the item's.").optional(),
-  version: says(name, "Version that clients are told. Default: the package's.").optional(),
-  mcpServerName: says(name, "Key of the server in clients' configs. Default: the item's name.").optional(),
+  name: describe(name, "The name sent to clients. Default: the item's name.").optional(),
+  version: describe(name, "The version sent to clients. Default: the package's version.").optional(),
+  mcpServerName: describe(name, "The server's key in client configs. Default: the item's name.").optional(),
 };
 
 const composedServer = z.object({
   ...serverNames,
-  description: says(text, "What it is for.").optional(),
-  tools: says(references, "Tools that it serves.").optional(),
-  toolsets: says(references, "Toolsets whose tools it serves, after its own.").optional(),
-  prompts: says(references, "Prompts that it serves.").optional(),
-  transport: says(z.enum(["stdio", "http"]), "How clients reach it. Default: `stdio`.").optional(),
-  initialize: says(code, "Runs once when the server starts, before the tools' own.").optional(),
-  instructions: says(text, "What clients tell the model about the server.").optional(),
+  description: describe(text, "The purpose of the server.").optional(),
+  tools: describe(references, "The tools to serve.").optional(),
+  toolsets: describe(references, "Toolsets whose tools are served after those of `tools`.").optional(),
+  prompts: describe(references, "The prompts to serve.").optional(),
+  transport: describe(z.enum(["stdio", "http"]), "The transport. Default: `stdio`.").optional(),
+  initialize: describe(
+    code,
+    "The function that runs once when the server starts, before the tools' own.",
+  ).optional(),
+  instructions: describe(text, "Instructions for models on how to use the server.").optional(),
 });
 
 const subprocessServer = z.object({
   ...serverNames,
-  description: says(text, "What it is for.").optional(),
-  command: says(name, "Program to run. Either this or `script` is needed.").optional(),
-  script: says(name, "Script inside the package, run with the host's Node.").optional(),
-  args: says(z.array(z.string()), "Arguments, as they are written.").optional(),
-  cwd: says(name, "Folder to run in, inside the package. Default: its root.").optional(),
+  description: describe(text, "The purpose of the server.").optional(),
+  command: describe(name, "The program to run. Either this or `script` is required.").optional(),
+  script: describe(name, "A script inside the package, which runs with the host's Node.").optional(),
+  args: describe(z.array(z.string()), "The arguments, passed as written.").optional(),
+  cwd: describe(name, "The working folder, inside the package. Default: the package root.").optional(),
   env: z
     .record(z.string(), z.string())
-    .meta({ title: "map from names to texts", description: "Variables for its environment." })
+    .meta({ title: "object of strings by name", description: "Environment variables to set." })
     .optional(),
-  envPassthrough: says(
+  envPassthrough: describe(
     z.array(name),
-    "Names of variables that it gets from the host's environment.",
+    "Names of environment variables to pass through from the host.",
   ).optional(),
-  legacyContext: says(
+  legacyContext: describe(
     z.boolean(),
-    "Whether calls carry `_trailblazeContext` in their arguments. Default: true.",
+    "Whether calls include `_trailblazeContext` in their arguments. Default: true.",
   ).optional(),
 });
 
 const metadata = z.looseObject({ name }).meta({ title: "`{ name }`", description: "The item's name." });
 
 const serverDocument = z.object({
-  kind: says(z.enum(["Mcp.StdioServer", "Mcp.HttpEndpoint"]), "How clients reach it."),
+  kind: describe(z.enum(["Mcp.StdioServer", "Mcp.HttpEndpoint"]), "The transport."),
   metadata,
   serverInfo: z
     .looseObject({ name: name.optional(), version: name.optional() })
     .meta({
       title: "`{ name, version }`",
-      description: "What clients are told. Defaults: the item's name, the package's version.",
+      description: "The name and version sent to clients. Defaults: the item's name, the package's version.",
     })
     .optional(),
-  instructions: says(text, "What clients tell the model about the server.").optional(),
+  instructions: describe(text, "Instructions for models on how to use the server.").optional(),
   mcpServerName: serverNames.mcpServerName,
-  tools: says(references, "Bundles that it serves."),
+  tools: describe(references, "The bundles to serve."),
 });
 
 const toolsetList = z.object({
-  name: says(name, "The item's name."),
-  description: says(text, "What the tools have in common.").optional(),
-  tools: says(references, "Tools in it.").optional(),
-  toolsets: says(references, "Toolsets whose tools are in it, too.").optional(),
+  name: describe(name, "The item's name."),
+  description: describe(text, "What the tools have in common.").optional(),
+  tools: describe(references, "The tools of the toolset.").optional(),
+  toolsets: describe(references, "Toolsets whose tools it includes.").optional(),
 });
 
 const bundleEntry = z.object({
-  name: says(name, "The advertised name."),
-  title: says(text, "Name for people.").optional(),
-  description: says(text, "What it does and when to use it.").optional(),
-  argumentsSchema: says(jsonSchema, "The arguments.").optional(),
-  outputSchema: says(jsonSchema, "What `structuredContent` must be.").optional(),
-  annotations: says(jsonObject, "MCP's hints.").optional(),
-  _meta: says(jsonObject, "As in a tool.").optional(),
+  name: describe(name, "The advertised name."),
+  title: describe(text, "A display name.").optional(),
+  description: describe(text, "What the tool does and when to use it.").optional(),
+  argumentsSchema: describe(jsonSchema, "The JSON Schema of the arguments.").optional(),
+  outputSchema: describe(jsonSchema, "The JSON Schema of `structuredContent`.").optional(),
+  annotations: describe(jsonObject, "MCP's hints about the tool's behavior.").optional(),
+  _meta: describe(jsonObject, "Additional metadata, as in a tool.").optional(),
   handler: code.meta({
     title: "reference to a tool, or `./module.js#export`",
-    description: "What a call runs.",
+    description: "The function that handles calls.",
   }),
-  inputs: says(z.unknown(), "What the handler gets, made from `request`. Default: the arguments.").optional(),
-  result: says(z.unknown(), "The whole answer, made from `result`. Default: as for a tool.").optional(),
+  inputs: describe(
+    z.unknown(),
+    "The handler's input, computed from `request`. Default: the arguments.",
+  ).optional(),
+  result: describe(
+    z.unknown(),
+    "The whole result, computed from `result`. Default: as for a tool.",
+  ).optional(),
   catches: z
     .array(
       z.object({
@@ -145,28 +157,28 @@ const bundleEntry = z.object({
       }),
     )
     .meta({
-      title: "list of `{ code, when, error }`",
-      description: "JSON-RPC errors for what the handler throws; the first that matches counts.",
+      title: "array of `{ code, when, error }`",
+      description: "JSON-RPC errors for exceptions of the handler. The first match applies.",
     })
     .optional(),
 });
 
 const toolsBundle = z.object({
-  kind: says(z.literal("Mcp.Tools"), "Makes the toolset a bundle."),
+  kind: describe(z.literal("Mcp.Tools"), "Marks the toolset as a bundle."),
   metadata,
-  description: says(text, "What the tools have in common.").optional(),
-  entries: z.array(bundleEntry).meta({ title: "list of entries", description: "Its tools." }),
+  description: describe(text, "What the tools have in common.").optional(),
+  entries: z.array(bundleEntry).meta({ title: "array of entries", description: "The tools of the bundle." }),
 });
 
 const prompt = z.object({
-  name: says(name, "The item's name."),
-  title: says(text, "Name for people.").optional(),
-  description: says(text, "What it asks for.").optional(),
+  name: describe(name, "The item's name."),
+  title: describe(text, "A display name.").optional(),
+  description: describe(text, "The purpose of the prompt.").optional(),
   arguments: z
     .array(z.looseObject({ name, description: text.optional(), required: z.boolean().optional() }))
     .meta({
-      title: "list of `{ name, description, required }`",
-      description: "Texts that the user gives.",
+      title: "array of `{ name, description, required }`",
+      description: "Strings that the user provides.",
     })
     .optional(),
   content: z
@@ -180,14 +192,18 @@ const prompt = z.object({
       ),
     ])
     .meta({
-      title: "text, or list of MCP messages",
-      description: "With `{{argument}}` places. Either this or `handler` is needed.",
+      title: "string, or array of MCP messages",
+      description:
+        "The text or messages, with `{{argument}}` placeholders. Either this or `handler` is required.",
     })
     .optional(),
-  handler: says(code, "Makes the text or `{ messages }` from the arguments.").optional(),
+  handler: describe(
+    code,
+    "The function that returns a string or `{ messages }` for the arguments.",
+  ).optional(),
 });
 
-/** Every shape that a definition can have. */
+/** Every shape of a definition. */
 export const definitionShapes = {
   tool,
   composedServer,
@@ -198,5 +214,5 @@ export const definitionShapes = {
   prompt,
 };
 
-/** A tool of a bundle; a part of `toolsBundle`, for the reference. */
+/** A tool of a bundle: exported for the reference. */
 export { bundleEntry };

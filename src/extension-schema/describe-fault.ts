@@ -1,24 +1,27 @@
 import { isRecord } from "../data/parse-json.ts";
-import { type Path, quote } from "../problems/index.ts";
+import { listOf, type Path, quote } from "../problems/index.ts";
 import { findMisnamedKeyAt } from "./definition-keys.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
 import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
 
-/** What is wrong with a definition's shape, and where from the definition's top. */
+/** A fault in the shape of a definition, with its path from the definition's top. */
 export interface Fault {
-  /** Goes on from "The tool's definition is not valid:", without a full stop. */
+  /** Continues a message after a colon, without a period. */
   reason: string;
   path: Path;
   hint?: string | undefined;
 }
 
-/** A path as people write it, which a pack's own keys may make long. */
+/** A path as people write it. A pack's own keys may make it long. */
 export const formatPath = (path: Path) => `\`${path.join(".")}\``;
 
+export const suggestRename = ({ key, written }: { key: string; written: string }): string =>
+  `Did you mean \`${key}\` instead of ${quote(written, 40)}?`;
+
 /**
- * A fault of something missing: at what stands in its place, with that as the hint; otherwise at what lacks it.
- * `missing` are the keys of which one must be there.
+ * A fault for a missing key. If an unknown key probably stands for it, the fault points there and suggests the rename.
+ * One of the keys in `missing` is required.
  */
 export function describeMissing(
   shape: DefinitionShape,
@@ -28,33 +31,28 @@ export function describeMissing(
 ): Fault {
   const misnamed = findMisnamedKeyAt(shape, definition, path, missing);
   if (misnamed === undefined) return { reason, path, hint };
-  const { key, written } = misnamed;
-  return {
-    reason,
-    path: [...path, written],
-    hint: `Did you mean \`${key}\` where it says ${quote(written, 40)}?`,
-  };
+  return { reason, path: [...path, misnamed.written], hint: suggestRename(misnamed) };
 }
 
-/** How a value that is of the wrong type should have been written, where that is easily mistaken. */
+/** The correct form of a value with the wrong type, for mistakes that are common. */
 function hintForType(path: Path, value: unknown): string | undefined {
   const [top, name] = path;
   if (top === "parameters" && path.length === 1)
-    return "Write a map from names to their schemas: `parameters: { city: { type: string } }`.";
+    return "Write an object of schemas by name: `parameters: { city: { type: string } }`.";
   if (top === "parameters" && path.length === 2) {
     const type = typeof value === "string" && /^[a-z]+$/.test(value) ? value : "string";
     return `Write \`${name}: { type: ${type} }\`.`;
   }
-  if (top === "parameters" && path.at(-1) === "required") return "Write `required: true`, or leave it out.";
-  if (top === "options") return "Write a map from names to options: `maxResults: { default: 50 }`.";
+  if (top === "parameters" && path.at(-1) === "required") return "Write `required: true`, or remove it.";
+  if (top === "options") return "Write an object of options by name: `maxResults: { default: 50 }`.";
   if (top === "arguments" && path.length <= 2)
-    return "Write a list of arguments: `arguments: [{ name: city, required: true }]`.";
+    return "Write an array of arguments: `arguments: [{ name: city, required: true }]`.";
   if ((top === "tools" || top === "toolsets" || top === "prompts") && path.length === 1)
-    return typeof value === "string" ? `Write \`${top}: [${value}]\`.` : "Write a list of references.";
+    return typeof value === "string" ? `Write \`${top}: [${value}]\`.` : "Write an array of references.";
   return undefined;
 }
 
-/** Says in plain words what a validator found. */
+/** Describes a validator's error for people. */
 export function describeFault(
   error: ValidatorError,
   shape: DefinitionShape,
@@ -66,17 +64,18 @@ export function describeFault(
   switch (error.keyword) {
     case "required": {
       const missing = String(error.params.missingProperty);
-      const reason = path.length === 0 ? `\`${missing}\` is missing` : `${where} lacks \`${missing}\``;
+      const reason =
+        path.length === 0 ? `\`${missing}\` is missing` : `\`${missing}\` is missing in ${where}`;
       return describeMissing(shape, definition, [missing], { reason, path });
     }
     case "type": {
       const expected = typeWords[String(error.params.type)] ?? error.params.type;
-      const reason = `${where} must be ${expected}, but is ${describeWritten(value)}`;
+      const reason = `${where} must be ${expected}, but it is ${describeWritten(value)}`;
       return { reason, path, hint: hintForType(path, value) };
     }
     case "enum": {
       const allowed = (error.params.allowedValues as string[]).map((one) => `\`${one}\``);
-      return { reason: `${where} must be one of ${allowed.join(", ")}`, path };
+      return { reason: `${where} must be one of ${listOf(allowed)}`, path };
     }
     case "const":
       return { reason: `${where} must be \`${error.params.allowedValue}\``, path };
@@ -84,19 +83,19 @@ export function describeFault(
       return { reason: `${where} is empty`, path };
     case "anyOf":
       return {
-        reason: `${where} has none of the forms it may have, but is ${describeWritten(value)}`,
+        reason: `${where} has none of the valid forms: it is ${describeWritten(value)}`,
         path,
         hint:
           path.at(-1) === "handler" || path.at(-1) === "initialize"
-            ? "Write a module and its export, relative to the package: `./lib/tools.js#createIssue`."
+            ? "Write a module and its export, relative to the package root: `./lib/tools.js#createIssue`."
             : undefined,
       };
     default:
-      return { reason: `${where} ${error.message ?? "does not fit"}`, path };
+      return { reason: `${where} ${error.message ?? "is not valid"}`, path };
   }
 }
 
-/** Whether the short form `parameters` holds a JSON Schema as a whole, which is what `inputSchema` is for. */
+/** Whether the short form `parameters` contains a whole JSON Schema, which belongs in `inputSchema`. */
 export function holdsWholeSchema({ parameters }: Readonly<Record<string, unknown>>): boolean {
   if (!isRecord(parameters)) return false;
   const { type, properties, required } = parameters;

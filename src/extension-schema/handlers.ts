@@ -3,17 +3,17 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 import { isModulePath, type ShapedDefinition } from "./references.ts";
 
-/** What a definition names as its `handler` or `initialize`. */
+/** The value of `handler` or `initialize` in a definition. */
 export interface WrittenHandler {
-  /** `./module.js#export`; or `{ "$function": name }`, the mark of a function in a definition that is code. */
+  /** `./module.js#export`, or `{ "$function": name }` for a function in a code definition. */
   handler: unknown;
   /** From the definition's top. */
   path: Path;
 }
 
-/** The part of a handler that says where it is. */
+/** The parts of `./module.js#export`. */
 export interface HandlerPlace {
-  /** Relative to the package, in its shortest form and without a leading `./`; not yet checked to stay inside. */
+  /** Relative to the package, normalized, without a leading `./`. It may still lead outside the package. */
   module: string;
   exportName: string;
 }
@@ -24,7 +24,7 @@ const handlerKeys: Readonly<Record<string, readonly string[]>> = {
   composedServer: ["initialize"],
 };
 
-/** Every handler in a definition, in order; a bundle's entries may name tools instead, which are references. */
+/** Every handler in a definition, in order. References to tools in a bundle's entries are excluded. */
 export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHandler[] {
   if (shape === undefined || definition === null) return [];
   const found = (handlerKeys[shape] ?? [])
@@ -40,15 +40,15 @@ export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHa
   return found;
 }
 
-/** Reads `./module.js#export`, where the export is `default` if none is named; or says why it is no such string. */
+/** Parses `./module.js#export`; the export defaults to `default`. Returns a fault for any other string. */
 export function parseHandler(handler: string): HandlerPlace | { fault: string } {
   const hash = handler.indexOf("#");
   const file = hash < 0 ? handler : handler.slice(0, hash);
   const exportName = hash < 0 ? "default" : handler.slice(hash + 1);
-  if (!isModulePath(file)) return { fault: 'it does not begin with "./"' };
-  if (exportName === "") return { fault: 'no export is named after the "#"' };
+  if (!isModulePath(file)) return { fault: 'it does not start with "./"' };
+  if (exportName === "") return { fault: 'the export name after "#" is missing' };
   const below = file.slice(2);
-  // Most paths are in their shortest form, and bringing a thousand of them into it takes its time.
+  // Most paths are normalized already, and normalizing thousands of them is slow.
   const module = /(?:^|\/)\.{0,2}(?:\/|$)/.test(below) ? posix.normalize(file) : below;
   if (module === "./" || module.endsWith("/")) return { fault: "it names a folder, not a module" };
   return { module, exportName };

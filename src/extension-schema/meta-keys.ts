@@ -1,71 +1,73 @@
 import { quote } from "../problems/index.ts";
 import { describeWritten } from "./pointer.ts";
 
-/** What the value of a key must be. */
+/** The types of values. */
 export type MetaType = "boolean" | "string" | "strings" | "platforms";
 
 interface MetaKeyInfo {
   type: MetaType;
-  /** What holds where the key is absent or its value is wrong. */
+  /** The default, which also applies if the value is invalid. */
   fallback: string;
   /** For the reference, docs/reference.md. */
   description: string;
 }
 
-/** What the host reads in `_meta` of a tool. */
+/** The keys that the host reads in a tool's `_meta`. */
 export const metaKeys = {
   "trailblaze/isForLlm": {
     type: "boolean",
     fallback: "true",
-    description: "Models see the tool. Where false, only code and other tools call it.",
+    description: "Whether models see the tool. If false, only code and other tools can call it.",
   },
   "trailblaze/surfaceToLlm": {
     type: "boolean",
     fallback: "–",
-    description: "Another name of `trailblaze/isForLlm`.",
+    description: "An alias of `trailblaze/isForLlm`.",
   },
   "trailblaze/isRecordable": {
     type: "boolean",
     fallback: "true",
-    description: "Recordings keep the tool's calls: false for tools that only pass them on to others.",
+    description:
+      "Whether recordings include the tool's calls. Use false for tools that only delegate to others.",
   },
   "trailblaze/requiresHost": {
     type: "boolean",
     fallback: "false",
-    description: "Needs the agent to run on the host: left out of sessions whose `preferHostAgent` is false.",
+    description:
+      "Whether the tool needs the agent to run on the host. Sessions with `preferHostAgent: false` exclude it.",
   },
   "trailblaze/supportedDrivers": {
     type: "strings",
     fallback: "all",
-    description: "Drivers that the tool works with, compared exactly. Empty: all.",
+    description: "Drivers that the tool supports, compared exactly. An empty array means all.",
   },
   "trailblaze/supportedPlatforms": {
     type: "platforms",
     fallback: "all",
-    description: "Platforms that the tool works on, in capitals or not. Empty: all.",
+    description: "Platforms that the tool supports, ignoring case. An empty array means all.",
   },
   "trailblaze/toolset": {
     type: "string",
     fallback: "none",
-    description: "Toolset that the tool joins; it is made where it is missing.",
+    description: "The toolset that the tool joins. It is created if it does not exist.",
   },
   "trailblaze/requiresContext": {
     type: "boolean",
     fallback: "false",
     description:
-      "Of no use outside a session: other MCP clients do not see it. In a session it filters nothing.",
+      "Whether the tool works only in a session. If true, other MCP clients do not see it; sessions ignore the key.",
   },
 } as const satisfies Readonly<Record<string, MetaKeyInfo>>;
 
 export type MetaKey = keyof typeof metaKeys;
 
-/** Begins every key that the host reads; the others belong to other vendors. */
+/** The prefix of the host's keys. Other prefixes belong to other vendors. */
 export const metaPrefix = "trailblaze/";
 
-/** The host's own: written where tools are served, ignored where a definition has it. */
+/** Set by the host on served tools, and ignored in definitions. */
 export const qualifiedNameKey = "trailblaze/qualifiedName";
 
-/** What a device can be, in the form in which sessions compare it. */
+/** The platforms of devices, in the form that sessions compare. */
 export const platforms = ["ANDROID", "IOS", "WEB"] as const;
 
 export const isMetaKey = (key: string): key is MetaKey => Object.hasOwn(metaKeys, key);
@@ -74,35 +76,35 @@ const isNonEmptyString = (value: unknown) => typeof value === "string" && value.
 
 interface MetaRule {
   expected: string;
-  /** Whether the value is right; of a list, whether each of its entries is. */
-  isRight: (value: unknown) => boolean;
-  isList?: true;
+  /** Validates the value, or each entry of an array. */
+  isValid: (value: unknown) => boolean;
+  isArray?: true;
 }
 
 const rules: Readonly<Record<MetaType, MetaRule>> = {
-  boolean: { expected: "true or false", isRight: (value) => typeof value === "boolean" },
-  string: { expected: "a text", isRight: isNonEmptyString },
-  strings: { expected: "a list of texts", isRight: isNonEmptyString, isList: true },
+  boolean: { expected: "a boolean", isValid: (value) => typeof value === "boolean" },
+  string: { expected: "a string", isValid: isNonEmptyString },
+  strings: { expected: "an array of strings", isValid: isNonEmptyString, isArray: true },
   platforms: {
-    expected: "a list of ANDROID, IOS or WEB",
-    isRight: (value) => typeof value === "string" && platforms.some((one) => one === value.toUpperCase()),
-    isList: true,
+    expected: "an array of ANDROID, IOS or WEB",
+    isValid: (value) => typeof value === "string" && platforms.some((one) => one === value.toUpperCase()),
+    isArray: true,
   },
 };
 
 function describe(value: unknown): string {
   if (typeof value !== "string") return describeWritten(value);
-  return value.trim() === "" ? "an empty text" : `the text ${quote(value, 40)}`;
+  return value.trim() === "" ? "an empty string" : `the string ${quote(value, 40)}`;
 }
 
-/** What the value of a key must be, in words. */
+/** The expected value of a key, for messages. */
 export const expectedOf = (key: MetaKey): string => rules[metaKeys[key].type].expected;
 
-/** What the value of a key must be and what it is instead; `undefined` where it is right. */
+/** The expected and the actual value of a key, for messages; `undefined` if the value is valid. */
 export function findMetaFault(key: MetaKey, value: unknown): { expected: string; found: string } | undefined {
-  const { expected, isRight, isList } = rules[metaKeys[key].type];
-  if (!isList) return isRight(value) ? undefined : { expected, found: describe(value) };
+  const { expected, isValid, isArray } = rules[metaKeys[key].type];
+  if (!isArray) return isValid(value) ? undefined : { expected, found: describe(value) };
   if (!Array.isArray(value)) return { expected, found: describe(value) };
-  const wrong = value.findIndex((entry) => !isRight(entry));
-  return wrong < 0 ? undefined : { expected, found: `a list with ${describe(value[wrong])}` };
+  const invalid = value.findIndex((entry) => !isValid(entry));
+  return invalid < 0 ? undefined : { expected, found: `an array with ${describe(value[invalid])}` };
 }

@@ -1,4 +1,4 @@
-/** True for `node`, by any path and with or without Windows' ending. */
+/** True for `node` with any path, with or without Windows' extension. */
 export function isNode(command: string): boolean {
   return /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
 }
@@ -16,10 +16,10 @@ const takingValue = new Set(
   --allow-fs-write --localstorage-file`.split(/\s+/),
 );
 
-/** Options with which `node` runs a string, or a script of package.json, and no file. */
+/** Options that make `node` run a string or a package.json script instead of a file. */
 const withoutScript = /^(?:-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
 
-/** The index of the argument that is the file `node` runs; -1 where it runs none. */
+/** The index of the argument that names the file to run; -1 if there is none. */
 export function findNodeScript(args: readonly unknown[]): number {
   for (let index = 0; index < args.length; index++) {
     const argument = String(args[index]);

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { DefinitionShape } from "./index.ts";
 
-/** The JSON Schema that a tool's short `parameters` stand for. */
+/** Expands a tool's short `parameters` to a JSON Schema. */
 function toInputSchema(parameters: Record<string, unknown>): Record<string, unknown> {
   const properties: [string, unknown][] = [];
   const required: string[] = [];
@@ -11,12 +11,12 @@ function toInputSchema(parameters: Record<string, unknown>): Record<string, unkn
     properties.push([name, schema]);
     if (isRequired === true) required.push(name);
   }
-  // From entries, so that a parameter called __proto__ is a property like any other.
+  // `fromEntries` makes a parameter called __proto__ an ordinary property.
   const schema = { type: "object", properties: Object.fromEntries(properties) };
   return required.length > 0 ? { ...schema, required } : schema;
 }
 
-/** Brings a checked definition into the one form that the rest of the program reads. */
+/** Normalizes a checked definition: the rest of the program reads only `inputSchema`. */
 export function normalizeDefinition(
   shape: DefinitionShape,
   definition: Record<string, unknown>,

@@ -23,15 +23,15 @@ export interface Declaration {
   kind: Kind;
   name: string;
   description: string | null;
-  /** Where it stands in the field, for example `["tools", 1]`. */
+  /** The path inside the field, for example `["tools", 1]`. */
   path: Path;
-  /** The other keys of form 3: plain data, not to be trusted. */
+  /** The other keys of form 3: untrusted plain data. */
   extra: Readonly<Record<string, unknown>>;
 }
 
-/** The value of a `trailblaze` field, read: every declaration that is usable, in its order. */
+/** A parsed `trailblaze` field with every usable declaration, in order. */
 export type Extension = {
-  /** Folder of the definition files, relative to the package; not yet checked to stay inside it. */
+  /** Folder of the definition files, relative to the package. It may still lead outside. */
   root: string;
 } & Record<KindKey, Declaration[]>;
 
@@ -39,10 +39,10 @@ const defaultRoot = "trailblaze";
 
 const declarationValidators = { server, tool, toolset, prompt };
 
-/** Faults of one field that are reported; a hostile field of 1 MiB could hold 300,000. */
+/** Limit on the reported faults of one field: a hostile field of 1 MiB could have 300,000. */
 const maximumFaults = 1000;
 
-/** The faults of one field, in order, bounded. */
+/** The faults of one field, in order, up to the limit. */
 class FaultList {
   readonly problems: Problem[] = [];
   readonly #context: ProblemContext;
@@ -58,12 +58,12 @@ class FaultList {
       this.problems.push(createProblem(code, args, place, this.#context));
       return;
     }
-    const found = `wrong in more than ${maximumFaults} places, of which the others are not listed`;
-    const rest = { what: "The `trailblaze` field", expected: "as the documentation says", found };
+    const found = `invalid in more than ${maximumFaults} places, of which the rest are omitted`;
+    const rest = { what: "The `trailblaze` field", expected: "valid", found };
     this.problems.push(createProblem("MalformedExtension", rest, { path: [] }, this.#context));
   }
 
-  /** Keys that are neither defined nor free for the pack's own use. */
+  /** Reports keys that are neither known nor custom. */
   addUnknownKeys(object: Record<string, unknown>, known: readonly string[], path: Path): void {
     for (const key of Object.keys(object)) {
       if (known.includes(key) || key.startsWith("x-") || this.problems.length > maximumFaults) continue;
@@ -73,7 +73,7 @@ class FaultList {
   }
 }
 
-/** What is wrong with a declaration that is an object. */
+/** Describes a validator's error in a declaration that is an object. */
 function describeObjectFault(
   { instancePath, schemaPath, keyword, params, message }: ValidatorError,
   value: Record<string, unknown>,
@@ -83,23 +83,23 @@ function describeObjectFault(
   if (keyword === "required") {
     const unknown = Object.keys(value).filter((key) => !knownKeys[kind].includes(key));
     const misnamed = findMisnamedKey([String(params.missingProperty)], unknown);
-    const meant =
-      misnamed === undefined ? "" : ` (did you mean it where it says ${quote(misnamed.written, 40)}?)`;
-    return `it lacks \`${params.missingProperty}\`${meant}`;
+    const suggestion =
+      misnamed === undefined ? "" : ` (did you mean it instead of ${quote(misnamed.written, 40)}?)`;
+    return `\`${params.missingProperty}\` is missing${suggestion}`;
   }
   const found = describeWritten(valueAt(value, path));
-  // Of several forms the validator names the first.
+  // The validator reports only the first form of a union.
   const hasForms = /\/anyOf\//.test(schemaPath);
   if (keyword === "type" && !hasForms) {
     const types = [params.type].flat().map((type) => typeWords[String(type)] ?? String(type));
-    return `\`${path.join(".")}\` must be ${listOf(types)}, but is ${found}`;
+    return `\`${path.join(".")}\` must be ${listOf(types)}, but it is ${found}`;
   }
   if (keyword === "anyOf" || hasForms)
-    return `\`${path.join(".")}\` has none of the forms it may have, but is ${found}`;
-  return `\`${path.join(".")}\` ${message ?? "does not fit"}`;
+    return `\`${path.join(".")}\` has none of the valid forms: it is ${found}`;
+  return `\`${path.join(".")}\` ${message ?? "is not valid"}`;
 }
 
-/** Reads one declaration in any of its three forms; a string says why it has none of them. */
+/** Reads one declaration in any of its three forms. Returns a reason if it has none of them. */
 function readForm(
   value: unknown,
   kind: Kind,
@@ -107,17 +107,17 @@ function readForm(
   if (typeof value === "string") return { name: value, description: null, extra: {} };
   if (Array.isArray(value)) {
     const [name, description] = value as unknown[];
-    if (value.length !== 2) return `a list here holds a name and a description, not ${value.length} entries`;
-    if (typeof name !== "string") return `the name is ${describeWritten(name)}, not a text`;
+    if (value.length !== 2) return `expected an array of two strings, found ${value.length} entries`;
+    if (typeof name !== "string") return `the name must be a string, but it is ${describeWritten(name)}`;
     if (typeof description !== "string")
-      return `the description is ${describeWritten(description)}, not a text`;
+      return `the description must be a string, but it is ${describeWritten(description)}`;
     return { name, description, extra: {} };
   }
   if (!isRecord(value)) return `it is ${describeWritten(value)}`;
   const validate = declarationValidators[kind];
   if (!validate(value)) {
     const [error] = validate.errors ?? [];
-    return error === undefined ? "it does not fit" : describeObjectFault(error, value, kind);
+    return error === undefined ? "it is not valid" : describeObjectFault(error, value, kind);
   }
   const { name, description, ...extra } = value;
   return { name: name as string, description: (description as string | undefined) ?? null, extra };
@@ -128,7 +128,7 @@ function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declara
   const declarations: Declaration[] = [];
   if (list === undefined) return declarations;
   if (!Array.isArray(list)) {
-    const args = { what: `"${key}"`, expected: "a list", found: describeWritten(list) };
+    const args = { what: `\`${key}\``, expected: "an array", found: describeWritten(list) };
     faults.add("MalformedExtension", args, { path: [key] });
     return declarations;
   }
@@ -143,9 +143,9 @@ function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declara
     }
     const { name, description, extra } = form;
     if (isRecord(value)) faults.addUnknownKeys(value, knownKeys[kind], path);
-    const whyNot = explainInvalidItemName(name);
-    if (whyNot !== undefined) {
-      faults.add("InvalidItemName", { name, reason: whyNot }, { kind, path });
+    const reason = explainInvalidItemName(name);
+    if (reason !== undefined) {
+      faults.add("InvalidItemName", { name, reason }, { kind, path });
       continue;
     }
     const other = firstByCase.get(name.toLowerCase());
@@ -160,10 +160,9 @@ function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declara
 }
 
 /**
- * Reads the value of a `trailblaze` field. Everything usable is kept and everything wrong is reported, up to a
- * thousand faults: `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`,
- * `DuplicateDeclaration`, each with its `path` inside the field. `usable` is false only when there is nothing to read
- * items from. Pure.
+ * Parses the value of a `trailblaze` field. Keeps every valid declaration and reports up to a thousand faults:
+ * `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`, `DuplicateDeclaration`, each with
+ * its `path` inside the field. `usable` is false only if the value is not an object. Pure.
  */
 export function parseExtension(
   value: unknown,
@@ -172,7 +171,7 @@ export function parseExtension(
   const extension: Extension = { root: defaultRoot, servers: [], tools: [], toolsets: [], prompts: [] };
   const faults = new FaultList(context);
   if (!isRecord(value)) {
-    const args = { what: "The `trailblaze` field", expected: "a map", found: describeWritten(value) };
+    const args = { what: "The `trailblaze` field", expected: "an object", found: describeWritten(value) };
     faults.add("MalformedExtension", args, { path: [] });
     return { extension, problems: faults.problems, usable: false };
   }
@@ -184,7 +183,7 @@ export function parseExtension(
     const found = root === "" ? "empty" : describeWritten(root);
     faults.add(
       "MalformedExtension",
-      { what: '"root"', expected: "the path of a folder", found },
+      { what: "`root`", expected: "the path of a folder", found },
       { path: ["root"] },
     );
   }

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 
-/** A JSON pointer as keys; a number where the value it goes through is a list. */
+/** The keys of a JSON pointer; indexes of arrays are numbers. */
 export function readPointer(pointer: string, root: unknown): (string | number)[] {
   const path: (string | number)[] = [];
   let value = root;
@@ -13,7 +13,7 @@ export function readPointer(pointer: string, root: unknown): (string | number)[]
   return path;
 }
 
-/** The value at a path; `undefined` where nothing of its own is there. */
+/** The value at a path of own properties; `undefined` if it does not exist. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, key) =>
@@ -24,26 +24,26 @@ export function valueAt(root: unknown, path: Path): unknown {
   );
 }
 
-/** What a value of a file is, in the words for what people write: `a list`, `a map`, `a text`, `a number`. */
+/** Describes a value of a file for messages: `an array`, `an object`, `an empty string`, `true`. */
 export function describeWritten(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  if (isRecord(value)) return typeof value.$function === "string" ? "a function" : "a map";
-  if (typeof value === "string") return value.trim() === "" ? "an empty text" : "a text";
+  if (Array.isArray(value)) return "an array";
+  if (isRecord(value)) return typeof value.$function === "string" ? "a function" : "an object";
+  if (typeof value === "string") return value.trim() === "" ? "an empty string" : "a string";
   return typeof value === "boolean" ? String(value) : `a ${typeof value}`;
 }
 
-/** JSON Schema's names of types, in the words of `describeWritten`. */
+/** The names of JSON Schema's types for messages. */
 export const typeWords: Readonly<Record<string, string>> = {
-  object: "a map",
-  array: "a list",
-  string: "a text",
-  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+  string: "a string",
+  boolean: "a boolean",
   number: "a number",
 };
 
-/** A path as a JSON pointer: `""` for the top. */
+/** Formats a path as a JSON pointer: `""` for the top. */
 export function writePointer(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -4,7 +4,7 @@ import { textsOfBlock } from "./content-blocks.ts";
 import { type Fault, formatPath } from "./describe-fault.ts";
 import { describeWritten } from "./pointer.ts";
 
-const example = "A message is `{ role: user, content: Hello }`.";
+const example = "Write messages as `{ role: user, content: Hello }`.";
 
 function describeRole(role: unknown): string {
   return typeof role === "string" ? quote(role, 40) : describeWritten(role);
@@ -13,7 +13,7 @@ function describeRole(role: unknown): string {
 type Written = Readonly<Record<string, unknown>>;
 type FaultPath = Path;
 
-/** That an object has strings, which may be empty, under the keys. */
+/** Checks that the values of the keys are strings, which may be empty. */
 function* checkStrings(object: Written, keys: readonly string[], path: FaultPath): Generator<Fault> {
   for (const key of keys) {
     const value = object[key];
@@ -21,19 +21,19 @@ function* checkStrings(object: Written, keys: readonly string[], path: FaultPath
     const isMissing = value === undefined;
     const at = isMissing ? [...path] : [...path, key];
     const reason = isMissing
-      ? `${formatPath(at)} lacks \`${key}\``
-      : `${formatPath(at)} must be a text, but is ${describeWritten(value)}`;
+      ? `\`${key}\` is missing in ${formatPath(at)}`
+      : `${formatPath(at)} must be a string, but it is ${describeWritten(value)}`;
     yield { reason, path: at };
   }
 }
 
-/** A block of MCP content: clients refuse the whole prompt for one that MCP does not know. */
+/** Checks a content block. Clients reject a whole prompt because of one block of unknown type. */
 function* checkBlock(block: Written, path: FaultPath): Generator<Fault> {
   const keys = textsOfBlock.get(block.type);
   if (keys === undefined) {
     const at = [...path, "type"];
     const types = listOf([...textsOfBlock.keys()].map((type) => `\`${type}\``));
-    const reason = `${formatPath(at)} must be ${types}, but is ${quote(String(block.type), 40)}`;
+    const reason = `${formatPath(at)} must be ${types}, but it is ${quote(String(block.type), 40)}`;
     yield { reason, path: at, hint: example };
     return;
   }
@@ -45,14 +45,15 @@ function* checkBlock(block: Written, path: FaultPath): Generator<Fault> {
     const content = resource.text === undefined && resource.blob !== undefined ? "blob" : "text";
     yield* checkStrings(resource, ["uri", content], at);
   } else if (resource === undefined)
-    yield { reason: `${formatPath(path)} lacks \`resource\``, path: [...path] };
-  else yield { reason: `${formatPath(at)} must be a map, but is ${describeWritten(resource)}`, path: at };
+    yield { reason: `\`resource\` is missing in ${formatPath(path)}`, path: [...path] };
+  else
+    yield { reason: `${formatPath(at)} must be an object, but it is ${describeWritten(resource)}`, path: at };
 }
 
 function* checkMessage(message: unknown, index: number): Generator<Fault> {
   const path = ["content", index];
   if (!isRecord(message)) {
-    const reason = `${formatPath(path)} must be a map, but is ${describeWritten(message)}`;
+    const reason = `${formatPath(path)} must be an object, but it is ${describeWritten(message)}`;
     yield { reason, path, hint: example };
     return;
   }
@@ -61,10 +62,10 @@ function* checkMessage(message: unknown, index: number): Generator<Fault> {
     const isMissing = role === undefined;
     const at = isMissing ? path : [...path, "role"];
     const reason = isMissing
-      ? `${formatPath(path)} lacks \`role\``
-      : `${formatPath(at)} must be \`user\` or \`assistant\`, but is ${describeRole(role)}`;
+      ? `\`role\` is missing in ${formatPath(path)}`
+      : `${formatPath(at)} must be \`user\` or \`assistant\`, but it is ${describeRole(role)}`;
     const hint =
-      role === "system" ? "MCP knows no such role: say it in the first message of the user." : example;
+      role === "system" ? "MCP has no system role: use the first message of the role `user`." : example;
     yield { reason, path: at, hint };
   }
   if (typeof content === "string") return;
@@ -75,25 +76,25 @@ function* checkMessage(message: unknown, index: number): Generator<Fault> {
   const isMissing = content === undefined;
   const at = isMissing ? path : [...path, "content"];
   const reason = isMissing
-    ? `${formatPath(path)} lacks \`content\``
-    : `${formatPath(at)} must be a text or one content block with a \`type\`, but is ${describeWritten(content)}`;
+    ? `\`content\` is missing in ${formatPath(path)}`
+    : `${formatPath(at)} must be a string or one content block with a \`type\`, but it is ${describeWritten(content)}`;
   yield { reason, path: at, hint: example };
 }
 
-/** Broken messages that are reported. */
+/** Limit on the reported faults of one prompt. */
 const maximumFaults = 20;
 
-/** What is wrong with the `content` of a prompt: a string, or a list of messages. Faults stand at their message. */
+/** Finds faults in a prompt's `content`: a string or an array of messages. */
 export function findContentFaults(content: unknown): Fault[] {
   if (typeof content === "string" || content === undefined) return [];
   if (!Array.isArray(content)) {
-    const reason = `\`content\` must be a text or a list of messages, but is ${describeWritten(content)}`;
+    const reason = `\`content\` must be a string or an array of messages, but it is ${describeWritten(content)}`;
     return [{ reason, path: ["content"], hint: example }];
   }
   return content.flatMap((message, index) => [...checkMessage(message, index)]).slice(0, maximumFaults);
 }
 
-// Places for arguments in a prompt's content: `{{name}}`, white space allowed, but no `${{ … }}`, which others fill in.
+// Placeholders for arguments in a prompt's content: `{{name}}`, with optional spaces. `${{ … }}` is an expression instead.
 
 const escapeForPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
@@ -103,9 +104,9 @@ function createExpression(names: Iterable<string>, end: string): RegExp | undefi
   return new RegExp(`(?<!\\$)\\{\\{\\s*(${choices.join("|")})\\s*${end}`, "g");
 }
 
-/** Finds places for these names, whatever characters they have; the name is the first group. `undefined`: there can be none. */
+/** Matches placeholders for these names, which are the first group; `undefined` if there are no names. */
 export const placesFor = (names: Iterable<string>): RegExp | undefined => createExpression(names, "\\}\\}");
 
-/** The same for places that lack their second brace. */
+/** The same for placeholders without their second closing brace. */
 export const unclosedPlacesFor = (names: Iterable<string>): RegExp | undefined =>
   createExpression(names, "\\}(?!\\})");

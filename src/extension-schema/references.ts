@@ -4,22 +4,22 @@ import type { Path } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
 import type { DefinitionShape } from "./generated/definition-validators.js";
 
-/** A definition whose shape is known; without a shape or a definition, nothing is found in it. */
+/** A definition with its shape, if it has any. */
 export interface ShapedDefinition {
   shape: DefinitionShape | undefined;
   definition: Readonly<Record<string, unknown>> | null;
 }
 
-/** A name that a definition mentions, as it is written there. */
+/** A reference in a definition, as written. */
 export interface WrittenReference {
   reference: string;
-  /** The kind of item it must lead to. */
+  /** The required kind of the item. */
   kind: Kind;
   /** From the definition's top. */
   path: Path;
 }
 
-/** What each list of references in a definition leads to, by the definition's shape. */
+/** The kind of item in each array of references, by the definition's shape. */
 const listsByShape: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   composedServer: { tools: "tool", toolsets: "toolset", prompts: "prompt" },
   // The entries of a document's `tools` are bundles, which are toolsets.
@@ -27,7 +27,7 @@ const listsByShape: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   toolsetList: { tools: "tool", toolsets: "toolset" },
 };
 
-/** True for `./module.js#export`, which is no reference to an item. */
+/** True for `./module.js#export`, as opposed to a reference to an item. */
 export function isModulePath(handler: string): boolean {
   return handler.startsWith("./") || handler.startsWith("../");
 }
@@ -53,7 +53,7 @@ export function findReferences({ shape, definition }: ShapedDefinition): Written
   return found;
 }
 
-/** The qualified names that definitions refer to, and those of some references, parsed. */
+/** The parsed qualified names among the references of definitions and in `references`. */
 export function findQualifiedNames(
   definitions: readonly ShapedDefinition[],
   references: readonly string[],
@@ -63,7 +63,7 @@ export function findQualifiedNames(
   return names.map((reference) => parseQualifiedName(reference));
 }
 
-/** A qualified name in its normal form, `acme/jira/triage`, for any way of writing it; another string may become any. */
+/** The normal form of a qualified name, `acme/jira/triage`. Results for other strings are meaningless. */
 export function withoutRange(reference: string): string {
   return reference.replace(/^@/, "").replace(/@[^/]*(?=\/[^/]*$)/, "");
 }

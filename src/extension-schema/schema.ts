@@ -1,5 +1,5 @@
-// The one source of the field's shape. It is read at build time only: `npm run generate` makes from it the JSON
-// Schema that we export and the validators that run, because zod at start-up would double the time of a `list`.
+// The single source of the field's shape. It is read at build time only: `npm run generate` creates the exported JSON
+// Schema and the validators from it, because loading zod would double the time of a `list`.
 import { z } from "zod";
 import type { Kind } from "../kinds.ts";
 
@@ -10,7 +10,7 @@ function anyCase(word: string): string {
   return word.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
-/** JSON Schema knows no flags, so the rule of `explainInvalidItemName` is spelt out; a test compares the two. */
+/** JSON Schema patterns have no flags, so this repeats the rule of `explainInvalidItemName`; a test compares the two. */
 export const itemNamePattern = new RegExp(
   "^(?!(?:__proto__|constructor|prototype)$)" +
     `(?!(?:${[...devices, ...numberedDevices].join("|")})(?:\\..*)?$)(?!.*\\.$)` +
@@ -18,20 +18,23 @@ export const itemNamePattern = new RegExp(
 );
 
 const itemName = z.string().regex(itemNamePattern).meta({
-  description: "Name of the item: 1 to 64 of A-Z, a-z, 0-9, _ . and -, beginning with a letter or digit.",
+  description:
+    "The item's name: 1 to 64 characters from A-Z, a-z, 0-9, _ . and -, starting with a letter or digit.",
 });
-const description = z.string().meta({ description: "What the item is for, in a sentence." });
+const description = z.string().meta({ description: "The purpose of the item, in one sentence." });
 const references = z
   .array(z.string())
-  .meta({ description: "References to items, shown while the pack is not installed." });
+  .meta({ description: "References to items, shown in search results before the pack is installed." });
 const inputs = z
   .union([
     z.array(z.union([z.string(), z.record(z.string(), z.unknown())])),
     z.record(z.string(), z.unknown()),
   ])
-  .meta({ description: "Names, or names with what is said of them; shown while the pack is not installed." });
+  .meta({
+    description: "Names, or names with details, shown in search results before the pack is installed.",
+  });
 
-/** Form 3 of a declaration: an object, with the further keys of its kind. */
+/** Form 3 of a declaration: an object with additional keys, which depend on the kind. */
 export const declarationObjects = {
   server: z.object({
     name: itemName,
@@ -54,15 +57,15 @@ function declarations(kind: Kind, what: string) {
 export const extension = z
   .object({
     root: z.string().min(1).default("trailblaze").meta({
-      description: "Folder of the definition files, relative to the package.",
+      description: "The folder of the definition files, relative to the package.",
     }),
-    servers: declarations("server", "MCP servers that the pack brings."),
-    tools: declarations("tool", "Tools that the pack brings."),
-    toolsets: declarations("toolset", "Groups of tools that the pack brings."),
-    prompts: declarations("prompt", "Prompts that the pack brings."),
+    servers: declarations("server", "MCP servers that the pack provides."),
+    tools: declarations("tool", "Tools that the pack provides."),
+    toolsets: declarations("toolset", "Groups of tools that the pack provides."),
+    prompts: declarations("prompt", "Prompts that the pack provides."),
   })
   .meta({
     title: "The trailblaze field of a package.json",
     description:
-      "Which MCP servers, tools, toolsets and prompts a pack brings. Keys beginning with x- are free.",
+      "The MCP servers, tools, toolsets and prompts that a pack provides. Custom keys start with x-.",
   });

@@ -1,6 +1,6 @@
 import leven from "leven";
 
-/** What people write instead of a key, beyond misspellings; without case and underscores. */
+/** Words that people use instead of a key, other than misspellings, in the form of `plain`. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
   name: ["id"],
   handler: ["execute", "run", "fn", "func", "function", "callback", "call", "invoke", "implementation"],
@@ -12,15 +12,15 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   script: ["main", "module", "entry", "entrypoint", "file", "path"],
 };
 
-/** Without what people vary: case, underscores and hyphens. */
+/** Ignores case, underscores and hyphens. */
 const plain = (word: string) => word.toLowerCase().replace(/[_-]/g, "");
 const singular = (word: string) => word.replace(/s$/, "");
 const sorted = (word: string) => [...word].sort().join("");
 
-/** Longer keys get no suggestion: they take long to compare. */
+/** Limit on the length of keys that get suggestions: comparing longer keys is slow. */
 const maximumLength = 40;
 
-/** How far a word is from a key, from 0; `undefined` where it is no misspelling. Short words must be nearer. */
+/** The distance of a word from a key, from 0; `undefined` if it is too large, which depends on the length. */
 function editDistance(written: string, key: string): number | undefined {
   const [word, wanted] = [plain(written), plain(key)];
   if (word === wanted) return 0;
@@ -35,17 +35,17 @@ function editDistance(written: string, key: string): number | undefined {
   return beginning.length >= 4 && wanted.startsWith(beginning) ? 5 : undefined;
 }
 
-/** The key that a word is probably meant for; `undefined` where it is like none of them. */
+/** The key that is most similar to a word; `undefined` if none is similar enough. */
 export function suggestKey(written: string, keys: readonly string[]): string | undefined {
   if (written.length > maximumLength) return undefined;
-  const slips = keys.flatMap((key) => {
-    const slip = editDistance(written, key);
-    return slip === undefined ? [] : [{ key, slip }];
+  const similar = keys.flatMap((key) => {
+    const distance = editDistance(written, key);
+    return distance === undefined ? [] : [{ key, distance }];
   });
-  return slips.sort((a, b) => a.slip - b.slip)[0]?.key;
+  return similar.sort((a, b) => a.distance - b.distance)[0]?.key;
 }
 
-/** The first of some words that stands for one of some missing keys: as a misspelling of it, or as an alias. */
+/** The first word that stands for a missing key, as a misspelling or as an alias. */
 export function findMisnamedKey(
   missing: readonly string[],
   words: readonly string[],

@@ -1,4 +1,4 @@
-/** What a generated validator says of one fault: the part of ajv's error object that is read here. */
+/** An error of a generated validator: the part of ajv's error object that we read. */
 export interface ValidatorError {
   /** JSON pointer into the data. */
   instancePath: string;
@@ -9,7 +9,7 @@ export interface ValidatorError {
   message?: string;
 }
 
-/** A generated validator; `errors` belong to its last call. */
+/** A generated validator; `errors` are those of the last call. */
 export interface Validator {
   (value: unknown): boolean;
   errors?: ValidatorError[] | null;

@@ -1,8 +1,8 @@
-import { findMisspeltKeys } from "../../extension-schema/index.ts";
+import { findMisspelledKeys } from "../../extension-schema/index.ts";
 import { quote } from "../../problems/index.ts";
 import { type Check, findInItem, findInManifest } from "../finding.ts";
 
-/** More misspelt keys of one definition tell its author nothing new. */
+/** More misspelled keys of one definition tell its author nothing new. */
 const maximumReported = 100;
 
 /** Keys of definitions that mean nothing and are like one that is absent: what they say would be lost in silence. */
@@ -11,7 +11,7 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
     const { shape, definition } = item;
     if (shape === undefined || definition === null) continue;
     let reported = 0;
-    for (const { key, suggestion, path } of findMisspeltKeys(shape, definition)) {
+    for (const { key, suggestion, path } of findMisspelledKeys(shape, definition)) {
       if (++reported > maximumReported) break;
       yield findInItem(item, "UnknownDefinitionKey", { key, suggestion }, path);
     }
