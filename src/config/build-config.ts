@@ -4,7 +4,7 @@ import { readToolName } from "./name-faults.ts";
 import { readPacksConfig } from "./packs-config.ts";
 import type { Device, SessionConfig, UserComposedServer, UserServer } from "./session-config.ts";
 
-/** What a config without faults has, as far as its keys are there. */
+/** A valid config, before defaults are applied. */
 interface WrittenConfig {
   device?: { platform?: string; widthPixels?: number; heightPixels?: number; driverType?: string };
   preferHostAgent?: boolean;
@@ -47,7 +47,7 @@ function buildServer(name: string, server: Partial<UserComposedServer>): UserCom
   };
 }
 
-/** The config that a session works with, from one in which nothing is wrong. */
+/** Builds a session's config with its defaults from a valid one. */
 export function buildConfig(
   checked: Readonly<Record<string, unknown>>,
   { file, text, directory }: Pick<SessionConfig, "file" | "text" | "directory">,

@@ -13,7 +13,7 @@ import { findShapeFaults } from "./shape-faults.ts";
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** A map without its keys that have no value, as `packs:` in YAML; anything else as it is. */
+/** Removes keys without a value, such as `packs:` in YAML, from an object. Returns other values unchanged. */
 function withoutNulls(value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(
@@ -21,7 +21,7 @@ function withoutNulls(value: unknown): unknown {
   );
 }
 
-/** A config in which keys without a value are absent, at the places where keys are ours and not the user's. */
+/** Removes keys without a value from a config, except where users choose the keys. */
 export function dropNulls(value: Config): Config {
   const config = withoutNulls(value) as Record<string, unknown>;
   for (const key of ["device", "callback", "timeouts"]) {
@@ -36,7 +36,7 @@ export function dropNulls(value: Config): Config {
   return config;
 }
 
-/** Everything that is wrong with a config without nulls. Pure. */
+/** Finds every fault in a config without nulls. Pure. */
 export function findConfigContentFaults(
   config: Config,
   { mayBeFunction }: { mayBeFunction: boolean },

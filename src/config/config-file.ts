@@ -3,16 +3,16 @@ import { locateProblems, parseSource, type SourceText } from "../data/source-tex
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createProblem, failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 
-/** What is wrong with a config, and where from its top. */
+/** A fault in a config, with its path from the top. */
 export interface ConfigFault {
   reason: string;
   path: Path;
   hint?: string | undefined;
 }
 
-/** A config as it was read, and how to find where in its text a value stands. */
+/** A parsed config with its source text. */
 export interface ConfigText {
-  /** As problems name it. */
+  /** The path for problems: relative to the project if the file is inside it. */
   file: string;
   value: unknown;
   source: SourceText;
@@ -20,17 +20,17 @@ export interface ConfigText {
 
 const fileNames = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
 
-/** What is easily written in place of the first of them, and never read. */
+/** A common mistake: this name is not read. */
 const misnamedFile = "trailblaze.config.yml";
 
 const maximumBytes = 1 << 20;
-/** Beyond so many faults of one config, each more helps nobody. */
+/** Limit on the reported faults of one config. */
 const maximumFaults = 1000;
 
-/** Reads a config from its bytes. Throws `TrailblazeError` `InvalidConfig` where they are no JSON or YAML. */
+/** Parses a config. Throws `TrailblazeError` `InvalidConfig` if it is not valid JSON or YAML. */
 export async function parseConfig(file: string, bytes: Uint8Array): Promise<ConfigText> {
   if (bytes.length > maximumBytes) {
-    const reason = `it has ${bytes.length} bytes, more than the ${maximumBytes} that are read`;
+    const reason = `it has ${bytes.length} bytes, but the limit is ${maximumBytes}`;
     throw failure("InvalidConfig", { reason }, { file });
   }
   try {
@@ -45,29 +45,29 @@ export async function parseConfig(file: string, bytes: Uint8Array): Promise<Conf
 }
 
 /**
- * Reads the config beside a project's package.json; `undefined` where there is none. Throws `TrailblazeError`
- * `InvalidConfig` where there are two, where it has a name that is not read, or where it cannot be read.
+ * Reads the config next to a project's package.json; `undefined` if there is none. Throws `TrailblazeError`
+ * `InvalidConfig` if there are two, if its name is misspelled, or if it cannot be read.
  */
 export async function readProjectConfig(
   port: DiscoveryPort,
   directory: string,
 ): Promise<ConfigText | undefined> {
-  // A link that leads nowhere counts as present: a `deny` that cannot be read is not the same as none.
+  // A broken link counts as present: ignoring it would ignore a `deny`.
   if (port.hasProjectFile(directory, misnamedFile)) {
-    const args = { reason: "no file of this name is read", hint: `Rename it to ${fileNames[0]}.` };
+    const args = { reason: "this file name is not recognized", hint: `Rename it to ${fileNames[0]}.` };
     throw failure("InvalidConfig", args, { file: misnamedFile });
   }
   const [file, second] = fileNames.filter((name) => port.hasProjectFile(directory, name));
   if (file === undefined) return undefined;
   if (second !== undefined) {
-    throw failure("InvalidConfig", { reason: `both ${file} and ${second} are there` }, { file });
+    throw failure("InvalidConfig", { reason: `both ${file} and ${second} exist` }, { file });
   }
   const bytes = port.readProjectFile(directory, file);
   if (bytes === undefined) throw failure("InvalidConfig", { reason: "the file cannot be read" }, { file });
   return await parseConfig(file, bytes);
 }
 
-/** Problems whose path is from the config's top, with its file and their position there where it has one. */
+/** Adds file, line and column to problems with a path from the config's top, if the config has a file. */
 export async function locateInConfig(
   problems: readonly Problem[],
   text: ConfigText | undefined,
@@ -79,7 +79,7 @@ export async function locateInConfig(
   );
 }
 
-/** Faults as problems: in the order of the text where there is one, at most a thousand. */
+/** Converts up to a thousand faults to problems, in the order of the text. */
 export async function describeConfigFaults(
   faults: readonly ConfigFault[],
   text: ConfigText | undefined,
@@ -94,7 +94,7 @@ export async function describeConfigFaults(
   );
 }
 
-/** The error for a config with these problems: the first, which says how many others there are. */
+/** The error for a config with these problems: the first one, with the count of the others. */
 export function configFailure([first, ...others]: readonly [Problem, ...Problem[]]): TrailblazeError {
   if (others.length === 0) return new TrailblazeError(first);
   if (first.code !== "InvalidConfig") return new TrailblazeError(first);

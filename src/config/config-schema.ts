@@ -1,32 +1,32 @@
-// The one source of the config's shape; read at build time only, as the schemas of src/extension-schema are. What a
-// schema cannot say, and what `packs` and `builtIns` must be, is checked by hand; a test compares the two.
+// The single source of the config's shape. Like the schemas of src/extension-schema, it is read at build time only.
+// Separate code checks `packs`, `builtIns` and the rules that a schema cannot express; a test compares the two.
 import { z } from "zod";
 import { definitionShapes } from "../extension-schema/definition-schema.ts";
 import { itemNamePattern } from "../extension-schema/schema.ts";
 
 const text = z.string();
 const name = z.string().regex(/\S/);
-/** A day. A timer could wait 24 of them, a person will not. */
+/** At most a day. */
 const milliseconds = z.int().min(1).max(86_400_000);
 const pixels = z.int().min(1).max(100_000);
 const itemName = z.string().regex(itemNamePattern);
 const references = z.array(name);
 
-/** JSON Schema knows no flags. */
+/** Spelled out because JSON Schema patterns have no flags. */
 const platform = z.string().regex(/^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/);
 
 const device = z.object({
   platform: platform
     .optional()
-    .meta({ description: "ANDROID, IOS or WEB, in capitals or not.", examples: ["ANDROID", "IOS", "WEB"] }),
-  widthPixels: pixels.optional().meta({ description: "Width of the screen." }),
-  heightPixels: pixels.optional().meta({ description: "Height of the screen." }),
+    .meta({ description: "ANDROID, IOS or WEB, ignoring case.", examples: ["ANDROID", "IOS", "WEB"] }),
+  widthPixels: pixels.optional().meta({ description: "The width of the screen in pixels." }),
+  heightPixels: pixels.optional().meta({ description: "The height of the screen in pixels." }),
   driverType: name
     .optional()
-    .meta({ description: "What drives the device; compared exactly with a tool's supportedDrivers." }),
+    .meta({ description: "The driver of the device, compared exactly with a tool's supportedDrivers." }),
 });
 
-/** Three segments at most, none empty, of characters that names have. */
+/** One to three segments of the characters of names. */
 const pattern = z.string().regex(/^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/);
 const patterns = z.array(pattern);
 const packName = z.string().regex(/^@?[A-Za-z0-9~][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9~][A-Za-z0-9._~-]*)?$/);
@@ -34,53 +34,53 @@ const packName = z.string().regex(/^@?[A-Za-z0-9~][A-Za-z0-9._~-]*(?:\/[A-Za-z0-
 const packs = z.object({
   allow: patterns.optional().meta({
     description:
-      "Packs and items that are let in: publisher/pack or publisher/pack/item, where * stands for any part of a segment. Without this key everything is allowed.",
+      "Packs and items to allow: publisher/pack or publisher/pack/item, where * matches any part of a segment. Without this key, everything is allowed.",
   }),
-  deny: patterns.default([]).meta({ description: "Packs and items that are shut out; wins over allow." }),
+  deny: patterns
+    .default([])
+    .meta({ description: "Packs and items to exclude. Takes precedence over allow." }),
   transitive: patterns
     .default([])
-    .meta({ description: "Packs to take though only other packages depend on them." }),
+    .meta({ description: "Transitive packs to use: those that only other packages depend on." }),
   onError: z.enum(["skip", "fail"]).default("skip").meta({
-    description: "What a pack's item with an error, or a server that does not start, does to the session.",
+    description:
+      "What happens if an item has an error or a server does not start: skip excludes it, fail ends the session.",
   }),
   memory: z
     .union([z.enum(["all", "none"]), z.record(packName, z.array(text))])
     .default("all")
     .meta({
       description:
-        "What packs' tools see of the memory: all, none, or by pack a list of keys; a pack that is not named then sees none.",
+        "Which memory the tools of packs see: all, none, or an array of keys per pack. Packs without an entry see none.",
     }),
   autoInstall: patterns
     .default([])
-    .meta({ description: "Packs that may be installed where they are missing." }),
+    .meta({ description: "Packs that may be installed automatically if they are missing." }),
 });
 
 const composedServer = z.object({
-  tools: references.optional().meta({ description: "Tools that it serves." }),
-  toolsets: references.optional().meta({ description: "Toolsets whose tools it serves." }),
-  prompts: references.optional().meta({ description: "Prompts that it serves." }),
-  transport: z
-    .enum(["stdio", "http"])
-    .optional()
-    .meta({ description: "How clients reach it; stdio by default." }),
-  version: name.optional().meta({ description: "Version that it tells clients." }),
-  instructions: text.optional().meta({ description: "What it tells models about its use." }),
-  mcpServerName: name.optional().meta({ description: "Its key in the configs of clients." }),
+  tools: references.optional().meta({ description: "The tools to serve." }),
+  toolsets: references.optional().meta({ description: "Toolsets whose tools to serve." }),
+  prompts: references.optional().meta({ description: "The prompts to serve." }),
+  transport: z.enum(["stdio", "http"]).optional().meta({ description: "The transport. Default: stdio." }),
+  version: name.optional().meta({ description: "The version sent to clients." }),
+  instructions: text.optional().meta({ description: "Instructions for models on how to use the server." }),
+  mcpServerName: name.optional().meta({ description: "The server's key in client configs." }),
 });
 
 const subprocessServer = z.object({
-  name: name.meta({ description: "For logs and messages; no part of its tools' names." }),
-  command: name.meta({ description: "Program that speaks MCP over stdin and stdout." }),
-  args: z.array(text).default([]).meta({ description: "Its arguments, as they are written." }),
+  name: name.meta({ description: "A name for logs and messages. It does not affect the names of tools." }),
+  command: name.meta({ description: "The program to run. It must speak MCP over stdin and stdout." }),
+  args: z.array(text).default([]).meta({ description: "The arguments, passed as written." }),
   cwd: name
     .optional()
-    .meta({ description: "Folder it runs in, relative to this file's folder, which is the default." }),
+    .meta({ description: "The working folder, relative to the folder of this file. Default: that folder." }),
   env: z
     .record(z.string(), text)
     .default({})
-    .meta({ description: "Added to the environment that it inherits." }),
+    .meta({ description: "Environment variables to add to the inherited ones." }),
   legacyContext: z.boolean().default(true).meta({
-    description: "Whether its tools get `_trailblazeContext` among their arguments.",
+    description: "Whether calls include `_trailblazeContext` in their arguments.",
   }),
 });
 
@@ -103,82 +103,91 @@ const builtIn = definitionShapes.tool
 
 const callback = z.object({
   enabled: z.boolean().default(true).meta({ description: "Whether servers may call the session's tools." }),
-  timeoutMs: milliseconds.default(120_000).meta({ description: "How long a call back may take." }),
-  maxDepth: z
-    .int()
-    .min(1)
-    .max(1000)
-    .default(16)
-    .meta({ description: "How deep calls back may lead to further ones." }),
+  timeoutMs: milliseconds
+    .default(120_000)
+    .meta({ description: "The timeout of a callback in milliseconds." }),
+  maxDepth: z.int().min(1).max(1000).default(16).meta({ description: "The limit on nested callbacks." }),
   maxBodyBytes: z
     .int()
     .min(1)
     .max(64 << 20)
     .default(1 << 20)
-    .meta({ description: "The largest request." }),
-  bodyTimeoutMs: milliseconds.default(10_000).meta({ description: "How long a request may take to arrive." }),
+    .meta({ description: "The limit on a request's size in bytes." }),
+  bodyTimeoutMs: milliseconds
+    .default(10_000)
+    .meta({ description: "The timeout for receiving a request, in milliseconds." }),
 });
 
 const timeouts = z.object({
-  handshakeMs: milliseconds.default(60_000).meta({ description: "For a server to answer initialize." }),
-  listMs: milliseconds.default(60_000).meta({ description: "For a server to list its tools." }),
-  callMs: milliseconds.default(120_000).meta({ description: "For a tool to answer." }),
+  handshakeMs: milliseconds
+    .default(60_000)
+    .meta({ description: "The timeout for a server to answer initialize." }),
+  listMs: milliseconds.default(60_000).meta({ description: "The timeout for a server to list its tools." }),
+  callMs: milliseconds.default(120_000).meta({ description: "The timeout of a tool call." }),
 });
 
 export const config = z
   .object({
-    $schema: z.string().optional().meta({ description: "Where editors find this schema." }),
-    device: device.optional().meta({ description: "The device that the session's tools work on." }),
+    $schema: z.string().optional().meta({ description: "The location of this schema, for editors." }),
+    device: device.optional().meta({ description: "The device that the session runs for." }),
     preferHostAgent: z.boolean().default(true).meta({
-      description: "Whether the agent runs on the host; where false, tools that need that are left out.",
+      description: "Whether the agent runs on the host. If false, tools that require this are excluded.",
     }),
     memory: z
       .record(z.string(), text)
       .default({})
-      .meta({ description: "Memory that the session begins with." }),
+      .meta({ description: "The initial memory of the session." }),
     sensitiveMemory: z.array(name).default([]).meta({
-      description: "Keys of the memory that reach no tool, envelope, recording or log.",
+      description: "Keys of the memory to keep out of tools, envelopes, recordings and logs.",
     }),
-    packs: packs.optional().meta({ description: "Which packs a session takes, and what they may." }),
+    packs: packs.optional().meta({ description: "Which packs a session uses, and what they may access." }),
     options: z
       .record(z.string().regex(/^[^\s]+$/), z.record(z.string(), z.unknown()))
       .default({})
-      .meta({ description: "Values of tools' options, by the tool's qualified name or a built-in's name." }),
+      .meta({
+        description:
+          "Values of tools' options, by the qualified name of the tool or the name of the built-in.",
+      }),
     toolsets: z
       .record(itemName, references)
       .default({})
-      .meta({ description: "Groups of tools of your own: lists of references." }),
+      .meta({ description: "Your own toolsets: arrays of references by name." }),
     servers: z
       .record(itemName, composedServer)
       .default({})
-      .meta({ description: "Servers of your own, composed of installed items." }),
+      .meta({ description: "Your own servers, composed of installed items." }),
     builtIns: z
       .array(builtIn)
       .default([])
-      .meta({ description: "Tools of your own: definitions whose handlers are modules of the project." }),
+      .meta({ description: "Your own tools: definitions whose handlers are modules of the project." }),
     nameCollisions: z.enum(["error", "suffix"]).default("error").meta({
-      description: "What happens where two tools claim one name: an error, or all of them are numbered.",
+      description:
+        "What happens if several tools have the same name: error ends the session, suffix numbers them.",
     }),
     crash: z.enum(["fail", "isolate", "relaunch"]).default("fail").meta({
       description:
-        "What a server's death does: it ends the session, only its tools fail, or it is started once more.",
+        "What happens if a server exits unexpectedly: fail ends the session, isolate fails only its tools, relaunch restarts it once.",
     }),
     isolation: z
       .enum(["in-process", "process"])
       .default("in-process")
-      .meta({ description: "Where packs' tools run: in the host's process, or in a child, one a pack." }),
-    callback: callback.optional().meta({ description: "The endpoint through which servers call tools." }),
-    timeouts: timeouts.optional().meta({ description: "Limits in milliseconds." }),
+      .meta({
+        description: "Where the tools of packs run: in the host's process, or in one child process per pack.",
+      }),
+    callback: callback
+      .optional()
+      .meta({ description: "The callback endpoint, through which servers call tools." }),
+    timeouts: timeouts.optional().meta({ description: "Timeouts in milliseconds." }),
     logDir: name.optional().meta({
       description:
-        "Folder of the session's logs, relative to this file's folder; default: below your state folder.",
+        "The folder for the session's logs, relative to the folder of this file. Default: a folder in your state folder.",
     }),
     trailblazeSubprocessToolsets: z
       .array(subprocessServer)
       .default([])
-      .meta({ description: "MCP servers of your own, started with the session." }),
+      .meta({ description: "Your own MCP servers, which start with the session." }),
   })
   .meta({
     title: "trailblaze.config.yaml",
-    description: "What a session of Trailblaze is made of. Keys beginning with x- are free.",
+    description: "The config of Trailblaze sessions. Custom keys start with x-.",
   });

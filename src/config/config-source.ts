@@ -7,24 +7,24 @@ import { type ConfigText, parseConfig, readProjectConfig } from "./config-file.t
 export interface ConfigOptions {
   /** The project's folder: absolute, symbolic links followed. */
   directory: string;
-  /** Path of a file, or what would stand in one, with functions where a definition may have them; default: the project's file. */
+  /** Path of a file, or a config as an object, in which handlers may be functions; default: the project's file. */
   config?: unknown;
-  /** What a relative path starts from; default: `directory`. */
+  /** The base of a relative path; default: `directory`. */
   cwd?: string | undefined;
 }
 
 /** A config before it is checked. */
 export interface ConfigSource {
   value: unknown;
-  /** Absent where it was handed over as an object. */
+  /** `undefined` if the config was passed as an object. */
   text: ConfigText | undefined;
   /** Absolute path of its file, if it has one. */
   file: string | undefined;
-  /** Absolute. What relative paths in it start from. */
+  /** The base of relative paths in the config. Absolute. */
   directory: string;
 }
 
-/** A file as problems name it: relative to the project where it lies in it. */
+/** The path for problems: relative to the project if the file is inside it. */
 function nameFile(directory: string, file: string): string {
   const way = relative(directory, file);
   return way.startsWith("..") || isAbsolute(way) ? file : way.split(sep).join("/");
@@ -35,19 +35,20 @@ async function readFile(port: InspectionPort, directory: string, path: string): 
   const fail = (reason: string, hint?: string) =>
     failure("InvalidConfig", hint === undefined ? { reason } : { reason, hint }, { file });
   if (!/\.(?:ya?ml|json)$/i.test(path)) {
-    throw fail(`${quote(basename(path))} is no name of a config`, "It ends in .yaml, .yml or .json.");
+    throw fail(`${quote(basename(path))} is not a config file name`, "Use a .yaml, .yml or .json file.");
   }
-  // A link is the user's own decision, so it may lead anywhere.
+  // Links to anywhere are allowed, because the user created them.
   const real = port.realPath(path);
   const read = real === undefined ? undefined : port.readFile(dirname(real), basename(real));
-  if (read === undefined || read.state === "absent") throw fail("there is no such file");
-  if (read.state === "tooLarge") throw fail(`it has ${read.bytes} bytes, which is too much to be read`);
-  if (read.state !== "read") throw fail(read.state === "unusable" ? read.reason : "it was moved meanwhile");
+  if (read === undefined || read.state === "absent") throw fail("the file does not exist");
+  if (read.state === "tooLarge") throw fail(`it has ${read.bytes} bytes, which exceeds the limit`);
+  if (read.state !== "read")
+    throw fail(read.state === "unusable" ? read.reason : "it was moved while it was being read");
   const text = await parseConfig(file, read.bytes);
   return { value: text.value, text, file: path, directory: dirname(path) };
 }
 
-/** Finds a session's config and reads it. Throws `TrailblazeError` `InvalidConfig` where that cannot be done. */
+/** Reads and parses a session's config. Throws `TrailblazeError` `InvalidConfig` if it cannot be read. */
 export async function readConfigSource(
   port: InspectionPort,
   { directory, config, cwd = directory }: ConfigOptions,
@@ -59,6 +60,6 @@ export async function readConfigSource(
     return { value: text?.value, text, file, directory };
   }
   if (isRecord(config)) return { value: config, text: undefined, file: undefined, directory };
-  const reason = `a config is a path or an object, but this is ${describeType(config)}`;
+  const reason = `expected a path or an object, found ${describeType(config)}`;
   throw failure("InvalidConfig", { reason });
 }

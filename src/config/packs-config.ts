@@ -4,39 +4,41 @@ import { isPackageName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ConfigFault } from "./config-file.ts";
 
-/** Which packs the user lets in: the part of the config's `packs` that discovery needs. */
+/** Which packs the user allows: the part of the config's `packs` that discovery needs. */
 export interface PacksPolicy {
-  /** Without it everything is allowed. */
+  /** `undefined` allows everything. */
   allow: readonly string[] | undefined;
-  /** Wins over `allow`. */
+  /** Takes precedence over `allow`. */
   deny: readonly string[];
-  /** Transitive packs to take. */
+  /** Transitive packs to use. */
   transitive: readonly string[];
 }
 
-/** The config's `packs`, checked, with its defaults. */
+/** The checked `packs` of the config with defaults. */
 export interface PacksConfig extends PacksPolicy {
   onError: "skip" | "fail";
-  /** All, none, or by pack (`acme/jira`) the keys that its tools see. */
+  /** `all`, `none`, or the keys that a pack's tools see, by pack (`acme/jira`). */
   memory: "all" | "none" | Readonly<Record<string, readonly string[]>>;
   autoInstall: readonly string[];
 }
 
 const keys = ["allow", "deny", "transitive", "onError", "memory", "autoInstall"];
 
-/** Patterns with `*` in one list: each is compared with the name of every item. */
+/** Limit on patterns with `*` in one array, because each is compared with every item. */
 const maximumWildPatterns = 1000;
 
-/** Why a text fits no pack and no item, whatever is installed; `undefined` if it may. */
-function whyInvalidPattern(pattern: string): string | undefined {
+/** The reason why a pattern can never match; `undefined` if it can. */
+function explainInvalidPattern(pattern: string): string | undefined {
   const segments = pattern.replace(/^@/, "").split("/");
   if (segments.includes("")) return "a segment is empty";
   if (segments.length > 3) return "it has more than three segments";
-  // Whoever writes a regular expression, a range or `{a,b}` believes something shut out that would be let in.
-  return segments.every((segment) => /^[\w.~*-]+$/.test(segment)) ? undefined : "no name has such characters";
+  // A regular expression, a range or `{a,b}` in `deny` would silently exclude nothing.
+  return segments.every((segment) => /^[\w.~*-]+$/.test(segment))
+    ? undefined
+    : "it contains characters that names do not have";
 }
 
-/** Reads the values of one `packs`, noting what is wrong. */
+/** Reads the values of `packs` and collects faults. */
 class PacksReader {
   readonly faults: ConfigFault[] = [];
   readonly #packs: Readonly<Record<string, unknown>>;
@@ -54,7 +56,7 @@ class PacksReader {
     this.faults.push({ reason, path: ["packs", ...path], hint });
   }
 
-  /** The value of a key; what is empty counts as absent. */
+  /** The value of a key; `null` counts as absent. */
   #get(key: string): unknown {
     return Object.hasOwn(this.#packs, key) ? (this.#packs[key] ?? undefined) : undefined;
   }
@@ -63,22 +65,23 @@ class PacksReader {
     const value = this.#get(key);
     if (value === undefined) return undefined;
     if (!Array.isArray(value)) {
-      this.#fail(`\`packs.${key}\` must be a list of patterns, but is ${describeType(value)}`, [key]);
+      this.#fail(`\`packs.${key}\` must be an array of patterns, but it is ${describeType(value)}`, [key]);
       return undefined;
     }
     for (const [index, pattern] of value.entries()) {
       if (typeof pattern !== "string" || pattern === "") {
         const found = pattern === "" ? "empty" : describeType(pattern);
-        this.#fail(`a pattern must be a text such as acme/*, but this is ${found}`, [key, index]);
+        this.#fail(`a pattern must be a string such as acme/*, but it is ${found}`, [key, index]);
         continue;
       }
-      const why = whyInvalidPattern(pattern);
-      const hint = "A pattern is publisher/pack or publisher/pack/item; * stands for any part of a segment.";
-      if (why !== undefined) this.#fail(`${quote(pattern)} is no pattern: ${why}`, [key, index], hint);
+      const reason = explainInvalidPattern(pattern);
+      const hint = "Use publisher/pack or publisher/pack/item, where * matches any part of a segment.";
+      if (reason !== undefined)
+        this.#fail(`${quote(pattern)} is not a valid pattern: ${reason}`, [key, index], hint);
     }
     const wild = value.filter((pattern) => typeof pattern === "string" && pattern.includes("*")).length;
     if (wild > maximumWildPatterns) {
-      this.#fail(`\`packs.${key}\` has ${wild} patterns with *, and the limit is ${maximumWildPatterns}`, [
+      this.#fail(`\`packs.${key}\` has ${wild} patterns with *, but the limit is ${maximumWildPatterns}`, [
         key,
       ]);
     }
@@ -96,16 +99,20 @@ class PacksReader {
     const value = this.#get("memory");
     if (value === undefined || value === "all" || value === "none") return value ?? "all";
     if (!isRecord(value)) {
-      this.#fail("`packs.memory` must be all, none, or a map from packs to lists of keys", ["memory"]);
+      this.#fail("`packs.memory` must be all, none, or an object of arrays of keys by pack", ["memory"]);
       return "none";
     }
-    // Without a prototype: a pack may be called as what every object inherits.
+    // No prototype, because a pack may have the name of an inherited property.
     const memory: Record<string, readonly string[]> = Object.create(null);
     for (const [written, seen] of Object.entries(value)) {
       const pack = written.replace(/^@/, "");
       if (!isPackageName(pack.includes("/") ? `@${pack}` : pack)) {
-        const hint = 'Write "publisher/pack", or "pack" where the npm name has no scope.';
-        this.#fail(`\`packs.memory\` names ${quote(written)}, which is no pack`, ["memory", written], hint);
+        const hint = 'Use "publisher/pack", or "pack" if the npm name has no scope.';
+        this.#fail(
+          `\`packs.memory\` has the key ${quote(written)}, which is not a valid pack name`,
+          ["memory", written],
+          hint,
+        );
       } else if (Object.hasOwn(memory, pack)) {
         this.#fail(`\`packs.memory\` names the pack ${quote(pack)} twice`, ["memory", written]);
       } else {
@@ -119,11 +126,11 @@ class PacksReader {
     if (Array.isArray(value)) {
       for (const [index, key] of value.entries()) {
         if (typeof key === "string") continue;
-        this.#fail(`a key must be a text, but this is ${describeType(key)}`, ["memory", pack, index]);
+        this.#fail(`a memory key must be a string, but it is ${describeType(key)}`, ["memory", pack, index]);
       }
       return [...value] as string[];
     }
-    this.#fail(`the keys that a pack sees must be a list, but this is ${describeType(value)}`, [
+    this.#fail(`the memory keys of a pack must be an array, but it is ${describeType(value)}`, [
       "memory",
       pack,
     ]);
@@ -131,7 +138,7 @@ class PacksReader {
   }
 }
 
-/** Reads a config's `packs`; everything wrong with it is found. Pure. */
+/** Reads a config's `packs` and finds every fault. Pure. */
 function readPacks(packs: Readonly<Record<string, unknown>>): { packs: PacksConfig; faults: ConfigFault[] } {
   const reader = new PacksReader(packs);
   const read: PacksConfig = {
@@ -145,7 +152,7 @@ function readPacks(packs: Readonly<Record<string, unknown>>): { packs: PacksConf
   return { packs: read, faults: reader.faults };
 }
 
-/** Keys that can only be meant to be `packs`: a `deny` in them would be missed. No other key of a config is so near. */
+/** Finds misspellings of `packs`, which would ignore a `deny`. No other key of a config is this similar. */
 function* findMisspelled(config: Readonly<Record<string, unknown>>): Generator<ConfigFault> {
   for (const key of Object.keys(config)) {
     if (key === "packs" || key.length > 7 || key.startsWith("x-")) continue;
@@ -155,8 +162,8 @@ function* findMisspelled(config: Readonly<Record<string, unknown>>): Generator<C
 }
 
 /**
- * What a config says of packs. An empty config, or one without `packs`, allows everything. Whoever does not check all
- * keys has those reported that are `packs` misspelled. Pure.
+ * Reads `packs` of a config. An empty config, or one without `packs`, allows everything. `reportMisspelled` reports
+ * misspellings of `packs`, for callers that do not check the other keys. Pure.
  */
 export function readPacksConfig(
   config: unknown,
@@ -165,13 +172,19 @@ export function readPacksConfig(
   const nothing = readPacks({});
   if (config === null || config === undefined) return nothing;
   if (!isRecord(config)) {
-    return { ...nothing, faults: [{ reason: `it holds ${describeType(config)}, not a map`, path: [] }] };
+    return {
+      ...nothing,
+      faults: [{ reason: `expected an object, found ${describeType(config)}`, path: [] }],
+    };
   }
   const misspelled = reportMisspelled ? [...findMisspelled(config)] : [];
   const packs = Object.hasOwn(config, "packs") ? config.packs : undefined;
   if (packs === undefined || packs === null) return { ...nothing, faults: misspelled };
   if (!isRecord(packs)) {
-    const fault = { reason: `\`packs\` must be a map, but is ${describeType(packs)}`, path: ["packs"] };
+    const fault = {
+      reason: `\`packs\` must be an object, but it is ${describeType(packs)}`,
+      path: ["packs"],
+    };
     return { ...nothing, faults: [...misspelled, fault] };
   }
   const read = readPacks(packs);

@@ -5,8 +5,8 @@ import { type PacksPolicy, readPacksConfig } from "./packs-config.ts";
 export type { PacksPolicy } from "./packs-config.ts";
 
 /**
- * Reads what the project's config says of packs. An absent file allows everything; one that cannot be understood is
- * refused as a whole, since a misread `deny` would let in what the user shut out.
+ * Reads the policy for packs from the project's config. An absent file allows everything. An invalid file is rejected as
+ * a whole, because a misread `deny` would allow what the user excluded.
  * Throws `TrailblazeError` `InvalidConfig` with file, line and column.
  */
 export async function readPacksPolicy(port: DiscoveryPort, directory: string): Promise<PacksPolicy> {
@@ -17,14 +17,14 @@ export async function readPacksPolicy(port: DiscoveryPort, directory: string): P
   return packs;
 }
 
-/** A segment of a pattern: what stands before, between and behind its wildcards. */
+/** A segment of a pattern, split at its wildcards. */
 interface WildSegment {
   parts: readonly string[];
-  /** Characters that are no wildcards. */
+  /** The number of characters other than wildcards. */
   length: number;
 }
 
-/** Takes one pass, however many wildcards there are. */
+/** Matches in one pass, for any number of wildcards. */
 function matchesSegment({ parts, length }: WildSegment, segment: string): boolean {
   const [first = "", ...others] = parts;
   const last = others.pop();
@@ -47,9 +47,9 @@ function parseWildPattern(pattern: string): WildSegment[] {
   });
 }
 
-/** The patterns of one list, made ready for looking up many names. */
+/** The patterns of one array, prepared for matching many names. */
 class PatternList {
-  /** Patterns that are names. */
+  /** Patterns without wildcards. */
   readonly #names = new Set<string>();
   readonly #wild: WildSegment[][] = [];
 
@@ -64,11 +64,11 @@ class PatternList {
   matches(name: string): boolean {
     if (this.#names.has(name)) return true;
     if (this.#wild.length === 0) return false;
-    const given = name.split("/");
+    const segments = name.split("/");
     return this.#wild.some(
-      (wanted) =>
-        wanted.length === given.length &&
-        wanted.every((part, index) => matchesSegment(part, given[index] ?? "")),
+      (pattern) =>
+        pattern.length === segments.length &&
+        pattern.every((part, index) => matchesSegment(part, segments[index] ?? "")),
     );
   }
 }
@@ -76,8 +76,8 @@ class PatternList {
 const known = new WeakMap<readonly string[], PatternList>();
 
 /**
- * True if one of some qualified names, of a pack (`acme/jira`) or of an item (`acme/jira/createIssue`), fits one of some
- * patterns, which may begin with `@`. `*` never crosses a slash, so a pattern of a pack fits no item's name.
+ * True if any of the names, of a pack (`acme/jira`) or of an item (`acme/jira/createIssue`), matches any of the patterns,
+ * which may start with `@`. `*` never matches a slash, so a pattern for packs does not match the names of items.
  */
 export function matchesAny(patterns: readonly string[], names: readonly string[]): boolean {
   let list = known.get(patterns);
@@ -88,16 +88,16 @@ export function matchesAny(patterns: readonly string[], names: readonly string[]
   return names.some((name) => list.matches(name));
 }
 
-interface Circumstances {
-  /** What only other packages name needs to be in `transitive` besides. */
+interface SelectionOptions {
+  /** The pack must also match `transitive`. */
   isTransitive: boolean;
 }
 
-/** Whether something is taken that goes by all of these names. */
-function isTaken(
+/** Whether the policy selects a pack or an item with these names. */
+function isSelected(
   { allow, deny, transitive }: PacksPolicy,
   names: readonly string[],
-  { isTransitive }: Circumstances,
+  { isTransitive }: SelectionOptions,
 ): boolean {
   return (
     !matchesAny(deny, names) &&
@@ -106,23 +106,23 @@ function isTaken(
   );
 }
 
-/** Whether the policy lets in an item of a pack, both by qualified name. A pattern of the pack covers its items. */
+/** Whether the policy allows an item of a pack. Both are qualified names. A pattern for the pack covers its items. */
 export function isItemAllowed(
   policy: PacksPolicy,
   pack: string,
   item: string,
-  circumstances: Circumstances,
+  options: SelectionOptions,
 ): boolean {
-  return isTaken(policy, [pack, item], circumstances);
+  return isSelected(policy, [pack, item], options);
 }
 
-/** Whether the policy lets in at least one of a pack's items, or the pack itself where it declares none. */
+/** Whether the policy allows at least one of a pack's items, or the pack itself if it declares none. */
 export function isAllowed(
   policy: PacksPolicy,
   pack: string,
   items: readonly string[],
-  circumstances: Circumstances,
+  options: SelectionOptions,
 ): boolean {
-  if (items.length === 0) return isTaken(policy, [pack], circumstances);
-  return items.some((item) => isItemAllowed(policy, pack, item, circumstances));
+  if (items.length === 0) return isSelected(policy, [pack], options);
+  return items.some((item) => isItemAllowed(policy, pack, item, options));
 }

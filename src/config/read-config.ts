@@ -11,20 +11,19 @@ async function check(
   source: ConfigSource,
 ): Promise<{ config: Readonly<Record<string, unknown>>; problems: Problem[] }> {
   const { value, text } = source;
-  const given = value ?? {};
-  if (!isRecord(given)) {
-    const fault = { reason: `it holds ${describeType(given)}, not a map`, path: [] };
+  const content = value ?? {};
+  if (!isRecord(content)) {
+    const fault = { reason: `expected an object, found ${describeType(content)}`, path: [] };
     return { config: {}, problems: await describeConfigFaults([fault], text) };
   }
-  const config = dropNulls(given);
+  const config = dropNulls(content);
   const faults = findConfigContentFaults(config, { mayBeFunction: text === undefined });
   return { config, problems: await describeConfigFaults(faults, text) };
 }
 
 /**
- * Reads a session's config, with its defaults: the project's file, another one, or an object. No file is an empty
- * config. Throws `TrailblazeError` `InvalidConfig` for the first fault, with its place; the hint says how many others
- * there are.
+ * Reads a session's config with its defaults: the project's file, another file, or an object. Without a file, the config
+ * is empty. Throws `TrailblazeError` `InvalidConfig` for the first fault, with its place and the count of the others.
  */
 export async function readConfig(port: InspectionPort, options: ConfigOptions): Promise<SessionConfig> {
   const source = await readConfigSource(port, options);
@@ -34,7 +33,7 @@ export async function readConfig(port: InspectionPort, options: ConfigOptions): 
   return buildConfig(config, source);
 }
 
-/** Everything that is wrong with a session's config, each as `InvalidConfig`; empty where it can be used. */
+/** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */
 export async function findConfigFaults(port: InspectionPort, options: ConfigOptions): Promise<Problem[]> {
   try {
     return (await check(await readConfigSource(port, options))).problems;

@@ -6,7 +6,7 @@ import { formatPath } from "./shape-faults.ts";
 
 const lists = ["tools", "toolsets", "prompts"];
 
-/** What is wrong with the user's composed servers beyond their shape. */
+/** Finds faults in the user's composed servers that the schema does not find. */
 export function* findServerFaults(servers: unknown): Generator<ConfigFault> {
   yield* findItemNameFaults(servers, "servers");
   for (const [name, server] of isRecord(servers) ? Object.entries(servers) : []) {
@@ -14,14 +14,14 @@ export function* findServerFaults(servers: unknown): Generator<ConfigFault> {
     for (const key of lists) yield* findReferenceFaults(server[key], ["servers", name, key]);
     if (lists.some((key) => server[key] !== undefined)) continue;
     const reason = `\`${formatPath(["servers", name])}\` serves nothing`;
-    yield { reason, path: ["servers", name], hint: "It lists `tools`, `toolsets` or `prompts`." };
+    yield { reason, path: ["servers", name], hint: "Add `tools`, `toolsets` or `prompts`." };
   }
 }
 
-/** Texts that no system takes, wherever they stand. */
+/** Finds strings with NUL characters, which operating systems reject. */
 function* findZeros(value: unknown, path: Path): Generator<ConfigFault> {
   if (typeof value === "string" && value.includes("\0")) {
-    yield { reason: `\`${formatPath(path)}\` holds a NUL character`, path };
+    yield { reason: `\`${formatPath(path)}\` contains a NUL character`, path };
   } else if (Array.isArray(value)) {
     for (const [index, entry] of value.entries()) yield* findZeros(entry, [...path, index]);
   } else if (isRecord(value)) {
@@ -31,7 +31,7 @@ function* findZeros(value: unknown, path: Path): Generator<ConfigFault> {
 
 const maximumName = 128;
 
-/** What is wrong with the user's own servers beyond their shape. */
+/** Finds faults in the user's subprocess servers that the schema does not find. */
 export function* findSubprocessFaults(servers: unknown): Generator<ConfigFault> {
   const firstByCase = new Map<string, string>();
   for (const [index, server] of Array.isArray(servers) ? servers.entries() : []) {
@@ -40,7 +40,7 @@ export function* findSubprocessFaults(servers: unknown): Generator<ConfigFault> 
     const { name, command, args, cwd, env } = server;
     if (typeof name === "string") {
       const other = firstByCase.get(name.toLowerCase());
-      // Their logs are files of that name, and not every system tells cases apart.
+      // Log files have these names, and some file systems ignore case.
       if (other !== undefined) {
         const reason =
           other === name
@@ -50,7 +50,7 @@ export function* findSubprocessFaults(servers: unknown): Generator<ConfigFault> 
       }
       firstByCase.set(name.toLowerCase(), other ?? name);
       if (name.length > maximumName || /\p{C}/u.test(name)) {
-        const reason = `\`${formatPath([...path, "name"])}\` is longer than ${maximumName} characters, or holds some that do not print`;
+        const reason = `\`${formatPath([...path, "name"])}\` is longer than ${maximumName} characters or contains unprintable characters`;
         yield { reason, path: [...path, "name"] };
       }
     }
@@ -60,7 +60,7 @@ export function* findSubprocessFaults(servers: unknown): Generator<ConfigFault> 
     yield* findZeros(env, [...path, "env"]);
     for (const variable of isRecord(env) ? Object.keys(env) : []) {
       if (variable !== "" && !/[=\0]/.test(variable)) continue;
-      yield { reason: `${quote(variable)} is no name of a variable`, path: [...path, "env", variable] };
+      yield { reason: `${quote(variable)} is not a valid variable name`, path: [...path, "env", variable] };
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { ConfigText } from "./config-file.ts";
 import type { PacksPolicy } from "./packs-policy.ts";
 
-/** The device that a session's tools work on. What is not known is `null`. */
+/** The device that a session runs for. Unknown values are `null`. */
 export interface Device {
   /** `IOS`, `ANDROID` or `WEB`, in capitals. */
   platform: string | null;
@@ -11,7 +11,7 @@ export interface Device {
   driverType: string | null;
 }
 
-/** A server of the user's own, started as a process (seed 004). */
+/** A user's subprocess server. */
 export interface UserServer {
   name: string;
   command: string;
@@ -19,11 +19,11 @@ export interface UserServer {
   /** Absolute. */
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** False leaves `_trailblazeContext` out of its arguments. */
+  /** Whether calls include `_trailblazeContext` in their arguments. */
   legacyContext: boolean;
 }
 
-/** A composed server of the user's own, by short name. References are not yet resolved. */
+/** A user's composed server, with a short name and unresolved references. */
 export interface UserComposedServer {
   name: string;
   tools: readonly string[];
@@ -35,34 +35,34 @@ export interface UserComposedServer {
   mcpServerName: string | undefined;
 }
 
-/** A tool of the host itself, as its definition says: the shape of a pack's tool definition, with functions or `./module.js#export`. */
+/** A built-in's definition: a tool definition like a pack's, with functions or `./module.js#export`. */
 export type BuiltInDefinition = Readonly<Record<string, unknown>>;
 
 export interface SessionPacksPolicy extends PacksPolicy {
-  /** What a broken item of a pack does: it is skipped, or it fails the session. */
+  /** Whether a broken item of a pack is skipped or fails the session. */
   onError: "skip" | "fail";
-  /** Which memory packs' tools see: all, none, or for each pack (`acme/jira`) these keys; a pack not named then sees none. */
+  /** Which memory packs' tools see: `all`, `none`, or keys by pack (`acme/jira`); packs without an entry see none. */
   memory: "all" | "none" | Readonly<Record<string, readonly string[]>>;
   /** Patterns of packs that execution may install. */
   autoInstall: readonly string[];
 }
 
-/** `trailblaze.config.yaml` or `.json`, checked, with its defaults. */
+/** A checked `trailblaze.config.yaml` or `.json` with defaults. */
 export interface SessionConfig {
-  /** Absolute path of the file; `undefined` where there is none or the config was handed over as an object. */
+  /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */
   file: string | undefined;
-  /** To find where in the file something stands; `undefined` where there is none. */
+  /** For locating values in the file; `undefined` if there is none. */
   text: ConfigText | undefined;
-  /** Absolute. What relative paths in the config start from: the file's folder, else the project's. */
+  /** The base of relative paths in the config: the file's folder, or the project's. Absolute. */
   directory: string;
   device: Device | undefined;
   preferHostAgent: boolean;
   memory: ReadonlyMap<string, string>;
   sensitiveMemory: readonly string[];
   packs: SessionPacksPolicy;
-  /** Values of tools' options, by the tool's qualified name (a leading `@` is taken off) or a built-in's name. */
+  /** Values of tools' options, by qualified name (without `@`) or a built-in's name. */
   options: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-  /** The user's own groups of references, in file order. */
+  /** The user's toolsets: references by name, in file order. */
   toolsets: ReadonlyMap<string, readonly string[]>;
   servers: readonly UserComposedServer[];
   builtIns: readonly BuiltInDefinition[];
@@ -77,7 +77,7 @@ export interface SessionConfig {
     bodyTimeoutMs: number;
   };
   timeouts: { handshakeMs: number; listMs: number; callMs: number };
-  /** Absolute, or `undefined` for the default below the user's state directory. */
+  /** Absolute; `undefined` for the default in the user's state folder. */
   logDir: string | undefined;
   subprocessServers: readonly UserServer[];
 }

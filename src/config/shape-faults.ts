@@ -1,20 +1,20 @@
 import { describeType } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ValidatorError } from "../extension-schema/validator.ts";
-import { type Path, quote } from "../problems/index.ts";
+import { listOf, type Path, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { knownKeys, validateConfig } from "./generated/config-validator.js";
 
 const typeWords: Readonly<Record<string, string>> = {
-  object: "a map",
-  array: "a list",
-  string: "a text",
-  boolean: "true or false",
-  integer: "a whole number",
+  object: "an object",
+  array: "an array",
+  string: "a string",
+  boolean: "a boolean",
+  integer: "an integer",
 };
 
-/** A path as people read it: `servers.mine.tools[0]`. */
+/** Formats a path for people: `servers.mine.tools[0]`. */
 export function formatPath(path: Path): string {
   const parts = path.map((key) => {
     if (typeof key === "number") return `[${key}]`;
@@ -24,8 +24,8 @@ export function formatPath(path: Path): string {
 }
 
 /**
- * What to do about a value that is no text: YAML makes numbers and more of what looks like them. The value itself is
- * not said, as it may be a secret, and may not be read as it was written.
+ * A hint for a value that YAML reads as a number or boolean instead of a string. Omits the value, which may be a secret
+ * or differ from what was written.
  */
 function hintToQuote(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? "Put it in quotes." : undefined;
@@ -42,12 +42,12 @@ function describeUnknownKey({ schemaPath, params }: ValidatorError, path: Path):
   const isServer = path.length === 2 && path[0] === "servers";
   const hint =
     isServer && (key === "command" || key === "script")
-      ? "What is started as a process belongs into `trailblazeSubprocessToolsets`."
+      ? "Move subprocess servers to `trailblazeSubprocessToolsets`."
       : suggest(key, knownKeys[schemaPath] ?? []);
   return { reason: `${owner} has no key ${quote(key)}`, path: [...path, key], hint };
 }
 
-/** Says in plain words what the validator found. */
+/** Describes a validator's error for people. */
 function describeError(error: ValidatorError, config: unknown): ConfigFault {
   const { keyword, params } = error;
   const path = readPointer(error.instancePath, config);
@@ -57,39 +57,39 @@ function describeError(error: ValidatorError, config: unknown): ConfigFault {
     case "additionalProperties":
       return describeUnknownKey(error, path);
     case "required":
-      return { reason: `${where} lacks \`${params.missingProperty}\``, path };
+      return { reason: `\`${params.missingProperty}\` is missing in ${where}`, path };
     case "type": {
       const expected = typeWords[String(params.type)] ?? String(params.type);
       const isFraction = params.type === "integer" && typeof value === "number";
-      const reason = `${where} must be ${expected}, but is ${isFraction ? value : describeType(value)}`;
+      const reason = `${where} must be ${expected}, but it is ${isFraction ? value : describeType(value)}`;
       return { reason, path, hint: params.type === "string" ? hintToQuote(value) : undefined };
     }
     case "enum": {
       const allowed = params.allowedValues as string[];
-      return { reason: `${where} must be one of ${allowed.join(", ")}`, path, hint: suggest(value, allowed) };
+      return { reason: `${where} must be one of ${listOf(allowed)}`, path, hint: suggest(value, allowed) };
     }
     case "minimum":
     case "maximum": {
       const bound = keyword === "minimum" ? "at least" : "at most";
-      return { reason: `${where} must be ${bound} ${params.limit}, but is ${value}`, path };
+      return { reason: `${where} must be ${bound} ${params.limit}, but it is ${value}`, path };
     }
     case "pattern": {
       if (path[0] !== "device" || path[1] !== "platform") return { reason: `${where} is empty`, path };
       const platforms = ["ANDROID", "IOS", "WEB"];
-      const reason = `${where} must be ANDROID, IOS or WEB, but is ${quote(String(value), 40)}`;
+      const reason = `${where} must be ANDROID, IOS or WEB, but it is ${quote(String(value), 40)}`;
       return { reason, path, hint: suggest(value, platforms) };
     }
     default:
-      return { reason: `${where} ${error.message ?? "does not fit"}`, path };
+      return { reason: `${where} ${error.message ?? "is not valid"}`, path };
   }
 }
 
-/** Everything in which a config, a map without nulls, does not have the shape of the schema. */
+/** Finds every violation of the schema in a config without nulls. */
 export function findShapeFaults(config: Readonly<Record<string, unknown>>): ConfigFault[] {
   if (validateConfig(config)) return [];
   const errors = validateConfig.errors ?? [];
-  // What an enum refuses because it is no text is said once.
-  const isSaid = (error: ValidatorError) =>
+  // The type error of a value that is not a string makes its enum error redundant.
+  const isRedundant = (error: ValidatorError) =>
     error.keyword === "enum" && typeof valueAt(config, readPointer(error.instancePath, config)) !== "string";
-  return errors.filter((error) => !isSaid(error)).map((error) => describeError(error, config));
+  return errors.filter((error) => !isRedundant(error)).map((error) => describeError(error, config));
 }

@@ -2,7 +2,7 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import type { SessionConfig } from "./session-config.ts";
 
-/** Options of tools that are not there. They change nothing, so they are no errors. */
+/** Finds options of unknown tools. They have no effect, so they are warnings. */
 export function findStrayOptions({ options }: SessionConfig, registry: Registry): Problem[] {
   return [...options.keys()].flatMap((name) => {
     try {
