@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
 
-/** What a project's config names itself. */
+/** The names that a project's config defines. */
 export interface ConfigNames {
   servers: readonly string[];
   tools: readonly string[];
@@ -14,7 +14,7 @@ const namesIn = (list: unknown): string[] =>
     isRecord(one) && typeof one.name === "string" ? one.name : [],
   );
 
-/** The servers and tools that a project's config has; none where it cannot be read, which others report. */
+/** Reads the names of a config's servers and tools; empty if the config cannot be read, which is reported elsewhere. */
 export async function readConfigNames(port: DiscoveryPort, directory: string): Promise<ConfigNames> {
   try {
     const config = (await readProjectConfig(port, directory))?.value;
@@ -28,7 +28,7 @@ export async function readConfigNames(port: DiscoveryPort, directory: string): P
   }
 }
 
-/** What a config has under a name. */
+/** The kind of item that a config defines with this name. */
 export function findInConfig({ servers, tools }: ConfigNames, name: string): "server" | "tool" | undefined {
   return servers.includes(name) ? "server" : tools.includes(name) ? "tool" : undefined;
 }

@@ -12,16 +12,16 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The range of hosts that a package says it works with. */
+/** The range of host versions in `engines`. */
 function hostRangeOf({ value }: Manifest): unknown {
   const { engines } = value;
   return isRecord(engines) ? engines.trailblaze : undefined;
 }
 
-/** A longer range is no range that anybody wrote, and would take seconds to read. */
+/** Limit on the length of a range: parsing a hostile one could take seconds. */
 const maximumRange = 256;
 
-/** Compares this host with the range a pack asks for; semver is loaded only if it asks for any. */
+/** Checks this host against the range that a pack requires. Loads semver only if there is a range. */
 async function checkHostVersion(manifest: Manifest, context: ProblemContext): Promise<Problem | undefined> {
   const range = hostRangeOf(manifest);
   if (range === undefined) return undefined;
@@ -41,12 +41,12 @@ async function checkHostVersion(manifest: Manifest, context: ProblemContext): Pr
 }
 
 const repeatedField = {
-  what: 'The key "trailblaze"',
-  expected: "there once",
-  found: "there again; only the last one counts",
+  what: "The key `trailblaze`",
+  expected: "unique",
+  found: "duplicated; only the last one is used",
 };
 
-/** How often a text says the field's name where it may be a key. */
+/** Counts the occurrences of the field's name that may be keys. */
 function countInText(text: string): number {
   const name = '"trailblaze"';
   let count = 0;
@@ -58,7 +58,7 @@ function countInText(text: string): number {
   return count;
 }
 
-/** Whether the field is there twice. The keys are gone through only where more of them have its name than is usual. */
+/** Whether the field is duplicated. Scans the keys only if its name occurs more often than expected. */
 function isFieldRepeated({ text, value }: Manifest): boolean {
   const { engines, dependencies, devDependencies, peerDependencies } = value;
   const holders = [value, engines, dependencies, devDependencies, peerDependencies].filter(isRecord);
@@ -68,8 +68,8 @@ function isFieldRepeated({ text, value }: Manifest): boolean {
 }
 
 /**
- * Reads what a package.json with a `trailblaze` field says. `shadowed` and `enabled`, which depend on the other packs and
- * the user's config, are false here.
+ * Describes the pack of a package.json with a `trailblaze` field. Leaves `shadowed` and `enabled`, which depend on other
+ * packs and the user's config, false.
  */
 export async function describePack(
   location: string,
@@ -87,9 +87,9 @@ export async function describePack(
   const hasName = typeof value.name === "string" && isPackageName(value.name);
   const name = hasName ? (value.name as string) : (installedAs.find(isPackageName) ?? basename(location));
   const isSource = origin === "self" || origin === "workspace";
-  // A package under development may have no name yet; one that is there must be usable.
+  // A package under development may have no name yet, but a name must be valid.
   if (!hasName && !(isSource && value.name === undefined)) {
-    const reason = value.name === undefined ? "it has no name" : "npm allows no package of its name";
+    const reason = value.name === undefined ? "`name` is missing" : "npm does not allow its name";
     const args = { reason, location, isSource };
     note(createProblem("MalformedPackageJson", args, {}, nameContext), ["name"]);
   }

@@ -15,31 +15,31 @@ import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
 import { searchWorkspace, type Workspace } from "./workspace.ts";
 
 export interface DiscoveryOptions {
-  /** Folder to look from; default: the process's. */
+  /** A folder of the project; default: the working folder of the process. */
   cwd?: string;
-  /** Also look into npm's folder of globally installed packages. */
+  /** Also search npm's folder of globally installed packages. */
   global?: boolean;
 }
 
 export interface FindOptions extends DiscoveryOptions {
-  /** Which packs are let in; default: what the project's config says, which is not read where this is given. */
+  /** Which packs are allowed; default: the policy in the project's config, which is read only in this case. */
   policy?: PacksPolicy | undefined;
 }
 
-/** Everything found, with what the levels above discovery need. */
+/** The results of discovery, with details for the levels above it. */
 export interface FoundPacks {
   project: string;
   packs: FoundPack[];
   problems: Problem[];
   /** The problem of each package whose package.json cannot be used, by location. */
   broken: ReadonlyMap<string, Problem>;
-  /** Location of the package that code in the project would get by this npm name. */
+  /** Location of the package that code in the project would import by this npm name. */
   resolvePackage(name: string): string | undefined;
-  /** The package manager whose commands hints name; looked for when it is asked for. */
+  /** The package manager for commands in hints; determined on first access. */
   readonly manager: PackageManager;
 }
 
-/** Node's own rule: the nearest node_modules with a folder of that name. */
+/** Resolves like Node: to the nearest node_modules with a folder of this name. */
 function resolveFrom(port: DiscoveryPort, directory: string, name: string): string | undefined {
   if (!isPackageName(name)) return undefined;
   for (const ancestor of ancestorsOf(directory)) {
@@ -49,14 +49,14 @@ function resolveFrom(port: DiscoveryPort, directory: string, name: string): stri
   return undefined;
 }
 
-/** pnpm writes down where its store is; needed only where it is not in its usual place. */
+/** Reads the location of pnpm's store from its metadata, if the store is not in the default place. */
 async function findMovedStore(port: DiscoveryPort, directory: string): Promise<string | undefined> {
   if (port.exists(join(directory, "node_modules", ".pnpm"))) return undefined;
   const file = port.readProjectFile(directory, "node_modules/.modules.yaml");
   if (file === undefined) return undefined;
   const { parseYaml } = await import("../data/parse-yaml.ts");
   try {
-    // The file tells of every package too. What concerns us has a line of its own, unless all of it is JSON.
+    // The file may be large, so only the relevant line is parsed, unless the whole file is JSON.
     const text = Buffer.from(file).toString();
     const line = /^virtualStoreDir:.{1,4096}$/m.exec(text)?.[0];
     const value = line === undefined ? parseJson(text).value : parseYaml(Buffer.from(line)).value;
@@ -67,7 +67,7 @@ async function findMovedStore(port: DiscoveryPort, directory: string): Promise<s
   }
 }
 
-/** Walks everything that is installed for the project and its workspace: packages that concern us, or all. */
+/** Walks the packages that are installed for the project and its workspace: relevant ones, or all. */
 export async function walkProject(
   port: DiscoveryPort,
   project: Project,
@@ -79,12 +79,12 @@ export async function walkProject(
   const folders = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
   for (const folder of folders) {
     const store = await findMovedStore(port, folder);
-    // A store outside the project serves other projects too; links lead to what is this one's.
+    // Other projects share a store outside the project, so links determine which packages belong to this one.
     if (store?.startsWith(`${folder}${sep}`)) walk.addStore(store);
     else if (store !== undefined) walk.addSharedStore(store);
     walk.addFolder(folder);
   }
-  // Node also looks into node_modules of folders above; what is there belongs to others, but for what we declare.
+  // Node also searches the node_modules of parent folders, of which only declared dependencies belong to the project.
   const hasMoreAbove = [...ancestorsOf(project.directory)].some(
     (folder) => !folders.has(folder) && port.exists(join(folder, "node_modules")),
   );
@@ -97,18 +97,18 @@ export async function walkProject(
   return walk;
 }
 
-/** Takes a package that the project and not a folder of packages led to. */
+/** Adds the package of the project or of its workspace. */
 function addSource(walk: PackageWalk, port: DiscoveryPort, location: string): void {
   const read = readManifest(port, location, "always");
   if (typeof read === "object") walk.found.set(location, { location, installedAs: new Set(), read });
 }
 
-/** True for packages under development, which their author can mend. */
+/** True for packages under development, which the user can fix. */
 function isSource(origin: Origin): boolean {
   return origin === "self" || origin === "workspace";
 }
 
-/** Decides for every pack whether a session takes it, as far as package.json files and the policy tell. */
+/** Decides for every pack whether sessions use it, according to package.json files and the policy. */
 function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy): FoundPack[] {
   return packs.map((found) => {
     const { pack, isUsable } = found;
@@ -123,7 +123,7 @@ function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy): FoundP
   });
 }
 
-/** Problems in the order of their codes and places, which does not change with their words. */
+/** Sorts problems by code and place, which are independent of messages. */
 function orderProblems(problems: readonly Problem[]): Problem[] {
   return problems.toSorted(
     (a, b) =>
@@ -136,7 +136,8 @@ function orderProblems(problems: readonly Problem[]): Problem[] {
 }
 
 /**
- * Yarn Plug'n'Play's files for a project. Those above its workspace are another's where it has packages of its own.
+ * Finds Yarn Plug'n'Play's files for a project. If the project has its own node_modules, files above its workspace belong
+ * to another project.
  */
 function findPlugAndPlay(
   port: DiscoveryPort,
@@ -155,16 +156,16 @@ function findPlugAndPlay(
 }
 
 /**
- * Finds every installed pack. Reads package.json files, the project's config, its workspace file and what package
- * managers write down; nothing else, which the port sees to. Trust level: discovery.
+ * Finds every installed pack. Reads only package.json files, the project's config, its workspace file and metadata of
+ * package managers, which the port enforces. Trust level: discovery.
  * Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`.
  */
 export async function findPacks(
   port: DiscoveryPort,
-  { cwd = process.cwd(), global: withGlobal = false, policy: given }: FindOptions = {},
+  { cwd = process.cwd(), global: withGlobal = false, policy: explicitPolicy }: FindOptions = {},
 ): Promise<FoundPacks> {
   const project = findProject(port, cwd);
-  const policy = given ?? (await readPacksPolicy(port, project.directory));
+  const policy = explicitPolicy ?? (await readPacksPolicy(port, project.directory));
   const { workspace, problems } = await searchWorkspace(port, project);
   const declared = declaredDependencies(project.manifest);
   const walk = await walkProject(port, project, workspace, declared);
@@ -193,7 +194,7 @@ export async function findPacks(
     if (globalWalk.found.get(location) === walked && walk.found.has(location)) continue;
     const origin = originOf(walked);
     const names = [...installedAs].sort();
-    // A broken package matters to the project if it is the project, or if the project asks for it.
+    // A broken package is an error if it is the project or one of its declared dependencies.
     const context = origin === "self" || isDeclared(walked) ? "operation" : "bystander";
     if (isFault(read)) {
       broken.set(location, await describeFault(read, names[0], { context, isSource: isSource(origin) }));

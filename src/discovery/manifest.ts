@@ -4,13 +4,13 @@ import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import type { Manifest } from "./types.ts";
 
-/** A package.json that cannot be used, before its words and its position are made. */
+/** An unusable package.json, before its fault is located and described. */
 export interface ManifestFault {
   location: string;
   fault: { tooLarge: number } | { reason: string } | DataSyntaxError;
 }
 
-/** Reads one package.json: the manifest, its fault, or that there is none or that it does not concern us. */
+/** Reads one package.json. Returns the manifest, its fault, or why there is neither. */
 export function readManifest(
   port: DiscoveryPort,
   location: string,
@@ -38,14 +38,14 @@ function parseManifest(location: string, bytes: Uint8Array): Manifest | Manifest
   try {
     const { text, value } = parseJson(bytes);
     if (isRecord(value)) return { text, value };
-    return { location, fault: { reason: `it holds ${describeType(value)}, not an object` } };
+    return { location, fault: { reason: `expected an object, found ${describeType(value)}` } };
   } catch (error) {
     if (error instanceof DataSyntaxError) return { location, fault: error };
     throw error;
   }
 }
 
-/** Makes the problem of a fault; `pack` is the name it is installed under, if it is. Positions need a second parser, which is loaded only here. */
+/** Creates the problem for a fault; `pack` is the name that the package is installed as. Loads the parser for positions. */
 export async function describeFault(
   { location, fault }: ManifestFault,
   pack: string | undefined,

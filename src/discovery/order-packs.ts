@@ -7,7 +7,7 @@ export function compareText(a: string, b: string): number {
 
 type CompareVersions = (a: string | null, b: string | null) => number;
 
-/** semver's order, versions that are none first. Loaded only where one pack is installed twice. */
+/** Semver order with invalid versions first. Loaded only if a pack has several copies. */
 async function createVersionOrder(): Promise<CompareVersions> {
   const { default: SemVer } = await import("semver/classes/semver.js");
   const parse = (version: string | null) => {
@@ -26,7 +26,7 @@ async function createVersionOrder(): Promise<CompareVersions> {
   };
 }
 
-/** Puts packs in order of name, version and location. */
+/** Sorts packs by name, version and location. */
 export async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
   const hasCopies = new Set(packs.map(({ pack }) => pack.name)).size < packs.length;
   const compareVersions: CompareVersions = hasCopies ? await createVersionOrder() : () => 0;
@@ -39,8 +39,8 @@ export async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
 }
 
 /**
- * Of several copies of one pack, keeps the one that the project itself would resolve, else the last in order (the
- * highest version), and marks and reports the others. Packs come in order.
+ * Selects one of several copies of a pack: the one that the project would resolve, or else the last in order (the highest
+ * version). Marks the others as shadowed and reports them. Expects sorted packs.
  */
 export function shadowCopies(
   packs: readonly FoundPack[],
@@ -59,7 +59,7 @@ export function shadowCopies(
     const winner =
       copies.find(({ origin }) => origin === "self") ??
       copies.find(({ location }) => location === resolved) ??
-      // Declared under another name, which is how the project asks for it.
+      // Declared under an alias.
       copies.findLast(({ origin }) => origin === "direct" || origin === "workspace") ??
       copies.findLast(({ origin }) => origin !== "global") ??
       copies.at(-1);

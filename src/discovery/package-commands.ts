@@ -3,10 +3,10 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { type CommandClaim, findReservedCommands } from "../qualified-names/reserved-commands.ts";
 
-/** A folder of commands with more entries than this is not searched further. */
+/** Limit on the entries of a folder of commands that are read. */
 const maximumEntries = 10_000;
 
-/** Paths of the files in the folder that `directories.bin` names, and below; links are not followed. */
+/** Paths of all files in the folder that `directories.bin` names, recursively, without following links. */
 function listCommandFiles(
   port: DiscoveryPort,
   location: string,
@@ -29,7 +29,7 @@ function listCommandFiles(
   return files;
 }
 
-/** The reserved commands that an installed or unpacked package takes without being one that may have them. */
+/** The reserved commands that an installed or unpacked package provides without being one of their owners. */
 export function findPackageClaims(
   port: DiscoveryPort,
   location: string,

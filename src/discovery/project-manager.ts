@@ -9,27 +9,27 @@ import { findWorkspace, type Workspace } from "./workspace.ts";
 /** The package managers that Trailblaze can run. */
 type ManagerName = "npm" | "pnpm" | "yarn";
 
-/** The package manager of a project, in its dialect. */
+/** The package manager of a project. */
 export interface ProjectManager {
   name: ManagerName;
-  /** Yarn from version 2 on is another program with other options. */
+  /** Yarn 2 and later have different options. */
   isModernYarn: boolean;
 }
 
-/** What tells which package manager a folder's project uses, as it lies there. */
+/** Files of package managers in a folder. */
 export interface ManagerTraces {
   lockfiles: readonly string[];
   hasYarnrcYml: boolean;
   hasPnpmWorkspace: boolean;
-  /** Those that have left their file in node_modules. */
+  /** Package managers with a metadata file in node_modules. */
   installedBy: readonly ManagerName[];
-  /** The start of yarn.lock, which tells Yarn's generations apart. */
+  /** The start of yarn.lock, which differs between Yarn 1 and later versions. */
   readYarnLock(): string;
 }
 
-/** A folder that may tell which package manager is used: the project's, then its workspace's root. */
+/** A folder that may determine the package manager: the project's, then its workspace's root. */
 export interface ManagerFolder {
-  /** Its package.json; `undefined` where it cannot be read. */
+  /** Its package.json; `undefined` if it cannot be read. */
   manifest: Readonly<Record<string, unknown>> | undefined;
   traces: ManagerTraces;
 }
@@ -51,7 +51,7 @@ const marks: Readonly<Record<ManagerName, string>> = {
   yarn: "node_modules/.yarn-integrity",
 };
 
-/** Looks which package managers have been at work in a folder. */
+/** Finds files of package managers in a folder. */
 export function readManagerTraces(port: DiscoveryPort, folder: string): ManagerTraces {
   const has = (name: string) => port.exists(join(folder, name));
   return {
@@ -64,7 +64,7 @@ export function readManagerTraces(port: DiscoveryPort, folder: string): ManagerT
   };
 }
 
-/** The `packageManager` of a package.json, or that of its `devEngines`. */
+/** Reads `packageManager` or `devEngines.packageManager` of a package.json. */
 function readDeclared(manifest: ManagerFolder["manifest"]): { name: string; version: string } | undefined {
   const declared = manifest?.packageManager;
   if (typeof declared === "string") {
@@ -86,8 +86,8 @@ function isModern(version: string, { traces }: ManagerFolder): boolean {
 const isDriven = (name: string): name is ManagerName => name === "npm" || name === "pnpm" || name === "yarn";
 
 /**
- * The package manager that a project uses: the one it declares, else that of its lockfile, else npm. The name of one
- * that Trailblaze cannot drive is given as it is. Pure.
+ * The package manager of a project: the declared one, the one of its lockfile, or npm. Returns the name of one that
+ * Trailblaze cannot run as `unsupported`. Pure.
  */
 export function findManager(folders: readonly ManagerFolder[]): ProjectManager | { unsupported: string } {
   const settle = (name: string, version: string, folder: ManagerFolder) =>
@@ -99,7 +99,7 @@ export function findManager(folders: readonly ManagerFolder[]): ProjectManager |
     if (declared !== undefined) return settle(declared.name, declared.version, folder);
     const { lockfiles, installedBy, hasPnpmWorkspace } = folder.traces;
     const candidates = new Set(lockfiles.map((file) => ofLockfile[file] ?? file));
-    // With lockfiles of several, the one that installed what is there.
+    // If there are several lockfiles, prefer the package manager that installed node_modules.
     const [name] = [...installedBy.filter((one) => candidates.has(one)), ...candidates];
     if (name !== undefined) return settle(name, "", folder);
     if (hasPnpmWorkspace) return settle("pnpm", "", folder);
@@ -107,7 +107,7 @@ export function findManager(folders: readonly ManagerFolder[]): ProjectManager |
   return { name: "npm", isModernYarn: false };
 }
 
-/** The package manager of a project, by its own folder and that of its workspace's root. */
+/** Finds the package manager of a project from its folder and the root of its workspace. */
 export function findProjectManager(
   port: DiscoveryPort,
   { directory }: Pick<Project, "directory">,
@@ -121,12 +121,12 @@ export function findProjectManager(
   return findManager(folders);
 }
 
-/** The package manager whose commands hints for a project name. */
+/** The package manager for commands in a project's hints. */
 export async function findManagerName(port: DiscoveryPort, project: Project): Promise<PackageManager> {
   return nameManager(findProjectManager(port, project, await findWorkspace(port, project)));
 }
 
-/** The package manager whose commands a hint for a project names: npm where it uses one that we do not know. */
+/** The package manager for commands in hints: npm if the project uses an unknown one. */
 export function nameManager(manager: ProjectManager | { unsupported: string }): PackageManager {
   if (!("unsupported" in manager)) return manager.name;
   return manager.unsupported === "bun" ? "bun" : "npm";

@@ -8,12 +8,12 @@ import type { Manifest } from "./types.ts";
 export interface Project {
   /** Absolute path, symbolic links followed. */
   directory: string;
-  /** Missing where the project's package.json is broken; its packages are found all the same. */
+  /** `undefined` if the project's package.json is broken. Discovery continues anyway. */
   manifest: Manifest | undefined;
   fault: ManifestFault | undefined;
 }
 
-/** A package.json that only tells Node how to read the files beside it names no project. */
+/** True for a package.json that only tells Node how to load modules and does not define a project. */
 function holdsOnlyType({ value }: Manifest): boolean {
   const keys = Object.keys(value);
   return keys.length === 1 && keys[0] === "type";
@@ -27,10 +27,10 @@ export function* ancestorsOf(directory: string): Generator<string> {
   }
 }
 
-/** Finds the project that a folder belongs to. Throws `TrailblazeError` `ProjectNotFound`. */
+/** Finds the project that contains a folder. Throws `TrailblazeError` `ProjectNotFound`. */
 export function findProject(port: DiscoveryPort, cwd: string): Project {
   if (typeof cwd !== "string")
-    throw failure("InvalidArguments", { reason: "`cwd` is the path of a folder, as a text" });
+    throw failure("InvalidArguments", { reason: "`cwd` must be a string: the path of a folder" });
   const start = port.realPath(resolve(cwd));
   if (start === undefined) throw failure("ProjectNotFound", { directory: resolve(cwd), exists: false });
   for (const directory of ancestorsOf(start)) {
@@ -55,7 +55,7 @@ export function declaredDependencies(manifest: Manifest | undefined): Set<string
   return names;
 }
 
-/** What a package.json says of the version of a dependency; `undefined` where it declares none of that name. */
+/** The version that a package.json declares for a dependency; `undefined` if it does not declare the dependency. */
 export function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
   for (const key of dependencyKeys) {
     const declared = manifest?.value[key];

@@ -2,7 +2,7 @@ import type { Extension } from "../extension-schema/index.ts";
 import type { KindKey } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
 
-/** How a pack comes to be here. */
+/** Why a pack is installed. */
 export type Origin =
   /** The project itself. */
   | "self"
@@ -10,7 +10,7 @@ export type Origin =
   | "workspace"
   /** A dependency that the project declares, of any kind. */
   | "direct"
-  /** Installed, but named only by other packages. */
+  /** Installed, but declared only by other packages. */
   | "transitive"
   /** In npm's folder of globally installed packages. */
   | "global";
@@ -22,20 +22,20 @@ export interface DiscoveredItem {
   description: string | null;
 }
 
-/** A pack as its package.json describes it. Its texts are the author's own and not to be trusted. */
+/** A pack as its package.json describes it. Its strings are untrusted. */
 export type DiscoveredPack = {
   /** The npm name. */
   name: string;
-  /** `publisher/pack`, or `pack` where the npm name has no scope. */
+  /** `publisher/pack`, or `pack` if the npm name has no scope. */
   qualifiedName: string;
   version: string | null;
   description: string | null;
   /** Absolute path of the package's folder, symbolic links followed. */
   location: string;
   origin: Origin;
-  /** Another copy of the same pack comes first. */
+  /** Another copy of the pack takes precedence. */
   shadowed: boolean;
-  /** Whether a session would take the pack, as far as package.json and the config's `packs` tell. */
+  /** Whether sessions use the pack, according to its package.json and the config's `packs`. */
   enabled: boolean;
 } & Record<KindKey, DiscoveredItem[]> & { problems: Problem[] };
 
@@ -43,23 +43,23 @@ export type DiscoveredPack = {
 export interface Discovery {
   /** Absolute path of the project's folder. */
   project: string;
-  /** By name, version and location. Broken packs are among them, with their problems. */
+  /** Sorted by name, version and location. Includes broken packs with their problems. */
   packs: DiscoveredPack[];
-  /** What concerns no pack in particular. */
+  /** Problems that do not belong to a pack. */
   problems: Problem[];
 }
 
-/** A package.json that was read and is a JSON object. */
+/** A parsed package.json that is an object. */
 export interface Manifest {
   text: string;
   value: Readonly<Record<string, unknown>>;
 }
 
-/** A pack with what its public description leaves out, for the levels above discovery. */
+/** A pack with details that its public description omits, for the levels above discovery. */
 export interface FoundPack {
   pack: DiscoveredPack;
   manifest: Manifest;
   extension: Extension;
-  /** Whether nothing in its package.json keeps this host from using it. */
+  /** Whether its package.json allows this host to use the pack. */
   isUsable: boolean;
 }

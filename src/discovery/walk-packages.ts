@@ -3,35 +3,35 @@ import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
 import { type ManifestFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";
 
-/** A package whose package.json concerns us: it may be a pack, or it is broken. */
+/** A package that may be a pack, or whose package.json is broken. */
 export interface WalkedPackage {
   /** Absolute path, symbolic links followed. */
   location: string;
-  /** The names under which it is installed: that of its folder, and those of links to it. */
+  /** The names of its folder and of the links to it. */
   installedAs: Set<string>;
   read: Manifest | ManifestFault;
 }
 
-/** Folders in which package managers keep packages that links elsewhere point to. */
+/** Folders in which package managers keep packages as targets of links. */
 const storeNames: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun"]);
 
 /** `@acme+jira@1.2.0_peer@3.0.0` as pnpm writes it; group 1 is the scope, group 2 the name. */
 const storeEntry = /^(?:(@[^+@/]+)\+)?([^+@/]+)@/;
 
 /**
- * Walks folders of installed packages: npm's hoisted and nested ones, links, and the stores of isolated installs.
- * One synchronous pass that reads every package.json once and parses only those that concern us, or all on request.
+ * Walks installed packages: hoisted and nested ones, links, and the stores of isolated installs. Reads every package.json
+ * once, synchronously, and parses only relevant ones, or all on request.
  */
 export class PackageWalk {
   readonly #port: DiscoveryPort;
   readonly #which: "always" | "ifRelevant";
   /** By location. */
   readonly found = new Map<string, WalkedPackage>();
-  /** Folders called node_modules that were listed, by real path. */
+  /** Real paths of the node_modules folders that were listed. */
   readonly #listed = new Set<string>();
   readonly #stores = new Set<string>();
   readonly #sharedStores = new Set<string>();
-  /** What links led to, by real path. */
+  /** Real paths of the targets of followed links. */
   readonly #followed = new Set<string>();
   readonly #links: { name: string; target: string }[] = [];
 
@@ -40,7 +40,7 @@ export class PackageWalk {
     this.#which = which;
   }
 
-  /** Walks the node_modules of a package's folder and all that hangs on it. */
+  /** Walks the node_modules of a package's folder, recursively. */
   addFolder(directory: string): void {
     this.#visitNested(directory);
     this.#followLinks();
@@ -52,18 +52,18 @@ export class PackageWalk {
     this.#followLinks();
   }
 
-  /** Walks a store that lies elsewhere than in a node_modules. */
+  /** Walks a store outside node_modules. */
   addStore(store: string): void {
     this.#visitStore(store);
     this.#followLinks();
   }
 
-  /** Names a store that other projects use as well: of it, only what links lead to is this project's. */
+  /** Registers a store that other projects share: only targets of links belong to this project. */
   addSharedStore(store: string): void {
     this.#sharedStores.add(store);
   }
 
-  /** Visits one package, wherever it is, and the packages below it. */
+  /** Visits one package at any location, and the packages below it. */
   addPackage(location: string, installedAs: string): void {
     this.#links.push({ name: installedAs, target: location });
     this.#followLinks();
@@ -72,7 +72,7 @@ export class PackageWalk {
   #visitNested(directory: string): void {
     const path = `${directory}${sep}node_modules`;
     if (!this.#port.exists(path)) return;
-    // The folder above is a real path, so that only this one may need to be followed.
+    // The parent folder is a real path, so only the last segment may be a link.
     const real = this.#port.isLink(path) ? this.#port.realPath(path) : path;
     if (real !== undefined) this.#visitNodeModules(real);
   }
@@ -83,7 +83,7 @@ export class PackageWalk {
     this.#visitEntries(folder, true);
   }
 
-  /** Goes through a folder of packages and the scopes in it; links and stores are passed over on request. */
+  /** Visits the entries of a folder of packages and of its scopes, with or without links and stores. */
   #visitEntries(folder: string, withLinks: boolean): void {
     for (const entry of this.#port.listDirectory(folder) ?? []) {
       const { name } = entry;
@@ -115,7 +115,7 @@ export class PackageWalk {
     if (target !== undefined) this.#links.push({ name, target });
   }
 
-  /** Reads one package and goes on below it; false where there is no package. */
+  /** Reads one package and visits those below it. Returns false if there is no package. */
   #visitPackage(location: string, installedAs: string): boolean {
     const read = readManifest(this.#port, location, this.#which);
     if (typeof read === "object") {
@@ -127,8 +127,8 @@ export class PackageWalk {
   }
 
   /**
-   * Walks a store. pnpm's entries tell the package's name, which saves listing each; an entry that does not lead to
-   * a package by its name is listed.
+   * Walks a store. The names of pnpm's entries contain the package's name, which avoids listing most folders. Other
+   * entries are listed.
    */
   #visitStore(store: string): void {
     if (this.#stores.has(store)) return;
@@ -144,7 +144,7 @@ export class PackageWalk {
         if (this.#visitPackage(`${unit}${sep}${path}`, installedAs)) continue;
       }
       if (this.#port.exists(unit)) {
-        // Only what really lies in the unit: the links beside it lead to other units.
+        // Without links, which lead to other units.
         this.#visitEntries(unit, false);
       } else if (entry.startsWith("@")) {
         this.#visitStore(`${store}${sep}${entry}`);
@@ -152,14 +152,14 @@ export class PackageWalk {
     }
   }
 
-  /** Visits what links point to and no folder has shown yet. */
+  /** Visits the targets of links that were not visited yet. */
   #followLinks(): void {
     for (let link = this.#links.pop(); link !== undefined; link = this.#links.pop()) {
       const { name, target } = link;
       if (!this.#followed.has(target) && !this.#wasWalked(target)) {
         this.#followed.add(target);
         this.#visitPackage(target, name);
-        // In an isolated install that is shared by projects, a package's dependencies lie beside it.
+        // In an isolated install that projects share, a package's dependencies are its siblings.
         if (this.#isInSharedStore(target)) this.#visitNodeModules(folderOf(target));
       }
       this.found.get(target)?.installedAs.add(name);
@@ -176,7 +176,7 @@ export class PackageWalk {
   }
 }
 
-/** A package in a store that was not walked as such, as pnpm's global one. */
+/** Matches paths in stores that were not registered, such as pnpm's global one. */
 const sharedStore = /[\\/](?:\.pnpm|\.store|\.bun|links)[\\/].*[\\/]node_modules[\\/]/;
 
 function isBelowAny(folders: Iterable<string>, path: string): boolean {
@@ -184,7 +184,7 @@ function isBelowAny(folders: Iterable<string>, path: string): boolean {
   return false;
 }
 
-/** The folder of packages that a package lies in: the one above it, or above its scope. */
+/** The folder of packages that contains a package: the parent of the package or of its scope. */
 function folderOf(location: string): string {
   const parent = dirname(location);
   return basename(parent).startsWith("@") ? dirname(parent) : parent;

@@ -15,11 +15,11 @@ import type { Manifest } from "./types.ts";
 export interface Workspace {
   /** Absolute path of the workspace's root. */
   root: string;
-  /** Absolute paths of its packages, the root not among them, in order. */
+  /** Absolute paths of its packages without the root, sorted. */
   members: string[];
 }
 
-/** The patterns of a workspace, each with its place in the file that lists them. */
+/** The patterns of a workspace with their paths in the file that lists them. */
 interface Patterns {
   file: "package.json" | "pnpm-workspace.yaml";
   list: { pattern: string; path: Path }[];
@@ -33,7 +33,7 @@ function readPatterns(value: unknown, path: Path): Patterns["list"] | undefined 
   );
 }
 
-/** Finds the workspace of one project, on one budget, and notes what keeps it from being complete. */
+/** Finds the workspace of one project within one budget, and reports why the result may be incomplete. */
 class WorkspaceReader {
   readonly problems: Problem[] = [];
   readonly #port: DiscoveryPort;
@@ -45,12 +45,12 @@ class WorkspaceReader {
     this.#project = project;
   }
 
-  /** Whether the search came to an end before it was through. */
+  /** Whether the budget is spent. */
   get isSpent(): boolean {
     return this.#budget.folders <= 0 || this.#budget.steps <= 0;
   }
 
-  /** The patterns of a workspace whose root is this folder: pnpm's file where it has any, else package.json's. */
+  /** The patterns of a workspace with this root: those of pnpm's file, or else those of package.json. */
   async findPatterns(directory: string, manifest: Manifest | undefined): Promise<Patterns | undefined> {
     const file = "pnpm-workspace.yaml";
     const bytes = this.#port.readProjectFile(directory, file);
@@ -64,7 +64,7 @@ class WorkspaceReader {
         const list = readPatterns(isRecord(value) ? value.packages : undefined, ["packages"]);
         if (list !== undefined) return { file, list, source: { text, createLocator: async () => locate } };
       } catch {
-        // pnpm itself refuses such a file, so it cannot have installed anything by it.
+        // pnpm rejects such a file, too, so it cannot have installed a workspace.
       }
     }
     const field = manifest?.value.workspaces;
@@ -87,7 +87,7 @@ class WorkspaceReader {
     return [...members].sort();
   }
 
-  /** One problem a cause, at the first pattern that it concerns: there may be thousands. */
+  /** Reports one problem per cause, at the first pattern, because there may be thousands. */
   async #report(root: string, patterns: Patterns, obstacles: readonly WorkspaceObstacle[]): Promise<void> {
     const byCause = new Map<string, { first: WorkspaceObstacle; others: number }>();
     for (const obstacle of obstacles) {
@@ -115,8 +115,8 @@ class WorkspaceReader {
 }
 
 /**
- * The workspace that a project is the root or a member of; none where it stands alone. With a problem for each reason
- * why packages of it may be missing.
+ * Finds the workspace that a project is the root or a member of, if any, with a problem for each reason why packages may
+ * be missing.
  */
 export async function searchWorkspace(
   port: DiscoveryPort,
@@ -144,7 +144,7 @@ export async function searchWorkspace(
   return { workspace: undefined, problems };
 }
 
-/** As `searchWorkspace`, for those who only need to know where the project belongs. */
+/** Like `searchWorkspace`, but without problems. */
 export async function findWorkspace(port: DiscoveryPort, project: Project): Promise<Workspace | undefined> {
   return (await searchWorkspace(port, project)).workspace;
 }

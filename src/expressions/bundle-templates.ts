@@ -9,7 +9,7 @@ import {
 } from "./compile-template.ts";
 import type { ExpressionEngine, Shape, Variables } from "./expression-engine.ts";
 
-/** The keys of an entry whose strings hold templates, and of one of its catches. */
+/** The keys of an entry whose strings may contain templates. */
 export const templateKeys = ["inputs", "result", "catches"] as const;
 
 const call = { name: true, arguments: true } as const;
@@ -20,23 +20,23 @@ const request: Shape = {
 };
 const error: Shape = { code: true, message: true, data: true };
 
-/** What the templates of an entry may name, by the key that they stand under. */
+/** The variables of an entry's templates, by key. */
 export const bundleVariables: Readonly<Record<(typeof templateKeys)[number], Variables>> = {
   inputs: { request },
   result: { result: true, request: call },
   catches: { error, request },
 };
 
-/** One of `catches`, compiled. */
+/** A compiled element of `catches`. */
 export interface CatchTemplates {
-  /** The error's own code that it catches; any where it is not said. */
+  /** The error code that it catches; `undefined` for any. */
   code: string | undefined;
   when: Template | undefined;
-  /** Evaluates to what is answered: `code`, `message`, `data`. */
+  /** Evaluates to the error to return: `code`, `message`, `data`. */
   error: Template;
 }
 
-/** The templates of one entry, compiled. */
+/** The compiled templates of an entry. */
 export interface EntryTemplates {
   inputs: Template | undefined;
   result: Template | undefined;
@@ -55,8 +55,8 @@ function compileCatch(
 }
 
 /**
- * Compiles the templates of an entry of a bundle, which stands at `path`. Reports each fault; none hides another.
- * What is not of the shape of an entry is passed over: that is a fault of the definition.
+ * Compiles the templates of a bundle's entry at `path`. Reports every fault. Ignores values of the wrong shape, which are
+ * faults of the definition.
  */
 export function compileEntryTemplates(
   entry: Readonly<Record<string, unknown>>,

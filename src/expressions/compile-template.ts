@@ -9,10 +9,10 @@ import {
 } from "./expression-engine.ts";
 import { findTemplates } from "./find-templates.ts";
 
-/** Keys and indexes from the top of what holds the templates. */
+/** Keys and indexes from the top of the definition. */
 export type TemplatePath = Path;
 
-/** An expression that does not compile, and where it stands. `offset` is counted from the expression's start. */
+/** An expression that does not compile, with its path. `offset` is relative to the expression. */
 export interface TemplateFault extends CompileFault {
   expression: string;
   path: TemplatePath;
@@ -21,21 +21,21 @@ export interface TemplateFault extends CompileFault {
 export interface TemplateOptions {
   engine: ExpressionEngine;
   variables: Variables;
-  /** Where the value stands. */
+  /** The path of the value. */
   path: TemplatePath;
-  /** Told each fault; the rest is compiled nevertheless. */
+  /** Called for each fault. Compilation continues. */
   onFault: (fault: TemplateFault) => void;
 }
 
-/** What evaluating a part gives: its value, or `absent`, where its key or element is to be left out. */
+/** Evaluates a part: returns its value, or `absent` to omit its key or element. */
 type Fill = (scope: Readonly<Record<string, unknown>>, budget: EvaluationBudget) => unknown;
 
-/** A value with templates in it, compiled. */
+/** A compiled value that contains templates. */
 export interface Template {
   /**
-   * The value with its templates filled in: JSON that shares nothing with any other evaluation but what the variables
-   * hold; `absent` where the whole is one template that leads nowhere. Throws `ExpressionError`. All templates in it
-   * share one budget of work, which ends early once `isOverdue` says so.
+   * The value with evaluated templates: JSON that shares only parts of the variables with other evaluations; `absent` if
+   * the whole value is one template without a value. Throws `ExpressionError`. All templates share one budget of steps,
+   * and evaluation ends once `isOverdue` returns true.
    */
   evaluate(scope: Readonly<Record<string, unknown>>, isOverdue?: () => boolean): unknown;
 }
@@ -48,7 +48,7 @@ function fillString(text: string, options: TemplateOptions): Fill {
   if (unclosed !== undefined) {
     onFault({
       expression: text.slice(unclosed),
-      reason: "}} is missing at its end",
+      reason: "the closing }} is missing",
       offset: undefined,
       path,
     });
@@ -84,7 +84,7 @@ function fillObject(object: object, options: TemplateOptions): Fill {
     ([key, value]) => [key, compileFill(value, { ...options, path: [...options.path, key] })] as const,
   );
   return (scope, budget) =>
-    // From entries, so that a key called __proto__ is a key like any other.
+    // `fromEntries` makes a key called __proto__ an ordinary key.
     Object.fromEntries(
       fills.map(([key, fill]) => [key, fill(scope, budget)] as const).filter(([, value]) => value !== absent),
     );
@@ -99,8 +99,8 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
 }
 
 /**
- * Compiles a value of JSON whose strings hold `${{ … }}`; the depth of definitions is bounded by their parser. Keys are
- * left as they are. Never throws.
+ * Compiles a JSON value whose strings contain `${{ … }}`. Keys are not templates. The parser limits the depth. Never
+ * throws.
  */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
   const fill = compileFill(value, options);
@@ -108,15 +108,14 @@ export function compileTemplate(value: unknown, options: TemplateOptions): Templ
 }
 
 /**
- * Compiles a string that is a condition: one template and nothing else. The fault where it is not says so, since a string
- * is never true.
+ * Compiles a condition, which must be exactly one template. Reports a fault for other strings, which would never be true.
  */
 export function compileCondition(text: string, options: TemplateOptions): Template {
   const whole = text.trim();
   const { templates, unclosed } = findTemplates(whole);
   const [first] = templates;
   if (unclosed === undefined && (first === undefined || first.start !== 0 || first.end !== whole.length)) {
-    const reason = "a condition is one ${{ … }} and nothing else";
+    const reason = "a condition must be exactly one ${{ … }}";
     options.onFault({ expression: whole, reason, offset: undefined, path: options.path });
   }
   return compileTemplate(whole, options);

@@ -1,4 +1,4 @@
-/** Thrown where an evaluation takes more than it may: the end of a sentence. Nothing in an expression absorbs it. */
+/** Thrown if an evaluation exceeds its limits. The message continues after a colon. Expressions cannot catch it. */
 export class EvaluationLimit {
   readonly message: string;
   constructor(message: string) {
@@ -6,27 +6,27 @@ export class EvaluationLimit {
   }
 }
 
-/** About the work of one part of an expression each: a fraction of a second in all. */
+/** Limit on steps, about one per part of an expression: a fraction of a second in total. */
 const maximumSteps = 20_000_000;
-/** Steps after which the clock is looked at. */
+/** The number of steps between checks of the clock. */
 const stepsBetweenLooks = 250_000;
 
-/** What a turn of a loop costs beside its body, since what it gives may be kept. */
+/** The cost of a loop iteration in addition to its body, because results may be kept. */
 const stepsPerTurn = 4;
-/** What each value that is made costs, since it takes room. */
+/** The cost of creating a value, which takes memory. */
 const stepsPerValue = 8;
-/** What an error costs that is made and absorbed, and what each part of the expression that it is thrown through does. */
+/** The cost of an error that is caught, and of each part of the expression that it passes. */
 const stepsPerFault = 60;
 const stepsPerFaultLevel = 20;
 
-/** Bounds the time and room of the expressions that are evaluated for one value. */
+/** Limits the time and memory of the expressions in one value. */
 export class EvaluationBudget {
   readonly #isOverdue: (() => boolean) | undefined;
-  /** Of those granted. */
+  /** The rest of the granted steps. */
   #left = stepsBetweenLooks;
   #granted = stepsBetweenLooks;
 
-  /** `isOverdue` is asked from time to time, and ends the evaluation. */
+  /** Evaluation ends once `isOverdue`, which is called periodically, returns true. */
   constructor(isOverdue?: () => boolean) {
     this.#isOverdue = isOverdue;
   }
@@ -40,27 +40,27 @@ export class EvaluationBudget {
     this.spend(stepsPerTurn);
   }
 
-  /** For an error that is absorbed, from a part of the expression of this height. */
+  /** For a caught error in a part of this height. */
   spendFault(height: number): void {
     this.spend(stepsPerFault + stepsPerFaultLevel * height);
   }
 
-  /** For lists and objects of so many values that are made. */
+  /** For new lists and objects with this number of values. */
   spendValues(count: number): void {
     this.spend(stepsPerValue * (1 + count));
   }
 
-  /** For strings or bytes of so many units in all that are copied or compared. */
+  /** For copying or comparing strings or bytes of this total length. */
   spendString(length: number): void {
     this.spend(1 + (length >>> 2));
   }
 
   #grant(): void {
-    if (this.#isOverdue?.()) throw new EvaluationLimit("it takes longer than the time limit of the call");
+    if (this.#isOverdue?.()) throw new EvaluationLimit("it exceeds the timeout of the call");
     while (this.#left < 0) {
       const more = Math.min(stepsBetweenLooks, maximumSteps - this.#granted);
       if (more <= 0) {
-        throw new EvaluationLimit(`it takes more than ${maximumSteps.toLocaleString("en-US")} steps`);
+        throw new EvaluationLimit(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
       }
       this.#granted += more;
       this.#left += more;

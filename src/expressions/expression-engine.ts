@@ -1,50 +1,49 @@
 import type { EvaluationBudget } from "./evaluation-budget.ts";
 
 /**
- * What the variables of an expression hold, as far as that is known beforehand: `true` for any JSON, else its keys.
- * Naming a variable or a key that is not there is a fault of the expression.
+ * The statically known shape of a variable: `true` for any JSON, or an object with its keys. Unknown variables and keys
+ * are compile-time faults.
  */
 export type Shape = true | { readonly [key: string]: Shape };
 
-/** The variables that an expression may name. */
+/** The variables of an expression. */
 export type Variables = Readonly<Record<string, Shape>>;
 
 /** Why an expression does not compile. */
 export interface CompileFault {
-  /** The end of a sentence, without a full stop. */
+  /** Continues a message after a colon, without a period. */
   reason: string;
-  /** Where in the expression, in UTF-16 code units; `undefined` where it is the whole. */
+  /** Position in the expression, in UTF-16 code units; `undefined` if the fault concerns all of it. */
   offset: number | undefined;
 }
 
-/** What an expression marked with `?` evaluates to where its last step leads nowhere. */
+/** The result of an expression marked with `?` whose last member does not exist. */
 export const absent: unique symbol = Symbol("absent");
 
-/** A compiled expression, to be evaluated as often as is wanted. */
+/** A compiled expression. */
 export interface Program {
   /**
-   * Evaluates the expression over variables that hold JSON. The value is JSON too, and may share parts with them; or
-   * `absent`, where the expression was compiled to allow that. Throws `ExpressionError`, nothing else, and takes no more
-   * than the budget has, by default one of its own.
+   * Evaluates the expression with variables that are JSON. The result is JSON that may share parts with them, or `absent`
+   * if the expression was compiled with `mayBeAbsent`. Throws only `ExpressionError`. The default is a new budget.
    */
   evaluate(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): unknown;
-  /** The same, as the string that stands for the value among others: nothing for null or absent, JSON for an object or list. */
+  /** Evaluates to a string for interpolation: empty for null and absent, JSON for objects and arrays. */
   evaluateString(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): string;
 }
 
-/** The language of expressions. Whatever it is handed is hostile: the source and what the variables hold. */
+/** The language of expressions. Both sources and values of variables are untrusted. */
 export interface ExpressionEngine {
-  /** Compiles once what is evaluated often. Never throws. `mayBeAbsent`: the last step may lead nowhere. */
+  /** Compiles an expression. Never throws. `mayBeAbsent`: the last member may not exist. */
   compile(
     expression: string,
     options: { variables: Variables; mayBeAbsent?: boolean },
   ): { program: Program } | { fault: CompileFault };
 }
 
-/** An expression that has no value: what it reads is not there, is of another type, or takes too long to work out. */
+/** Thrown if evaluation fails: a value is missing or has the wrong type, or a limit is exceeded. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
-  /** The end of a sentence, without a full stop. */
+  /** Continues a message after a colon, without a period. */
   readonly reason: string;
   readonly expression: string;
   readonly offset: number | undefined;
@@ -57,7 +56,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Where in an expression, for the end of a message: characters from 1, and lines where there are several. */
+/** Formats a position for the end of a message: the character from 1, and the line if there are several. */
 export function describePosition(expression: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const before = expression.slice(0, offset).split("\n");

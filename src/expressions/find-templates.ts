@@ -1,17 +1,17 @@
 /** An expression in a string: `${{ … }}`. */
 export interface Template {
-  /** What stands between the braces, without white space around and without the mark of absence. */
+  /** The trimmed text between the braces, without the final `?`. */
   expression: string;
-  /** Written `${{ expr? }}`: an absent value drops its key or element. */
+  /** Written as `${{ expr? }}`: an absent value omits its key or element. */
   mayBeAbsent: boolean;
-  /** Offsets of the whole template in the string, the end exclusive. */
+  /** Offsets of the whole template in the string; the end is exclusive. */
   start: number;
   end: number;
 }
 
 const opening = "${{";
 
-/** Offset behind a quoted string that begins at `start`; the end of the string where it is not closed. */
+/** The offset after a quoted string that begins at `start`, or the length of the text if it is not closed. */
 function skipQuoted(text: string, start: number): number {
   const quote = text.charAt(start);
   const isTriple = text.startsWith(quote.repeat(3), start);
@@ -24,7 +24,7 @@ function skipQuoted(text: string, start: number): number {
   return text.length;
 }
 
-/** Offset of the `}}` that closes an expression beginning at `start`; -1 where none does. Knows strings and braces. */
+/** The offset of the `}}` that closes an expression; -1 if there is none. Skips strings and nested braces. */
 function findEnd(text: string, start: number): number {
   let depth = 0;
   for (let index = start; index < text.length; index++) {
@@ -38,7 +38,7 @@ function findEnd(text: string, start: number): number {
 }
 
 /**
- * Finds the templates in a string. `$${{` stands for a literal `${{`. `unclosed` is the offset of a template that has
+ * Finds the templates in a string. `$${{` is a literal `${{`. `unclosed` is the offset of a template that has
  * no end.
  */
 export function findTemplates(text: string): { templates: Template[]; unclosed: number | undefined } {

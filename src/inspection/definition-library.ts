@@ -12,11 +12,11 @@ import type { InspectedItem, InspectedPack } from "./types.ts";
 interface IndexedDeclaration {
   found: FoundPack;
   declaration: Declaration;
-  /** Among those of its kind. */
+  /** Index among the declarations of its kind. */
   index: number;
 }
 
-/** Loads definitions of single items on demand, each once, however many places refer to it. */
+/** Loads definitions of single items on demand, each once. */
 export class DefinitionLibrary {
   readonly #port: InspectionPort;
   readonly #packs: readonly FoundPack[];
@@ -25,7 +25,7 @@ export class DefinitionLibrary {
   readonly #sources = new Map<InspectedItem, InspectedPack>();
   readonly #declared = new Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>();
   readonly problems: Problem[] = [];
-  /** What the last evaluation of code was confined by; `data` as long as there was none. */
+  /** The confinement of the last evaluation; `data` if no code was evaluated. */
   confinement: Confinement = "data";
 
   constructor(port: InspectionPort, packs: readonly FoundPack[], options: LoadOptions) {
@@ -34,7 +34,7 @@ export class DefinitionLibrary {
     this.#options = { ...options, once: new ReadOnce() };
   }
 
-  /** The definitions of some items of one kind, by qualified name, in the order asked for. */
+  /** Loads the definitions of some items of one kind, in the order of their qualified names. */
   async load(kind: Kind, qualifiedNames: readonly string[]): Promise<InspectedItem[]> {
     const keyOf = (name: string) => `${kind} ${name}`;
     const declared = this.#indexOf(kind);
@@ -59,7 +59,7 @@ export class DefinitionLibrary {
     return qualifiedNames.flatMap((name) => this.#items.get(keyOf(name)) ?? []);
   }
 
-  /** Who declares an item of a kind, by its qualified name. */
+  /** The declarations of a kind by qualified name. */
   #indexOf(kind: Kind): ReadonlyMap<string, readonly IndexedDeclaration[]> {
     const known = this.#declared.get(kind);
     if (known !== undefined) return known;
@@ -77,12 +77,12 @@ export class DefinitionLibrary {
     return index;
   }
 
-  /** What the definition of an item, which `load` returned, was read with. */
+  /** The inspected pack of an item that `load` returned. */
   sourceOf(item: InspectedItem): InspectedPack | undefined {
     return this.#sources.get(item);
   }
 
-  /** Adds problems found in an item's definition, which `load` returned, with their place. */
+  /** Adds problems in the definition of an item that `load` returned, with their place. */
   async report(item: InspectedItem, problems: readonly Problem[]): Promise<void> {
     const owner = this.#sources.get(item);
     if (owner === undefined) return;

@@ -2,12 +2,12 @@ import type { FoundPack } from "../discovery/types.ts";
 import type { InspectionPorts } from "./inspection-ports.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 
-/** More packs than a person installs; beyond them it is not worth reading definitions for a suggestion. */
+/** Limit on the packs whose definitions are read for a suggestion. */
 const maximumPacks = 200;
 
 /**
- * Finds the tools of some packs that are advertised by certain names: people take those for names of items. Looks only
- * at definitions that are data, since a suggestion is not worth running code. Qualified names by advertised name.
+ * Finds tools by advertised names, which people confuse with item names. Returns qualified names by advertised name. Reads
+ * only definitions that are data, because a suggestion does not justify running code.
  */
 export async function findAdvertised(
   { port, createEvaluator }: Pick<InspectionPorts, "port" | "createEvaluator">,

@@ -12,8 +12,8 @@ export interface Referrer {
 }
 
 /**
- * Finds the servers and toolsets of installed packs that refer to an item. Looks only at definitions that are data:
- * whom an item serves is worth reading files, not running code.
+ * Finds the servers and toolsets of installed packs that refer to an item. Reads only definitions that are data: this
+ * information does not justify running code.
  */
 export async function findReferrers(
   { port, createEvaluator }: InspectionPorts,

@@ -1,4 +1,4 @@
-/** Endings of definition files, in the order in which one is preferred to another. */
+/** Extensions of definition files, in order of preference. */
 export const formats = ["json", "yaml", "yml", "mjs", "js", "cjs", "ts", "mts"] as const;
 
 export type Format = (typeof formats)[number];
@@ -9,14 +9,14 @@ const typeScriptFormats: ReadonlySet<Format> = new Set<Format>(["ts", "mts"]);
 export const isData = (format: Format): boolean => dataFormats.has(format);
 export const isTypeScript = (format: Format): boolean => typeScriptFormats.has(format);
 
-/** A file name in its two parts; the ending is what follows the last dot. */
-export function splitFileName(fileName: string): { base: string; ending: string } {
+/** Splits a file name at the last dot. */
+export function splitFileName(fileName: string): { base: string; suffix: string } {
   const dot = fileName.lastIndexOf(".");
   return dot < 0
-    ? { base: fileName, ending: "" }
-    : { base: fileName.slice(0, dot), ending: fileName.slice(dot + 1) };
+    ? { base: fileName, suffix: "" }
+    : { base: fileName.slice(0, dot), suffix: fileName.slice(dot + 1) };
 }
 
-export function isFormat(ending: string): ending is Format {
-  return (formats as readonly string[]).includes(ending);
+export function isFormat(suffix: string): suffix is Format {
+  return (formats as readonly string[]).includes(suffix);
 }

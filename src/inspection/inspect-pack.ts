@@ -2,23 +2,23 @@ import type { Kind } from "../kinds.ts";
 import type { InspectionOptions, ItemInspection, PackInspection } from "./inspect.ts";
 
 /**
- * An installed pack with the definitions of its items, by npm name or its qualified form.
+ * Inspects an installed pack, by npm name or its qualified form: returns it with the definitions of its items.
  *
  * Trust level: inspection. Reads definition files; definitions that are code are evaluated in a confined child
  * process. Runs no handler, no `initialize` and no npm script.
  *
- * Throws `TrailblazeError` only where there is nothing to show: `PackNotInstalled`, `ExtensionNotFound`,
+ * Throws `TrailblazeError` only if no result is possible: `PackNotInstalled`, `ExtensionNotFound`,
  * `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
 export async function inspectPack(name: string, options: InspectionOptions = {}): Promise<PackInspection> {
-  // Loaded here, so that programs that only discover packs do not load what checks definitions.
+  // Loaded on demand, because programs that only discover packs do not need it.
   const { inspectInstalledPack } = await import("./inspect.ts");
   return await inspectInstalledPack(name, options);
 }
 
 /**
- * One item of an installed pack by qualified name, with its definition; a server also with what it is composed of.
- * `kind` decides where a name belongs to items of several kinds.
+ * Inspects an item of an installed pack by qualified name: returns it with its definition, and a server also with its
+ * contents. `kind` is required if items of several kinds have the name.
  *
  * Trust level: inspection, as `inspectPack`. Throws `TrailblazeError`: as `inspectPack`, and `InvalidQualifiedName`,
  * `AmbiguousName`, `PackVersionMismatch`, `ServerNotFound`, `ToolNotFound`, `ToolsetNotFound`, `PromptNotFound`.

@@ -23,22 +23,22 @@ import type { InspectedPack } from "./types.ts";
 export type { ConfinementOptions, InspectionPorts } from "./inspection-ports.ts";
 
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
-  /** Names of the host's own tools, which definitions may refer to. */
+  /** Names of the host's built-ins, to which definitions may refer. */
   builtIns?: readonly string[];
 }
 
 /** An item with the content of its definition file. */
 export interface PackItem extends DiscoveredItem {
-  /** `null` where it cannot be used; a function in it appears as `{ "$function": name }`. */
+  /** `null` if it is not valid. Functions appear as `{ "$function": name }`. */
   definition: Record<string, unknown> | null;
-  /** Relative to the package, with `/`; `null` where there is none. */
+  /** Relative to the package, with `/`; `null` if there is none. */
   file: string | null;
 }
 
 /** A pack with the definitions of its items. */
 export type PackInspection = Omit<DiscoveredPack, KindKey> & Record<KindKey, PackItem[]>;
 
-/** One item with its definition; a server also with what it is composed of. */
+/** An item with its definition, and for a server with its contents. */
 export interface ItemInspection extends Partial<ServerContents> {
   kind: Kind;
   qualifiedName: string;
@@ -51,7 +51,7 @@ export interface ItemInspection extends Partial<ServerContents> {
   problems: Problem[];
 }
 
-/** The pack that counts under an npm name, its qualified form, or the alias it is installed under. */
+/** The pack in use with an npm name, its qualified form, or the alias that it is installed as. */
 export function findPackBySubject(
   { packs, resolvePackage }: FoundPacks,
   subject: string,
@@ -65,7 +65,7 @@ export function findPackBySubject(
   );
 }
 
-/** The pack that has an item of that qualified name. */
+/** The pack that declares an item with this qualified name. */
 export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPack | undefined {
   const wanted = qualifiedName.replace(/^@/, "");
   return packs.find(({ pack }) =>
@@ -73,15 +73,15 @@ export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPa
   );
 }
 
-/** Callers without types may give anything. Throws `TrailblazeError` `InvalidArguments`. */
+/** Checks the argument of callers without types. Throws `TrailblazeError` `InvalidArguments`. */
 function expectName(subject: unknown): void {
   if (typeof subject !== "string")
-    throw failure("InvalidArguments", { reason: "What to inspect is a name, as a text" });
+    throw failure("InvalidArguments", { reason: "The name to inspect must be a string" });
 }
 
 /**
- * Says why a name leads to no pack: its package.json is broken, it is no pack, the config has something of that name, or
- * it is not there at all. `mayBeTool`: the name may also be that of a tool.
+ * The error for a name without a pack: its package.json is broken, the package is not a pack, the config defines the name,
+ * or the pack is not installed. `mayBeTool`: the name may also be that of a tool.
  */
 export async function missingPack(
   port: DiscoveryPort,
@@ -89,7 +89,7 @@ export async function missingPack(
   subject: string,
   { mayBeTool = false } = {},
 ): Promise<TrailblazeError> {
-  // Two segments without @ may name a pack with a scope, or an item of a pack without one.
+  // Two segments without @ may be a pack with a scope, or an item of a pack without one.
   const isTwofold = !subject.startsWith("@") && subject.includes("/");
   const asPack = isTwofold ? `@${subject}` : subject;
   const [owner = subject] = subject.split("/");
@@ -116,7 +116,7 @@ export async function missingPack(
   if (isTwofold)
     return failure("PackNotInstalled", { name: owner, nearest, alternative: asPack, manager, inConfig });
   const servers = mayBeTool ? config.servers : [];
-  // A package that happens to be called as what somebody typed is not what they asked for.
+  // A package whose name happens to be the typed word may be unrelated.
   const isWord = !asPack.startsWith("@");
   return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord, servers });
 }
@@ -158,14 +158,14 @@ export async function inspectInstalledPack(
     const owner = findOwner(found, subject);
     if (owner === undefined) throw await missingPack(ports.port, found, subject);
     const reason = `${quote(subject, 400)} is an item, not a pack`;
-    throw failure("InvalidArguments", { reason, hint: `Its pack is ${owner.pack.name}.` });
+    throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
   }
   return describeInspectedPack(await loadDefinitions(ports.port, pack, loadOptions(ports, options)));
 }
 
 interface InspectedSubjectItem {
   inspection: ItemInspection;
-  /** What a toolset holds, as servers offer it; its definitions are read when asked for. */
+  /** Reads the tools of a toolset on demand, as servers offer them. */
   readMembers: () => Promise<ServerContents> | undefined;
 }
 
@@ -194,7 +194,7 @@ async function inspectFoundItem(
     version,
     file: item.file,
     definition: item.definition,
-    // What the item refers to may be code; the label is that of its own file.
+    // Referenced items may be code; this is the confinement of the item's own file.
     confinement: item.format === undefined || isData(item.format) ? "data" : library.confinement,
     problems: [...library.problems],
     ...contents,
@@ -203,7 +203,7 @@ async function inspectFoundItem(
   return { inspection, readMembers };
 }
 
-/** The item that a reference on a command line or in a user's code leads to. */
+/** Resolves a reference on a command line or in a user's code. */
 async function resolveItem(
   port: DiscoveryPort,
   found: FoundPacks,
@@ -215,7 +215,7 @@ async function resolveItem(
     const { packageName, publisher } = parseQualifiedName(name);
     if (!packs.some((pack) => pack.name === packageName)) {
       if (findPackBySubject(found, name) !== undefined)
-        throw failure("InvalidQualifiedName", { name, reason: "it names a pack, but no item of it" });
+        throw failure("InvalidQualifiedName", { name, reason: "it names a pack without an item" });
       throw await missingPack(port, found, publisher === undefined ? name : packageName);
     }
   }
@@ -235,7 +235,7 @@ export async function inspectInstalledItem(
   return (await inspectFoundItem(ports, found, target, options)).inspection;
 }
 
-/** Why a name leads nowhere that is no item's, but one by which models know a tool; `undefined` if it is not. */
+/** The error for an advertised name that was used instead of an item name; `undefined` for other names. */
 async function explainAdvertisedName(
   ports: InspectionPorts,
   { packs, resolvePackage }: FoundPacks,
@@ -251,8 +251,8 @@ async function explainAdvertisedName(
 }
 
 /**
- * A pack or an item, whichever a name on a command line means; a pack comes first where both exist, unless a kind is
- * asked for and there is such an item.
+ * Inspects the pack or the item that a name on a command line refers to. Prefers a pack, unless an item of the requested
+ * kind exists.
  */
 export async function inspectSubject(
   subject: string,
@@ -274,7 +274,7 @@ export async function inspectSubject(
     const inspected = await loadDefinitions(ports.port, pack, loadOptions(ports, options));
     return { pack: describeInspectedPack(inspected) };
   }
-  // One segment names a pack; with a kind it is a short name, which is looked up among items.
+  // One segment is the name of a pack, or with a kind the short name of an item.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
   try {
     if (namesPack && (kind === undefined || subject.startsWith("@")))

@@ -2,7 +2,7 @@ import type { EvaluationPort } from "../confinement/evaluation-port.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 
-/** The ports of inspection on this machine; the evaluator is loaded only if there is code to evaluate. */
+/** The ports of inspection for this machine. Loads the evaluator only if there is code to evaluate. */
 export function createInspectionPorts(): InspectionPorts {
   return {
     port: createNodeInspectionPort(),
@@ -13,15 +13,15 @@ export function createInspectionPorts(): InspectionPorts {
   };
 }
 
-/** How definitions that are code are treated. */
+/** The treatment of definitions that are code. */
 export interface ConfinementOptions {
-  /** Throw `ConfinementUnavailable` rather than evaluate code unconfined. */
+  /** Throw `ConfinementUnavailable` instead of evaluating code without confinement. */
   requireConfinement?: boolean;
-  /** Refuse definitions that are code. */
+  /** Reject definitions that are code. */
   dataOnly?: boolean;
 }
 
-/** The ports that inspection works through. */
+/** The ports of inspection. */
 export interface InspectionPorts {
   port: InspectionPort;
   createEvaluator: (options: ConfinementOptions) => Promise<EvaluationPort>;

@@ -14,22 +14,22 @@ import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
 export interface LoadOptions {
-  /** Refuse definitions that are code instead of evaluating them. */
+  /** Reject definitions that are code instead of evaluating them. */
   dataOnly?: boolean;
   context?: ProblemContext;
   /** Only these declarations of the pack, in its order; default: all. */
   only?: readonly Declaration[];
-  /** Also read combined files that no item needs, to see what is in them. */
+  /** Also read combined files that no item needs, for the checks of their contents. */
   unneeded?: boolean;
-  /** What other loads of the pack have read. */
+  /** A cache that several loads share. */
   once?: ReadOnce;
-  /** Makes the evaluator; called only if there is code to evaluate. */
+  /** Creates the evaluator. Called only if there is code to evaluate. */
   createEvaluator: () => Promise<EvaluationPort>;
 }
 
-/** What the definition files of a pack hold, each read once. */
+/** The contents of a pack's definition files. */
 interface FileContents {
-  /** By file; a file that is missing here has a problem. */
+  /** By file. Files with problems are absent. */
   values: Map<string, unknown>;
   sources: Map<string, SourceText>;
   texts: Map<string, SourceText>;
@@ -37,7 +37,7 @@ interface FileContents {
   confinement: Confinement;
 }
 
-/** Faults of the field, and files that it leads to and that are missing, have the position of their declaration. */
+/** Locates problems of the field and of missing definition files at their declaration. */
 function locateInManifest({ manifest }: FoundPack, problems: readonly Problem[]): Promise<Problem[]> {
   const source = createJsonSource(manifest.text);
   const isInManifest = ({ file, code }: Problem) =>
@@ -51,7 +51,7 @@ function locateInManifest({ manifest }: FoundPack, problems: readonly Problem[])
   );
 }
 
-/** A file to read, and the place of problems with it: a file of one item names the item. */
+/** A file to read, with the place for its problems, which includes the item unless the file is combined. */
 interface WantedFile {
   source: DefinitionFile;
   place: ProblemPlace;
@@ -119,7 +119,7 @@ async function readFiles(
   }
   if (code.length > 0) {
     const evaluator = await createEvaluator();
-    // Two files may be links to one.
+    // Several files may be links to the same file.
     const files = [...new Set(code.map(({ realPath }) => realPath))];
     const evaluation = await evaluator.evaluate({ packageRoot: pack.location, files });
     contents.confinement = evaluation.confinement;
@@ -139,8 +139,8 @@ async function readFiles(
 }
 
 /**
- * Reads and checks the definitions of every declared item. Nothing of the pack runs in this process; definitions that
- * are code are evaluated in one confined child. Trust level: inspection. Everything wrong is reported, nothing thrown.
+ * Reads and checks the definitions of every declared item. Evaluates definitions that are code in one confined child
+ * process; no code of the pack runs in this process. Trust level: inspection. Reports all problems instead of throwing.
  */
 export async function loadDefinitions(
   port: InspectionPort,
@@ -160,8 +160,9 @@ export async function loadDefinitions(
     const content = contents.values.get(source.file);
     if (isRecord(content) && !isFunction(content)) combined.set(source.file, content);
     else {
-      const what = "a map from item names to definitions";
-      const reason = content === null ? "it is empty" : `it holds ${describeWritten(content)}, not ${what}`;
+      const expected = "an object of definitions by item name";
+      const reason =
+        content === null ? "it is empty" : `expected ${expected}, found ${describeWritten(content)}`;
       const place = { pack: found.pack.name, kind, file: source.file };
       problems.push(createProblem("InvalidDefinitionContents", { reason }, place, context));
     }

@@ -8,14 +8,14 @@ import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./f
 import { MissingDefinitions } from "./missing-definition.ts";
 import { ReadOnce } from "./read-once.ts";
 
-/** A file that holds a definition, or a map of them. */
+/** A file with one definition, or with definitions by name. */
 export interface DefinitionFile {
   /** Relative to the package, with `/`. */
   file: string;
   format: Format;
 }
 
-/** A declared item and the file that defines it; none where it is missing or cannot be read here. */
+/** A declared item and its definition file; `undefined` if the file is missing or unsupported. */
 export interface LocatedItem {
   declaration: Declaration;
   source: (DefinitionFile & { combined: boolean }) | undefined;
@@ -26,10 +26,10 @@ export interface LocatedKind {
   kind: Kind;
   /** Files of one item each, by the item's name, in order of preference. */
   perItem: ReadonlyMap<string, readonly DefinitionFile[]>;
-  /** Files of no known format, by the name before their ending. */
+  /** Files of unknown formats, by their name without extension. */
   unknown: ReadonlyMap<string, string>;
   combined: DefinitionFile | undefined;
-  /** For items of this kind that are defined nowhere: finds what is there instead. */
+  /** Finds likely replacements for missing definitions of this kind. */
   missing: () => MissingDefinitions;
 }
 
@@ -41,11 +41,9 @@ export interface LocatedDefinitions {
 
 interface Candidates {
   known: Map<string, DefinitionFile[]>;
-  /** Files of no known format, by the name before their ending. */
+  /** Files of unknown formats, by their name without extension. */
   unknown: Map<string, string>;
 }
-
-/** Why a definition file with another ending than those of the formats cannot be read. */
 
 function sortByFormat(files: DefinitionFile[]): void {
   files.sort((a, b) => formats.indexOf(a.format) - formats.indexOf(b.format));
@@ -55,23 +53,23 @@ function groupByName(fileNames: readonly string[], folder: string): Candidates {
   const known = new Map<string, DefinitionFile[]>();
   const unknown = new Map<string, string>();
   for (const fileName of fileNames) {
-    const { base, ending } = splitFileName(fileName);
+    const { base, suffix } = splitFileName(fileName);
     const file = joinPath(folder, fileName);
-    if (!isFormat(ending)) unknown.set(base, file);
-    else if (known.has(base)) known.get(base)?.push({ file, format: ending });
-    else known.set(base, [{ file, format: ending }]);
+    if (!isFormat(suffix)) unknown.set(base, file);
+    else if (known.has(base)) known.get(base)?.push({ file, format: suffix });
+    else known.set(base, [{ file, format: suffix }]);
   }
   for (const files of known.values()) if (files.length > 1) sortByFormat(files);
   return { known, unknown };
 }
 
-/** Whether the files say the same twice; TypeScript beside the JavaScript built from it does not. */
+/** Files that define an item again. TypeScript next to the JavaScript built from it does not count. */
 function findDuplicates([used, ...others]: readonly DefinitionFile[]): DefinitionFile[] {
   const isBuilt = used !== undefined && ["mjs", "js", "cjs"].includes(used.format);
   return others.filter(({ format }) => !(isBuilt && isTypeScript(format)));
 }
 
-/** Where the running Node can read TypeScript, the packs under development may be defined in it. */
+/** TypeScript is supported in packs under development if the running Node supports it. */
 function explainUnsupported({ format }: DefinitionFile, { pack }: FoundPack) {
   if (!isTypeScript(format)) return undefined;
   if (pack.origin !== "self" && pack.origin !== "workspace") return "installedTypeScript";
@@ -79,7 +77,7 @@ function explainUnsupported({ format }: DefinitionFile, { pack }: FoundPack) {
   return typescript ? undefined : "typesNotStripped";
 }
 
-/** The root as a path below the package, `""` for the package itself; `undefined` for an absolute one. */
+/** The root relative to the package, `""` for the package itself; `undefined` for an absolute path. */
 function normalizeRoot(root: string): string | undefined {
   if (posix.isAbsolute(root) || win32.isAbsolute(root)) return undefined;
   const normal = posix.normalize(root.replaceAll("\\", "/")).replace(/\/$/, "");
@@ -88,15 +86,15 @@ function normalizeRoot(root: string): string | undefined {
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
 
-/** Tells of a path inside a package whether the declared items of a kind may be defined there. Pure. */
+/** Returns a function that tells whether a path inside a package may define declared items of a kind. Pure. */
 export function createDefinitionFilter(extension: Extension, kind: Kind): (path: string) => boolean {
   const root = normalizeRoot(extension.root);
   const key = keyOfKind[kind];
   const names = new Set(extension[key].map(({ name }) => name));
   const combined = joinPath(root ?? "..", key);
   return (path) => {
-    const { base, ending } = splitFileName(path);
-    if (!isFormat(ending)) return false;
+    const { base, suffix } = splitFileName(path);
+    if (!isFormat(suffix)) return false;
     return (
       base === combined || (base.startsWith(`${combined}/`) && names.has(base.slice(combined.length + 1)))
     );
@@ -104,8 +102,8 @@ export function createDefinitionFilter(extension: Extension, kind: Kind): (path:
 }
 
 /**
- * Finds the file that defines each declared item: its own file before the combined one, formats in their order.
- * Lists folders and opens nothing.
+ * Finds the definition file of each declared item. Prefers its own file to the combined one, and formats in order. Lists
+ * folders and does not open files.
  */
 export function locateDefinitions(
   port: InspectionPort,

@@ -4,7 +4,7 @@ import type { MissingDefinition } from "../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
 import { isFormat, splitFileName } from "./formats.ts";
 
-/** Without what people vary in the names of files: case, hyphens and underscores. */
+/** Ignores case, hyphens, underscores, periods and spaces. */
 const plain = (name: string) => name.toLowerCase().replace(/[-_. ]/g, "");
 
 function findNear(name: string, candidates: readonly string[]): string | undefined {
@@ -13,11 +13,11 @@ function findNear(name: string, candidates: readonly string[]): string | undefin
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
 
-/** Finds what is there in place of definitions of one kind that are missing. Lists folders and opens nothing. */
+/** Finds likely replacements for missing definitions of one kind. Lists folders and does not open files. */
 export class MissingDefinitions {
   readonly #key: KindKey;
   readonly #root: string;
-  /** Names with files that no item declares: base name and whole name. */
+  /** Files without a declaration: base names to file names. */
   readonly #orphans: ReadonlyMap<string, string>;
   readonly #declared: ReadonlySet<string>;
   readonly #combined: string | undefined;
@@ -50,29 +50,29 @@ export class MissingDefinitions {
     this.#listFolder = (folder) => port.listFiles(location, folder);
     const orphans = new Map<string, string>();
     for (const fileName of fileNames) {
-      const { base, ending } = splitFileName(fileName);
-      if (isFormat(ending) && !declared.has(base)) orphans.set(base, fileName);
+      const { base, suffix } = splitFileName(fileName);
+      if (isFormat(suffix) && !declared.has(base)) orphans.set(base, fileName);
     }
     this.#orphans = orphans;
   }
 
-  /** What the problem of an item without a definition is to say; `entries` is what the file of its kind holds. */
+  /** The arguments of the problem for an item without a definition. `entries` is the content of the combined file. */
   describe(name: string, entries: Readonly<Record<string, unknown>> = {}): MissingDefinition {
     const folder = joinPath(this.#root, this.#key);
     const combined = this.#combined ?? `${folder}.{json,yaml,mjs}`;
     const described = { name, own: `${folder}/${name}.{json,yaml,mjs}`, combined };
     const candidates = this.#orphans.size + this.#undeclaredIn(entries).length;
-    const meant = this.#suggestions.take(candidates) ? this.#findMeant(name, folder, entries) : undefined;
-    return meant === undefined ? described : { ...described, meant };
+    const suggestion = this.#suggestions.take(candidates) ? this.#suggest(name, folder, entries) : undefined;
+    return suggestion === undefined ? described : { ...described, meant: suggestion };
   }
 
-  /** Names in the file of the kind that no item declares. The file is always the same one. */
+  /** Names in the combined file without a declaration. Cached, because `entries` is always from the same file. */
   #undeclaredIn(entries: Readonly<Record<string, unknown>>): readonly string[] {
     this.#undeclared ??= Object.keys(entries).filter((one) => !this.#declared.has(one));
     return this.#undeclared;
   }
 
-  #findMeant(
+  #suggest(
     name: string,
     folder: string,
     entries: Readonly<Record<string, unknown>>,
@@ -80,8 +80,8 @@ export class MissingDefinitions {
     const near = findNear(name, [...this.#orphans.keys()]);
     const fileName = near === undefined ? undefined : this.#orphans.get(near);
     if (fileName !== undefined) {
-      const { ending } = splitFileName(fileName);
-      return { file: `${folder}/${fileName}`, renameTo: `${name}.${ending}` };
+      const { suffix } = splitFileName(fileName);
+      return { file: `${folder}/${fileName}`, renameTo: `${name}.${suffix}` };
     }
     const key = findNear(name, this.#undeclaredIn(entries));
     if (key !== undefined && this.#combined !== undefined)
@@ -93,15 +93,15 @@ export class MissingDefinitions {
     return undefined;
   }
 
-  /** Folders where definitions may lie by mistake: `tool`, `Tools`, the root itself. */
+  /** Folders that authors confuse with the right one: `tool`, `Tools`, the root itself. */
   #listMisnamed() {
     this.#misnamed ??= [...misnamedFolders(this.#key), ""].flatMap((one) => {
       const folder = one === "" ? this.#root : joinPath(this.#root, one);
       const names = this.#listFolder(folder);
       const files = new Map<string, string>();
       for (const fileName of names ?? []) {
-        const { base, ending } = splitFileName(fileName);
-        if (isFormat(ending) && !files.has(base)) files.set(base, fileName);
+        const { base, suffix } = splitFileName(fileName);
+        if (isFormat(suffix) && !files.has(base)) files.set(base, fileName);
       }
       return names === undefined ? [] : [{ folder, files }];
     });

@@ -2,7 +2,7 @@ import { locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import type { Problem } from "../problems/index.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
-/** What a problem found in an item's definition needs for its place. Its `path` stays from the definition's top. */
+/** Adds the place to a problem in an item's definition. Its `path` remains relative to the definition. */
 export function placeInItem(
   { pack, texts }: Pick<InspectedPack, "pack" | "texts">,
   item: InspectedItem,
@@ -17,7 +17,7 @@ export function placeInItem(
   };
 }
 
-/** Problems found in items' definitions, with their places: pack, kind, item, file and, where it is known, position. */
+/** Adds places to problems in items' definitions: pack, kind, item, file and, if known, the position. */
 export function placeInItems(
   inspected: Pick<InspectedPack, "pack" | "texts">,
   findings: readonly { item: InspectedItem; problem: Problem }[],

@@ -5,12 +5,12 @@ import { maximumFileBytes } from "../files/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import type { DefinitionFile } from "./locate-definitions.ts";
 
-/** A value and its text; or what is wrong, and the text if there is any. */
+/** A value with its text, or a problem with the text if it could be decoded. */
 export type DataRead =
   | { value: unknown; source: SourceText }
   | { problem: Problem; source: SourceText | undefined };
 
-/** The problem of a file that could not be read; `undefined` for one that was. */
+/** The problem for a file that could not be read; `undefined` if it was read. */
 export function describeFileFault(
   read: FileRead,
   file: string,
@@ -23,7 +23,7 @@ export function describeFileFault(
     case "absent":
       return createProblem(
         "MissingDefinitionFile",
-        // Its folder was listed just before, so it is a link; or somebody is deleting it.
+        // The folder listing contains the file, so it must be a broken link (or was just deleted).
         { name: place.item ?? file, own: file, combined: file, isDangling: true },
         place,
         context,
@@ -42,11 +42,11 @@ export function describeFileFault(
   }
 }
 
-/** Where a module exports its definition; what is in it can only be told by running it. */
+/** Matches the export of a definition, the only part of a code definition that can be located without running it. */
 const exported =
   /^[ \t]*(?:export\s+default\b|(?:module\.)?exports\s*(?:\.default\s*)?=|export\s*\{[^}]{0,500}\bas\s{1,9}default\b)/m;
 
-/** The text of a definition that is code; every place in it is that of its export. */
+/** The text of a code definition. All paths are located at its export. */
 export function describeCode(bytes: Uint8Array): SourceText {
   const text = new TextDecoder().decode(bytes);
   return {
@@ -61,7 +61,7 @@ export function describeCode(bytes: Uint8Array): SourceText {
   };
 }
 
-/** Reads a JSON or YAML file as data, with the position of what is wrong in it. */
+/** Parses a JSON or YAML file. Syntax errors become problems with a position. */
 export async function readData(
   { format }: DefinitionFile,
   bytes: Uint8Array,

@@ -11,13 +11,13 @@ import type { InspectedItem } from "./types.ts";
 export interface ServerTool {
   /** The advertised name. */
   name: string;
-  /** `null` for an entry of an `Mcp.Tools` bundle, which is no item of its own. */
+  /** `null` for an entry of a bundle, which is not an item. */
   qualifiedName: string | null;
   description: string | null;
   inputSchema: unknown;
 }
 
-/** What a composed server is composed of, its toolsets' tools after its own, each once. */
+/** The contents of a composed server without duplicates; the tools of toolsets follow its own. */
 export interface ServerContents {
   tools: ServerTool[];
   /** Qualified names, in order. */
@@ -47,33 +47,33 @@ function describeBundle({ definition }: InspectedItem): ServerTool[] {
   }));
 }
 
-/** What a server is composed of, in its own order: its tools, then those of its toolsets, each once. */
+/** The members of a server without duplicates, in order: its tools, then those of its toolsets. */
 export interface ServerMembers {
   tools: ServerMember[];
   prompts: InspectedItem[];
-  /** The toolsets that were walked through, bundles among them. */
+  /** All toolsets that were visited, including bundles. */
   toolsets: InspectedItem[];
-  /** Bundles that are listed more than once, each time after the first. */
+  /** Bundles that are listed more than once, for each repetition. */
   repeatedBundles: InspectedItem[];
 }
 
 export type ServerMember =
   | { type: "tool"; item: InspectedItem }
-  /** A tool of the host that starts the server. */
+  /** A built-in of the host that starts the server. */
   | { type: "builtIn"; name: string }
   /** All entries of a bundle. */
   | { type: "bundle"; item: InspectedItem };
 
-/** Something with references: an item, or a server of the user's own config. */
+/** An item or a server in the user's config that has references. */
 export interface Referrer {
-  /** Whose references they are: a pack's, or the user's. */
+  /** The origin of the references: a pack or the user. */
   from: DiscoveredPack | "user";
   references: readonly WrittenReference[];
-  /** Where problems with them are reported; `undefined` for the user's own. */
+  /** The item for problems with the references; `undefined` for the user's. */
   item: InspectedItem | undefined;
 }
 
-/** Finds what a server is composed of. References that lead nowhere are reported and left out. */
+/** Reads the members of servers. Reports and excludes references that cannot be resolved. */
 export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
   readonly #packs: readonly DiscoveredPack[];
@@ -81,10 +81,10 @@ export class ServerContentsReader {
   readonly #isHostKnown: boolean;
   readonly #manager: PackageManager | undefined;
   readonly #suggestions = new SuggestionBudget();
-  /** What references lead to and is not installed, as npm takes it, in their order. */
+  /** npm specifiers of packs that are referenced but not installed, in order. */
   readonly missingPacks: string[] = [];
 
-  /** `isHostKnown`: the host has these built-ins and no others, so that a short name can be none of another's. `manager`: the project's. */
+  /** `isHostKnown`: `builtIns` is complete, so other short names cannot be built-ins. `manager`: the project's. */
   constructor(
     library: DefinitionLibrary,
     packs: readonly DiscoveredPack[],
@@ -98,7 +98,7 @@ export class ServerContentsReader {
     this.#builtIns = builtIns;
   }
 
-  /** The contents of a pack's server as inspection shows them. */
+  /** Reads the contents of a pack's server, as inspection shows them. */
   async read(server: InspectedItem): Promise<ServerContents> {
     const { tools, prompts } = await this.readMembers(this.#asReferrer(server));
     const plain = tools.filter((member) => member.type !== "bundle");
@@ -115,7 +115,7 @@ export class ServerContentsReader {
     };
   }
 
-  /** What a server is composed of, with definitions. */
+  /** Reads the members of a server with their definitions. */
   async readMembers(server: Referrer | undefined): Promise<ServerMembers> {
     const members = new Map<string, ServerMember>();
     const repeatedBundles: InspectedItem[] = [];
@@ -165,7 +165,7 @@ export class ServerContentsReader {
     return from === undefined ? undefined : { from, item, references: findReferences(item) };
   }
 
-  /** The qualified names of what something refers to of one kind, in order. */
+  /** Resolves the references of one kind to qualified names, in order. */
   async #resolve({ from, references, item }: Referrer, kind: Kind): Promise<string[]> {
     const names: string[] = [];
     const problems: Problem[] = [];
@@ -185,7 +185,7 @@ export class ServerContentsReader {
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
         if (error.missingPack !== undefined) this.missingPacks.push(error.missingPack);
-        // A short name that is none of the pack's may be a tool of the host that starts the server.
+        // A short name that the pack does not declare may be a built-in of the host that starts the server.
         const canBeBuiltIn =
           !this.#isHostKnown &&
           from !== "user" &&

@@ -6,34 +6,34 @@ import type { Path, Problem } from "../problems/index.ts";
 import type { Format } from "./formats.ts";
 import type { LocatedKind } from "./locate-definitions.ts";
 
-/** A declared item with its definition, as far as that could be read. */
+/** A declared item with its definition, if it could be read. */
 export interface InspectedItem {
   declaration: Declaration;
   qualifiedName: string;
-  /** Relative to the package, with `/`; `null` where there is no file. */
+  /** Relative to the package, with `/`; `null` if there is no file. */
   file: string | null;
   format: Format | undefined;
-  /** Where the definition stands in its file: the item's name in a combined file, else empty. */
+  /** Path of the definition in its file: the item's name in a combined file, otherwise empty. */
   base: Path;
-  /** Which of its kind's shapes the definition has; `undefined` where it has none. */
+  /** The shape of the definition; `undefined` if it has none of its kind's shapes. */
   shape: DefinitionShape | undefined;
-  /** In its normal form: a tool's short `parameters` are also there as `inputSchema`. `null` where unusable. */
+  /** Normalized: a tool's short `parameters` are expanded to `inputSchema`. `null` if not valid. */
   definition: Record<string, unknown> | null;
 }
 
-/** A pack with all that inspection reads of it. */
+/** A pack with everything that inspection reads. */
 export interface InspectedPack extends FoundPack {
   items: InspectedItem[];
-  /** Of the files and of the definitions' shape; those of package.json are `pack.problems`. */
+  /** Problems of files and definitions; those of package.json are in `pack.problems`. */
   problems: Problem[];
-  /** What the evaluation of code was confined by; `data` where there was none. */
+  /** The confinement of the evaluation; `data` if no code was evaluated. */
   confinement: Confinement;
-  /** Every definition file there is, declared or not. */
+  /** Every definition file, with or without a declaration. */
   files: readonly LocatedKind[];
-  /** The texts of data definitions that could be parsed, by file. */
+  /** The texts of valid data definitions, by file. */
   sources: ReadonlyMap<string, SourceText>;
-  /** The texts of all definitions that were read, by file, for showing what is wrong in them. */
+  /** The texts of all definitions that were read, by file, for locating problems. */
   texts: ReadonlyMap<string, SourceText>;
-  /** What each combined file holds, by file. */
+  /** The contents of combined files, by file. */
   combined: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }

@@ -10,13 +10,13 @@ import {
 } from "../expression-engine.ts";
 import { compileCel, compileStep } from "./compile-cel.ts";
 import { CelFault } from "./fault.ts";
-import type { Run, Surroundings } from "./frame.ts";
+import type { CompileContext, Run } from "./frame.ts";
 import { type CelNode, parseCel } from "./parse-cel.ts";
 import { CelOptional, countRead, toJson } from "./values.ts";
 
 const longestReason = 300;
 
-/** A fault as the interface has it; whatever else was thrown is a bound of the engine below. */
+/** Converts anything that evaluation throws to a fault. Unknown errors are limits of JavaScript. */
 function toFault(error: unknown): CompileFault {
   if (error instanceof EvaluationLimit) return { reason: error.message, offset: undefined };
   if (error instanceof CelFault) {
@@ -25,21 +25,21 @@ function toFault(error: unknown): CompileFault {
     return { reason: printable(reason), offset };
   }
   if (error instanceof RangeError)
-    return { reason: "it nests too deep or grows too large", offset: undefined };
+    return { reason: "it is nested too deeply or too large", offset: undefined };
   return { reason: "it has no value", offset: undefined };
 }
 
-/** True for what only reads a variable: its value is JSON, and as large as what is there already. */
+/** True for an expression that only reads a variable, whose value is already JSON. */
 function isPath(node: CelNode, variables: Variables): boolean {
   if (node.op === "id") return Object.hasOwn(variables, node.args);
   if (node.op === ".") return isPath(node.args[0], variables);
   return node.op === "[]" && node.args[1].op === "value" && isPath(node.args[0], variables);
 }
 
-/** An expression of which only the last step may lead nowhere: what comes before it is read as ever. */
-function compileMarked(node: CelNode, around: Surroundings): Run {
+/** Compiles an expression whose last member may be absent. */
+function compileMarked(node: CelNode, context: CompileContext): Run {
   if (node.op === "." || node.op === "[]") {
-    const { from, key, find } = compileStep(node, around);
+    const { from, key, find } = compileStep(node, context);
     return (frame) => {
       const container = from(frame);
       const name = key(frame);
@@ -48,9 +48,9 @@ function compileMarked(node: CelNode, around: Surroundings): Run {
       return found === undefined ? absent : found;
     };
   }
-  // These say by themselves that they may be absent.
-  if (node.op === ".?" || node.op === "[?]" || node.op === "rcall") return compileCel(node, around);
-  throw new CelFault("only a value that is read, as in a.b?, can be marked with ?");
+  // The values of these are optional already.
+  if (node.op === ".?" || node.op === "[?]" || node.op === "rcall") return compileCel(node, context);
+  throw new CelFault("? can follow only a key or an index, such as a.b?");
 }
 
 function createProgram(
@@ -73,7 +73,7 @@ function createProgram(
       throw new ExpressionError(expression, toFault(error));
     }
   };
-  /** An int keeps all its digits. */
+  /** Converts a value to a string. Ints keep all digits. */
   const toText = (value: unknown, budget: EvaluationBudget): string => {
     if (typeof value === "bigint") return String(value);
     const json = finish(value, budget);
@@ -89,14 +89,14 @@ function createProgram(
   };
 }
 
-/** CEL, with optional values (`a.?b`), numbers that mix freely, patterns without backtracking, and bounds on its work. */
+/** CEL with optional values (`a.?b`), mixed number types, patterns without backtracking, and limits on steps. */
 export function createCelEngine(): ExpressionEngine {
   return {
     compile(expression, { variables, mayBeAbsent = false }) {
       try {
         const node = parseCel(expression);
-        const around = { variables, locals: new Map(), places: 0, depth: 0, loops: 0 };
-        const run = mayBeAbsent ? compileMarked(node, around) : compileCel(node, around);
+        const context = { variables, locals: new Map(), slots: 0, depth: 0, loops: 0 };
+        const run = mayBeAbsent ? compileMarked(node, context) : compileCel(node, context);
         const isRead = isPath(node, variables);
         return { program: createProgram(expression, run, { isRead, mayBeAbsent }) };
       } catch (error) {

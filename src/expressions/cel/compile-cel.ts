@@ -1,10 +1,10 @@
-// Makes functions of a syntax tree. Every name, function and literal pattern is checked here; the functions themselves
-// only meet values of the wrong type.
+// Compiles a syntax tree to functions. Names, functions and literal patterns are checked at compile time, types of values
+// at run time.
 
 import { findPattern, type LinearPattern } from "../../json-schema/patterns/linear-pattern.ts";
 import type { Shape } from "../expression-engine.ts";
 import { CelFault, locating } from "./fault.ts";
-import type { Frame, Run, Surroundings } from "./frame.ts";
+import type { CompileContext, Frame, Run } from "./frame.ts";
 import { type CelFunction, compileMatch, functions, methods, typeNames } from "./functions.ts";
 import { compileMacro } from "./macros.ts";
 import { applyOperator, type BinaryOperator, negate } from "./operators.ts";
@@ -15,15 +15,15 @@ const maximumDepth = 200;
 
 const listNames = (shape: object) => Object.keys(shape).sort().join(", ");
 
-/** What is known of the value of a part beforehand. */
-function shapeOf(node: CelNode, around: Surroundings): Shape {
+/** The statically known shape of a part's value. */
+function shapeOf(node: CelNode, context: CompileContext): Shape {
   if (node.op === "id") {
-    if (around.locals.has(node.args) || !Object.hasOwn(around.variables, node.args)) return true;
-    return around.variables[node.args] ?? true;
+    if (context.locals.has(node.args) || !Object.hasOwn(context.variables, node.args)) return true;
+    return context.variables[node.args] ?? true;
   }
   const key = readLiteralKey(node);
   if (key === undefined) return true;
-  const shape = shapeOf(key.from, around);
+  const shape = shapeOf(key.from, context);
   return shape !== true && Object.hasOwn(shape, key.name) ? (shape[key.name] ?? true) : true;
 }
 
@@ -34,52 +34,55 @@ function readLiteralKey(node: CelNode): { from: CelNode; name: string } | undefi
   return index.op === "value" && typeof index.args === "string" ? { from, name: index.args } : undefined;
 }
 
-/** A key that the shape of a variable does not have is a slip, and never has a value. */
-function checkShape(node: CelNode, around: Surroundings): void {
+/** Throws `CelFault` for a key that the shape of a variable excludes. */
+function checkShape(node: CelNode, context: CompileContext): void {
   const key = readLiteralKey(node);
   if (key === undefined) return;
-  const shape = shapeOf(key.from, around);
+  const shape = shapeOf(key.from, context);
   if (shape === true || Object.hasOwn(shape, key.name)) return;
-  throw new CelFault(`there is no ${key.name} here, only ${listNames(shape)}`, node.pos);
+  throw new CelFault(`unknown key ${key.name}: the known keys are ${listNames(shape)}`, node.pos);
 }
 
-/** The value of a literal, in our types. */
+/** Converts the parser's literal to a value. */
 function readLiteral(value: unknown): unknown {
   const isUnsigned = typeof value === "object" && value !== null && !(value instanceof Uint8Array);
   return isUnsigned ? value.valueOf() : value;
 }
 
-function compileName(node: CelNode & { op: "id" }, around: Surroundings): Run {
+function compileName(node: CelNode & { op: "id" }, context: CompileContext): Run {
   const name = node.args;
-  const place = around.locals.get(name);
+  const place = context.locals.get(name);
   if (place !== undefined) return ({ locals }) => locals[place];
-  if (Object.hasOwn(around.variables, name)) {
+  if (Object.hasOwn(context.variables, name)) {
     return ({ scope }) => {
       if (Object.hasOwn(scope, name)) return scope[name];
-      throw new CelFault(`${name} is not there`, node.pos);
+      throw new CelFault(`${name} has no value`, node.pos);
     };
   }
   if (typeNames.includes(name)) {
     const type = new CelType(name);
     return () => type;
   }
-  throw new CelFault(`there is no variable ${name} here, only ${listNames(around.variables)}`, node.pos);
+  throw new CelFault(
+    `unknown variable ${name}: the known variables are ${listNames(context.variables)}`,
+    node.pos,
+  );
 }
 
-/** A step from a value to a part of it. Behind an optional value it is optional, too. */
+/** Compiles access to a member of a value. */
 export function compileStep(
   node: CelNode & { op: "." | ".?" | "[]" | "[?]" },
-  around: Surroundings,
+  context: CompileContext,
 ): { from: Run; key: Run; find: (container: unknown, key: unknown) => unknown } {
-  checkShape(node, around);
-  const from = compileCel(node.args[0], around);
+  checkShape(node, context);
+  const from = compileCel(node.args[0], context);
   const [, last] = node.args;
-  const key = typeof last === "string" ? () => last : compileCel(last, around);
+  const key = typeof last === "string" ? () => last : compileCel(last, context);
   return { from, key, find: (container, name) => locating(node.pos, () => findMember(container, name)) };
 }
 
-function compileAccess(node: CelNode & { op: "." | ".?" | "[]" | "[?]" }, around: Surroundings): Run {
-  const { from, key, find } = compileStep(node, around);
+function compileAccess(node: CelNode & { op: "." | ".?" | "[]" | "[?]" }, context: CompileContext): Run {
+  const { from, key, find } = compileStep(node, context);
   const isOptional = node.op === ".?" || node.op === "[?]";
   return (frame) => {
     const container = from(frame);
@@ -91,23 +94,23 @@ function compileAccess(node: CelNode & { op: "." | ".?" | "[]" | "[?]" }, around
     const found = find(container, name);
     if (isOptional) return new CelOptional(found);
     if (found === undefined)
-      throw new CelFault(`there is no ${typeof name === "string" ? name : `element ${name}`}`, node.pos);
+      throw new CelFault(`${typeof name === "string" ? name : `element ${name}`} does not exist`, node.pos);
     return found;
   };
 }
 
-function compileMap(entries: readonly (readonly [CelNode, CelNode])[], around: Surroundings): Run {
+function compileMap(entries: readonly (readonly [CelNode, CelNode])[], context: CompileContext): Run {
   const compiled = entries.map(([key, value]) => ({
-    key: compileCel(key, around),
-    value: compileCel(value, around),
+    key: compileCel(key, context),
+    value: compileCel(value, context),
     at: key.pos,
   }));
   return (frame) => {
-    // Without a prototype, a key called __proto__ is a key like any other.
+    // No prototype, so that a key called __proto__ is an ordinary key.
     const map: Record<string, unknown> = Object.create(null);
     for (const { key, value, at } of compiled) {
       const name = locating(at, () => toKey(key(frame)));
-      if (Object.hasOwn(map, name)) throw new CelFault(`the key ${name} is there twice`, at);
+      if (Object.hasOwn(map, name)) throw new CelFault(`the key ${name} is duplicated`, at);
       map[name] = value(frame);
     }
     frame.budget.spendValues(3 * compiled.length);
@@ -117,13 +120,13 @@ function compileMap(entries: readonly (readonly [CelNode, CelNode])[], around: S
 
 function checkBool(value: unknown, node: CelNode): boolean {
   if (typeof value === "boolean") return value;
-  throw new CelFault(`a condition is a bool, not ${nameWithArticle(value)}`, node.pos);
+  throw new CelFault(`a condition must be a bool, but it is ${nameWithArticle(value)}`, node.pos);
 }
 
-/** `&&` and `||`: a side that decides does so even where the other has no value. */
-function compileLogical(node: CelNode & { op: "&&" | "||" }, around: Surroundings): Run {
+/** `&&` and `||`: one side can decide the result even if the other one fails. */
+function compileLogical(node: CelNode & { op: "&&" | "||" }, context: CompileContext): Run {
   const [first, second] = node.args;
-  const [one, other] = [compileCel(first, around), compileCel(second, around)];
+  const [one, other] = [compileCel(first, context), compileCel(second, context)];
   const decides = node.op === "||";
   const height = heightOf(first);
   return (frame) => {
@@ -143,16 +146,16 @@ function compileLogical(node: CelNode & { op: "&&" | "||" }, around: Surrounding
 
 function checkCount(name: string, { counts }: CelFunction, count: number, node: CelNode): void {
   if (counts.includes(count)) return;
-  const wanted = `${counts.join(" or ")} argument${counts.at(-1) === 1 ? "" : "s"}`;
-  throw new CelFault(`${name} takes ${wanted}, not ${count}`, node.pos);
+  const expected = `${counts.join(" or ")} argument${counts.at(-1) === 1 ? "" : "s"}`;
+  throw new CelFault(`${name} takes ${expected}, but it has ${count}`, node.pos);
 }
 
-function compileArguments(nodes: readonly CelNode[], around: Surroundings): (frame: Frame) => unknown[] {
-  const runs = nodes.map((node) => compileCel(node, around));
+function compileArguments(nodes: readonly CelNode[], context: CompileContext): (frame: Frame) => unknown[] {
+  const runs = nodes.map((node) => compileCel(node, context));
   return (frame) => runs.map((run) => run(frame));
 }
 
-/** The pattern of `matches`, compiled once where it is a literal; a bad one is then a fault from the start. */
+/** Compiles a literal pattern of `matches` once, so that an invalid one is a compile-time fault. */
 function compileLiteralPattern(name: string, argument: CelNode | undefined): LinearPattern | undefined {
   if (name !== "matches" || argument?.op !== "value" || typeof argument.args !== "string") return undefined;
   const pattern = argument.args;
@@ -165,12 +168,12 @@ function compileApplication(
   nodes: readonly CelNode[],
   count: number,
   node: CelNode,
-  around: Surroundings,
+  context: CompileContext,
 ): Run {
   const called = known.get(name);
-  if (called === undefined) throw new CelFault(`there is no function ${name}`, node.pos);
+  if (called === undefined) throw new CelFault(`unknown function ${name}`, node.pos);
   checkCount(name, called, count, node);
-  const args = compileArguments(nodes, around);
+  const args = compileArguments(nodes, context);
   const pattern = compileLiteralPattern(name, nodes[1]);
   return (frame) => {
     const values = args(frame);
@@ -182,42 +185,47 @@ function compileApplication(
   };
 }
 
-/** `or` and `orValue`, which work out their argument only where they need it. */
-function compileAlternative(name: string, receiver: CelNode, argument: CelNode, around: Surroundings): Run {
-  const [optional, alternative] = [compileCel(receiver, around), compileCel(argument, around)];
+/** `or` and `orValue`, which evaluate their argument lazily. */
+function compileAlternative(
+  name: string,
+  receiver: CelNode,
+  argument: CelNode,
+  context: CompileContext,
+): Run {
+  const [optional, alternative] = [compileCel(receiver, context), compileCel(argument, context)];
   return (frame) => {
     const value = optional(frame);
     if (!(value instanceof CelOptional))
-      throw new CelFault(`${name} does not take ${nameWithArticle(value)}`, receiver.pos);
+      throw new CelFault(`${name} does not accept ${nameWithArticle(value)}`, receiver.pos);
     if (value.content !== undefined) return name === "or" ? value : value.content;
     return alternative(frame);
   };
 }
 
-function compileMethod(node: CelNode & { op: "rcall" }, around: Surroundings): Run {
+function compileMethod(node: CelNode & { op: "rcall" }, context: CompileContext): Run {
   const [name, receiver, args] = node.args;
-  if (receiver.op === "id" && receiver.args === "optional" && !Object.hasOwn(around.variables, "optional")) {
+  if (receiver.op === "id" && receiver.args === "optional" && !Object.hasOwn(context.variables, "optional")) {
     if (name === "none" && args.length === 0) return () => new CelOptional(undefined);
     const [content] = args;
     if (name === "of" && content !== undefined && args.length === 1) {
-      const run = compileCel(content, around);
+      const run = compileCel(content, context);
       return (frame) => new CelOptional(run(frame));
     }
   }
   const [first] = args;
   if ((name === "or" || name === "orValue") && first !== undefined && args.length === 1)
-    return compileAlternative(name, receiver, first, around);
+    return compileAlternative(name, receiver, first, context);
   return (
-    compileMacro(node, around, compileCel) ??
-    compileApplication(name, methods, [receiver, ...args], args.length, node, around)
+    compileMacro(node, context, compileCel) ??
+    compileApplication(name, methods, [receiver, ...args], args.length, node, context)
   );
 }
 
-function compileHas(node: CelNode, args: readonly CelNode[], around: Surroundings): Run {
+function compileHas(node: CelNode, args: readonly CelNode[], context: CompileContext): Run {
   const [tested] = args;
   if (args.length !== 1 || tested?.op !== ".")
-    throw new CelFault("has takes one argument, as in has(a.b)", node.pos);
-  const { from, key, find } = compileStep(tested, around);
+    throw new CelFault("has takes one argument with a key, such as has(a.b)", node.pos);
+  const { from, key, find } = compileStep(tested, context);
   return (frame) => {
     const container = from(frame);
     const { content } = container instanceof CelOptional ? container : { content: container };
@@ -227,9 +235,9 @@ function compileHas(node: CelNode, args: readonly CelNode[], around: Surrounding
 
 function compileTernary(
   [condition, yes, no]: readonly [CelNode, CelNode, CelNode],
-  around: Surroundings,
+  context: CompileContext,
 ): Run {
-  const [decide, first, second] = [condition, yes, no].map((node) => compileCel(node, around)) as [
+  const [decide, first, second] = [condition, yes, no].map((node) => compileCel(node, context)) as [
     Run,
     Run,
     Run,
@@ -237,12 +245,12 @@ function compileTernary(
   return (frame) => (checkBool(decide(frame), condition) ? first : second)(frame);
 }
 
-/** Compiles a part of a syntax tree. Throws `CelFault` for names and functions that there are not. */
-export function compileCel(node: CelNode, surroundings: Surroundings): Run {
-  const around = { ...surroundings, depth: surroundings.depth + 1 };
-  if (around.depth > maximumDepth) throw new CelFault("it nests too deep", node.pos);
-  const run = compilePart(node, around);
-  // Literals and names are paid for by what they are parts of.
+/** Compiles a part of a syntax tree. Throws `CelFault` for unknown names and functions. */
+export function compileCel(node: CelNode, outer: CompileContext): Run {
+  const context = { ...outer, depth: outer.depth + 1 };
+  if (context.depth > maximumDepth) throw new CelFault("it is nested too deeply", node.pos);
+  const run = compilePart(node, context);
+  // The enclosing part pays for literals and names.
   if (node.op === "value" || node.op === "id") return run;
   const steps = 1 + (Array.isArray(node.args) ? node.args.length : 0);
   return (frame) => {
@@ -251,56 +259,56 @@ export function compileCel(node: CelNode, surroundings: Surroundings): Run {
   };
 }
 
-function compilePart(node: CelNode, around: Surroundings): Run {
+function compilePart(node: CelNode, context: CompileContext): Run {
   switch (node.op) {
     case "value": {
       const value = readLiteral(node.args);
       return () => value;
     }
     case "id":
-      return compileName(node, around);
+      return compileName(node, context);
     case ".":
     case ".?":
     case "[]":
     case "[?]":
-      return compileAccess(node, around);
+      return compileAccess(node, context);
     case "call": {
       const [name, args] = node.args;
       return name === "has"
-        ? compileHas(node, args, around)
-        : compileApplication(name, functions, args, args.length, node, around);
+        ? compileHas(node, args, context)
+        : compileApplication(name, functions, args, args.length, node, context);
     }
     case "rcall":
-      return compileMethod(node, around);
+      return compileMethod(node, context);
     case "list": {
-      const elements = compileArguments(node.args, around);
+      const elements = compileArguments(node.args, context);
       return (frame) => {
         frame.budget.spendValues(node.args.length);
         return elements(frame);
       };
     }
     case "map":
-      return compileMap(node.args, around);
+      return compileMap(node.args, context);
     case "?:":
-      return compileTernary(node.args, around);
+      return compileTernary(node.args, context);
     case "&&":
     case "||":
-      return compileLogical(node, around);
+      return compileLogical(node, context);
     case "!_": {
-      const run = compileCel(node.args, around);
+      const run = compileCel(node.args, context);
       return (frame) => !checkBool(run(frame), node.args);
     }
     case "-_": {
-      const run = compileCel(node.args, around);
+      const run = compileCel(node.args, context);
       return (frame) => locating(node.pos, () => negate(run(frame)));
     }
     default:
-      return compileBinary(node, around);
+      return compileBinary(node, context);
   }
 }
 
-function compileBinary(node: CelNode & { op: BinaryOperator }, around: Surroundings): Run {
-  const [left, right] = [compileCel(node.args[0], around), compileCel(node.args[1], around)];
+function compileBinary(node: CelNode & { op: BinaryOperator }, context: CompileContext): Run {
+  const [left, right] = [compileCel(node.args[0], context), compileCel(node.args[1], context)];
   return (frame) => {
     const [one, other] = [left(frame), right(frame)];
     return locating(node.pos, () => applyOperator(node.op, one, other, frame.budget));

@@ -1,10 +1,10 @@
 /**
- * Thrown inside the evaluator; the engine makes an `ExpressionError` of it. No `Error`: one that `||` or `exists`
- * absorbs must not cost a look at the stack.
+ * Thrown inside the evaluator; the engine converts it to an `ExpressionError`. Not an `Error`, because `||` and `exists`
+ * catch it and capturing stack traces is slow.
  */
 export class CelFault {
   readonly message: string;
-  /** Where in the expression. */
+  /** Position in the expression, in UTF-16 code units. */
   offset: number | undefined;
 
   constructor(message: string, offset?: number) {
@@ -13,7 +13,7 @@ export class CelFault {
   }
 }
 
-/** Runs work, and says where in the expression it failed if the fault does not know. */
+/** Adds the offset to a `CelFault` of `work` that has none. */
 export function locating<T>(offset: number, work: () => T): T {
   try {
     return work();

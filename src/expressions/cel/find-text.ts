@@ -1,13 +1,12 @@
-// Searching in time that grows with the two strings together, whatever they are: the language's own search takes as long
-// as their product.
+// Substring search in linear time. The worst case of JavaScript's own search is the product of the two lengths.
 import type { EvaluationBudget } from "../evaluation-budget.ts";
 
-/** Comparisons that the language's own search may take. */
+/** Limit on the comparisons for which JavaScript's own search is used. */
 const fewComparisons = 1 << 16;
-/** For parts as short as this it takes as long as the string, times the part. */
+/** Parts up to this length always use it. */
 const shortPart = 8;
 
-/** For each character, how much of the part's beginning ends there (Knuth, Morris and Pratt). */
+/** For each character, the length of the longest prefix that ends there (Knuth-Morris-Pratt). */
 function findBorders(part: string): Int32Array {
   const borders = new Int32Array(part.length);
   for (let index = 1, length = 0; index < part.length; index++) {
@@ -26,7 +25,7 @@ function isQuick(text: string, part: string, budget: EvaluationBudget): boolean 
   return true;
 }
 
-/** Positions of a part that is not empty in a string, each from `from` on, also where they overlap. */
+/** All positions, including overlapping ones, of a non-empty part from `from` on. */
 function* findSlowly(text: string, part: string, from: number, budget: EvaluationBudget): Generator<number> {
   budget.spend(text.length + part.length);
   const borders = findBorders(part);
@@ -40,14 +39,14 @@ function* findSlowly(text: string, part: string, from: number, budget: Evaluatio
   }
 }
 
-/** The first position of a part in a string from `from` on; -1 where there is none. */
+/** The first position of a part from `from` on; -1 if there is none. */
 export function findFirst(text: string, part: string, budget: EvaluationBudget, from = 0): number {
   if (isQuick(text, part, budget)) return text.indexOf(part, from);
   for (const position of findSlowly(text, part, from, budget)) return position;
   return -1;
 }
 
-/** The last position of a part in a string that is not behind `from`; -1 where there is none. */
+/** The last position of a part up to `from`; -1 if there is none. */
 export function findLast(text: string, part: string, budget: EvaluationBudget, from = text.length): number {
   if (isQuick(text, part, budget)) return text.lastIndexOf(part, from);
   let last = -1;
@@ -58,7 +57,7 @@ export function findLast(text: string, part: string, budget: EvaluationBudget, f
   return last;
 }
 
-/** The string between the places where a separator is. */
+/** Splits a string at each separator. */
 export function splitString(text: string, separator: string, budget: EvaluationBudget): string[] {
   if (isQuick(text, separator, budget)) {
     // There may be as many parts as characters.

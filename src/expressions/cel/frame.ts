@@ -2,10 +2,10 @@ import type { EvaluationBudget } from "../evaluation-budget.ts";
 import type { Variables } from "../expression-engine.ts";
 import type { CelNode } from "./parse-cel.ts";
 
-/** What an evaluation works on. */
+/** The state of an evaluation. */
 export interface Frame {
   scope: Readonly<Record<string, unknown>>;
-  /** Variables of loops and of `cel.bind`, by place. */
+  /** Variables of loops and of `cel.bind`, by slot. */
   locals: unknown[];
   budget: EvaluationBudget;
 }
@@ -13,17 +13,17 @@ export interface Frame {
 /** A compiled part of an expression. Throws `CelFault`. */
 export type Run = (frame: Frame) => unknown;
 
-/** What may be named where a part of an expression stands. */
-export interface Surroundings {
+/** The static context of a part of an expression. */
+export interface CompileContext {
   variables: Variables;
-  /** Places of local variables in the frame. */
+  /** Slots of local variables in the frame. */
   locals: ReadonlyMap<string, number>;
-  /** How many places are taken. */
-  places: number;
-  /** How many parts of the expression are around. */
+  /** The number of slots in use. */
+  slots: number;
+  /** The number of enclosing parts. */
   depth: number;
-  /** How many loops are around. */
+  /** The number of enclosing loops. */
   loops: number;
 }
 
-export type Compile = (node: CelNode, around: Surroundings) => Run;
+export type Compile = (node: CelNode, context: CompileContext) => Run;

@@ -19,15 +19,15 @@ import {
   typeOf,
 } from "./values.ts";
 
-/** A function, or a method that is handed what it stands behind first. */
+/** A function, or a method that receives its receiver as the first argument. */
 export interface CelFunction {
-  /** How many arguments it takes, without what it stands behind. */
+  /** The allowed numbers of arguments, without the receiver. */
   counts: readonly number[];
   apply(args: readonly unknown[], budget: EvaluationBudget): unknown;
 }
 
-const refuse = (name: string, value: unknown): never => {
-  throw new CelFault(`${name} does not take ${nameWithArticle(value)}`);
+const reject = (name: string, value: unknown): never => {
+  throw new CelFault(`${name} does not accept ${nameWithArticle(value)}`);
 };
 
 function countCharacters(text: string, budget: EvaluationBudget): number {
@@ -50,7 +50,7 @@ function sizeOf([value]: readonly unknown[], budget: EvaluationBudget): bigint {
       return BigInt(length);
     }
     default:
-      return refuse("size", value);
+      return reject("size", value);
   }
 }
 
@@ -60,16 +60,17 @@ function toInt(value: unknown): bigint {
   if (typeof value === "string" && /^[+-]?\d{1,19}$/.test(value))
     return checkInt(BigInt(value.replace("+", "")));
   if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
-  if (typeof value === "string" || typeof value === "number") throw new CelFault("int(…) was handed no int");
-  return refuse("int", value);
+  if (typeof value === "string" || typeof value === "number")
+    throw new CelFault("the argument of int(…) is not an int");
+  return reject("int", value);
 }
 
 function toDouble(value: unknown, budget: EvaluationBudget): number {
   if (typeof value === "number" || typeof value === "bigint") return Number(value);
-  if (typeof value !== "string") return refuse("double", value);
+  if (typeof value !== "string") return reject("double", value);
   budget.spendString(value.length);
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value.slice(0, 400)))
-    throw new CelFault("double(…) was handed no number");
+    throw new CelFault("the argument of double(…) is not a number");
   return Number(value);
 }
 
@@ -77,7 +78,7 @@ function toText(value: unknown, budget: EvaluationBudget): string {
   if (value instanceof Uint8Array) budget.spendString(value.length);
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
   const type = typeOf(value);
-  return ["null", "list", "map", "optional"].includes(type) ? refuse("string", value) : scalarToString(value);
+  return ["null", "list", "map", "optional"].includes(type) ? reject("string", value) : scalarToString(value);
 }
 
 const booleans: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
@@ -88,10 +89,10 @@ const booleans: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 ]);
 
 function toBool(value: unknown): boolean {
-  return booleans.get(value) ?? refuse("bool", value);
+  return booleans.get(value) ?? reject("bool", value);
 }
 
-/** Names of types, as expressions compare them with `type(…)`. */
+/** Names of types, which expressions compare with `type(…)`. */
 export const typeNames = [
   ...["bool", "int", "double", "string", "bytes", "list", "map", "type"],
   ...["null_type", "timestamp", "duration", "optional_type"],
@@ -112,8 +113,8 @@ export function compileMatch(pattern: string, budget?: EvaluationBudget): Linear
 }
 
 const matches = (text: unknown, pattern: unknown, budget: EvaluationBudget): boolean => {
-  if (typeof text !== "string") return refuse("matches", text);
-  if (typeof pattern !== "string") return refuse("matches", pattern);
+  if (typeof text !== "string") return reject("matches", text);
+  if (typeof pattern !== "string") return reject("matches", pattern);
   return findPattern(compileMatch(pattern, budget), text, budget);
 };
 
@@ -122,7 +123,7 @@ const one = (apply: (value: unknown, budget: EvaluationBudget) => unknown): CelF
   apply: ([value], budget) => apply(value, budget),
 });
 
-/** For strings of a form of their own, which are short. */
+/** Charges a flat price for parsing strings of limited length. */
 const reading = (read: (value: unknown) => unknown) => (value: unknown, budget: EvaluationBudget) => {
   budget.spend(40);
   return read(value);
@@ -138,7 +139,7 @@ export const functions: ReadonlyMap<string, CelFunction> = new Map([
   [
     "bytes",
     one((value, budget) => {
-      if (typeof value !== "string") return refuse("bytes", value);
+      if (typeof value !== "string") return reject("bytes", value);
       budget.spendString(3 * value.length);
       return new TextEncoder().encode(value);
     }),
@@ -152,7 +153,7 @@ export const functions: ReadonlyMap<string, CelFunction> = new Map([
 
 type Argument = string | number | undefined;
 
-/** A method of strings. It takes arguments of these types, and may do without the last where `optional` says so. */
+/** A method of strings with arguments of these types; `optional` is the number of optional ones at the end. */
 function ofString<Arguments extends Argument[]>(
   name: string,
   types: readonly ("string" | "number")[],
@@ -164,7 +165,7 @@ function ofString<Arguments extends Argument[]>(
     if (types[index] === "number" && (typeof value === "bigint" || typeof value === "number"))
       return Number(value);
     throw new CelFault(
-      `${name} takes a ${types[index]} as argument ${index + 1}, not ${nameWithArticle(value)}`,
+      `argument ${index + 1} of ${name} must be a ${types[index]}, but it is ${nameWithArticle(value)}`,
     );
   };
   const counts = optional === 0 ? [types.length] : [types.length - optional, types.length];
@@ -173,10 +174,10 @@ function ofString<Arguments extends Argument[]>(
     {
       counts,
       apply: ([text, ...args], budget) => {
-        if (typeof text !== "string") return refuse(name, text);
-        const given = args.map(read) as Arguments;
-        for (const one of [text, ...given]) if (typeof one === "string") budget.spendString(one.length);
-        return apply(budget, text, ...given);
+        if (typeof text !== "string") return reject(name, text);
+        const values = args.map(read) as Arguments;
+        for (const one of [text, ...values]) if (typeof one === "string") budget.spendString(one.length);
+        return apply(budget, text, ...values);
       },
     },
   ];
@@ -184,7 +185,7 @@ function ofString<Arguments extends Argument[]>(
 
 function checkRange(name: string, index: number, length: number): number {
   if (!Number.isInteger(index) || index < 0 || index > length)
-    throw new CelFault(`${name} was handed the index ${index} of a text of ${length}`);
+    throw new CelFault(`the index ${index} of ${name} is outside the string of length ${length}`);
   return index;
 }
 
@@ -193,7 +194,7 @@ const find =
   (budget: EvaluationBudget, text: string, part: string, from?: number): bigint =>
     BigInt(search(text, part, budget, from === undefined ? from : checkRange(name, from, text.length)));
 
-/** With each run of letters in another case; every character may be such a run. */
+/** Changes the case of each run of letters. */
 function changeCase(
   budget: EvaluationBudget,
   text: string,
@@ -222,10 +223,10 @@ function replace(budget: EvaluationBudget, text: string, part: string, by: strin
 }
 
 function join([list, separator = ""]: readonly unknown[], budget: EvaluationBudget): string {
-  if (!Array.isArray(list)) return refuse("join", list);
-  if (typeof separator !== "string") return refuse("join", separator);
+  if (!Array.isArray(list)) return reject("join", list);
+  if (typeof separator !== "string") return reject("join", separator);
   let length = 0;
-  for (const text of list) length += typeof text === "string" ? text.length : refuse("join", text);
+  for (const text of list) length += typeof text === "string" ? text.length : reject("join", text);
   budget.spendValues(list.length);
   budget.spendString(length + separator.length * list.length);
   return list.join(separator);
@@ -233,7 +234,7 @@ function join([list, separator = ""]: readonly unknown[], budget: EvaluationBudg
 
 const ofOptional = (name: string, apply: (optional: CelOptional) => unknown): [string, CelFunction] => [
   name,
-  one((value) => (value instanceof CelOptional ? apply(value) : refuse(name, value))),
+  one((value) => (value instanceof CelOptional ? apply(value) : reject(name, value))),
 ];
 
 function contentOf({ content }: CelOptional): unknown {
@@ -252,11 +253,11 @@ const ofTimes = [...timestampParts.keys()].map((name): [string, CelFunction] => 
         : value instanceof Date
           ? timestampParts.get(name)?.(value)
           : undefined;
-    return part === undefined ? refuse(name, value) : BigInt(part);
+    return part === undefined ? reject(name, value) : BigInt(part);
   }),
 ]);
 
-/** Methods by name; the first argument is what they stand behind. */
+/** Methods by name; the first argument is the receiver. */
 export const methods: ReadonlyMap<string, CelFunction> = new Map([
   ["size", { counts: [0], apply: sizeOf }],
   ["join", { counts: [0, 1], apply: join }],

@@ -2,20 +2,20 @@
 
 import type { EvaluationBudget } from "../evaluation-budget.ts";
 import { CelFault } from "./fault.ts";
-import type { Compile, Frame, Run, Surroundings } from "./frame.ts";
+import type { Compile, CompileContext, Frame, Run } from "./frame.ts";
 import { type CelNode, heightOf } from "./parse-cel.ts";
 import { type CelMap, nameWithArticle, typeOf } from "./values.ts";
 
 const maximumLoops = 4;
 
-/** What a loop is made of: sets its variable, then runs. */
+/** The parts of a loop. */
 interface Loop {
-  /** Elements of the list, or keys of the map. */
+  /** Elements of a list, or keys of a map. */
   elements: (frame: Frame) => readonly unknown[];
-  /** What the first body says of an element. */
+  /** Evaluates the first body for an element. */
   test: (frame: Frame, element: unknown) => unknown;
   second: Run | undefined;
-  /** Of the first body. */
+  /** The height of the first body. */
   height: number;
 }
 
@@ -29,15 +29,15 @@ function listElements(value: unknown, node: CelNode, budget: EvaluationBudget): 
     budget.spendValues(keys.length);
     return keys;
   }
-  throw new CelFault(`a loop goes over a list or a map, not ${nameWithArticle(value)}`, node.pos);
+  throw new CelFault(`a loop needs a list or a map, but it has ${nameWithArticle(value)}`, node.pos);
 }
 
 function checkTest(value: unknown): boolean {
   if (typeof value === "boolean") return value;
-  throw new CelFault(`a condition is a bool, not ${nameWithArticle(value)}`);
+  throw new CelFault(`a condition must be a bool, but it is ${nameWithArticle(value)}`);
 }
 
-/** `all` and `exists`: an element that decides does so even where others have no value. */
+/** `all` and `exists`: one element can decide the result even if others fail. */
 const quantify =
   (decides: boolean): Macro =>
   ({ elements, test, height }) =>
@@ -70,7 +70,7 @@ const map: Macro =
     return elements(frame).flatMap((element) => (checkTest(test(frame, element)) ? [second(frame)] : []));
   };
 
-/** By name and count of arguments, the variable among them. */
+/** By name and number of arguments, including the variable. */
 const macros: ReadonlyMap<string, Macro> = new Map([
   ["all/2", quantify(false)],
   ["exists/2", quantify(true)],
@@ -80,23 +80,28 @@ const macros: ReadonlyMap<string, Macro> = new Map([
   ["map/3", map],
 ]);
 
-/** The surroundings inside a loop or a binding, and the place of its variable. */
-function declare(node: CelNode | undefined, around: Surroundings, loops: number, at: CelNode) {
-  if (node?.op !== "id") throw new CelFault("the first argument names a variable", at.pos);
-  // A name that is taken gets a place of its own, too: what is outside goes on seeing the other.
-  const place = around.places;
-  const locals = new Map([...around.locals, [node.args, place] as const]);
-  return { place, inside: { ...around, locals, places: place + 1, loops: around.loops + loops } };
+/** Declares the variable of a loop or binding: returns its slot and the context inside. */
+function declare(node: CelNode | undefined, context: CompileContext, loops: number, at: CelNode) {
+  if (node?.op !== "id") throw new CelFault("the first argument must be the name of a variable", at.pos);
+  // A variable that shadows another one gets its own slot.
+  const slot = context.slots;
+  const locals = new Map([...context.locals, [node.args, slot] as const]);
+  return { slot, inside: { ...context, locals, slots: slot + 1, loops: context.loops + loops } };
 }
 
-function compileBind(args: readonly CelNode[], node: CelNode, around: Surroundings, compile: Compile): Run {
+function compileBind(
+  args: readonly CelNode[],
+  node: CelNode,
+  context: CompileContext,
+  compile: Compile,
+): Run {
   const [variable, value, body] = args;
   if (value === undefined || body === undefined || args.length !== 3)
-    throw new CelFault(`bind takes 3 arguments, not ${args.length}`, node.pos);
-  const { place, inside } = declare(variable, around, 0, node);
-  const [bound, run] = [compile(value, around), compile(body, inside)];
+    throw new CelFault(`bind takes 3 arguments, but it has ${args.length}`, node.pos);
+  const { slot, inside } = declare(variable, context, 0, node);
+  const [bound, run] = [compile(value, context), compile(body, inside)];
   return (frame) => {
-    frame.locals[place] = bound(frame);
+    frame.locals[slot] = bound(frame);
     return run(frame);
   };
 }
@@ -104,26 +109,26 @@ function compileBind(args: readonly CelNode[], node: CelNode, around: Surroundin
 /** Compiles a loop or a binding; `undefined` for a call that is neither. */
 export function compileMacro(
   node: CelNode & { op: "rcall" },
-  around: Surroundings,
+  context: CompileContext,
   compile: Compile,
 ): Run | undefined {
   const [name, receiver, args] = node.args;
   if (name === "bind" && receiver.op === "id" && receiver.args === "cel")
-    return compileBind(args, node, around, compile);
+    return compileBind(args, node, context, compile);
   const macro = macros.get(`${name}/${args.length}`);
   if (macro === undefined) return undefined;
   const [variable, first, last] = args;
   if (first === undefined) return undefined;
-  const over = compile(receiver, around);
-  const { place, inside } = declare(variable, around, 1, node);
+  const over = compile(receiver, context);
+  const { slot, inside } = declare(variable, context, 1, node);
   if (inside.loops > maximumLoops)
-    throw new CelFault(`more than ${maximumLoops} loops inside each other`, node.pos);
+    throw new CelFault(`loops are nested more than ${maximumLoops} levels deep`, node.pos);
   const run = compile(first, inside);
   return macro({
     elements: (frame) => listElements(over(frame), receiver, frame.budget),
     test: (frame, element) => {
       frame.budget.spendTurn();
-      frame.locals[place] = element;
+      frame.locals[slot] = element;
       return run(frame);
     },
     second: last === undefined ? undefined : compile(last, inside),

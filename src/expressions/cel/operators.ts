@@ -6,14 +6,14 @@ export type BinaryOperator = "==" | "!=" | "in" | "+" | "-" | "*" | "/" | "%" | 
 
 const largestInt = 2n ** 63n - 1n;
 
-/** An int as CEL has it: 64 bits, no silent overflow. */
+/** Returns a 64-bit int, or throws `CelFault`. */
 export function checkInt(value: bigint): bigint {
   if (value > largestInt || value < -largestInt - 1n) throw new CelFault("an int overflows");
   return value;
 }
 
-function refuse(operator: string, a: unknown, b: unknown): never {
-  throw new CelFault(`${operator} does not take ${nameWithArticle(a)} and ${nameWithArticle(b)}`);
+function reject(operator: string, a: unknown, b: unknown): never {
+  throw new CelFault(`${operator} does not accept ${nameWithArticle(a)} and ${nameWithArticle(b)}`);
 }
 
 const isNumber = (value: unknown): value is number | bigint =>
@@ -22,7 +22,7 @@ const isNumber = (value: unknown): value is number | bigint =>
 type Calculation = "+" | "-" | "*" | "/" | "%";
 
 function calculateInts(operator: Calculation, a: bigint, b: bigint): bigint {
-  if ((operator === "/" || operator === "%") && b === 0n) throw new CelFault("an int is divided by zero");
+  if ((operator === "/" || operator === "%") && b === 0n) throw new CelFault("division of an int by zero");
   switch (operator) {
     case "+":
       return checkInt(a + b);
@@ -52,7 +52,7 @@ function calculateDoubles(operator: Calculation, a: number, b: number): number {
   }
 }
 
-/** Times: a duration with a duration, a timestamp with either. */
+/** Arithmetic on durations and timestamps. */
 function calculateTimes(operator: "+" | "-", a: unknown, b: unknown): unknown {
   const sign = operator === "+" ? 1 : -1;
   const addTo = (time: Date, { milliseconds }: CelDuration) => {
@@ -66,12 +66,12 @@ function calculateTimes(operator: "+" | "-", a: unknown, b: unknown): unknown {
   if (operator === "+" && a instanceof CelDuration && b instanceof Date) return addTo(b, a);
   if (operator === "-" && a instanceof Date && b instanceof Date)
     return new CelDuration(a.getTime() - b.getTime());
-  return refuse(operator, a, b);
+  return reject(operator, a, b);
 }
 
 function calculate(operator: Calculation, a: unknown, b: unknown, budget: EvaluationBudget): unknown {
   if (isNumber(a) && isNumber(b)) {
-    // JSON's numbers are doubles; an int beside one becomes one.
+    // JSON numbers are doubles, so an int with a double becomes a double.
     return typeof a === "bigint" && typeof b === "bigint"
       ? calculateInts(operator, a, b)
       : calculateDoubles(operator, Number(a), Number(b));
@@ -93,17 +93,17 @@ function calculate(operator: Calculation, a: unknown, b: unknown, budget: Evalua
       return bytes;
     }
   }
-  return operator === "+" || operator === "-" ? calculateTimes(operator, a, b) : refuse(operator, a, b);
+  return operator === "+" || operator === "-" ? calculateTimes(operator, a, b) : reject(operator, a, b);
 }
 
 const ordered: ReadonlySet<TypeName> = new Set(["int", "double", "string", "bool", "timestamp", "duration"]);
 
-/** Less than 0, 0 or more than 0; `NaN` where one of them is. */
+/** Negative, zero or positive; `NaN` if either value is. */
 function compare(operator: string, a: unknown, b: unknown, budget: EvaluationBudget): number {
   const type = typeOf(a);
   if (typeof a === "string" && typeof b === "string") budget.spendString(Math.min(a.length, b.length));
   const isMixed = isNumber(a) && isNumber(b);
-  if (!ordered.has(type) || (type !== typeOf(b) && !isMixed)) return refuse(operator, a, b);
+  if (!ordered.has(type) || (type !== typeOf(b) && !isMixed)) return reject(operator, a, b);
   const [one, two] = [a, b].map((value) =>
     value instanceof Date ? value.getTime() : value instanceof CelDuration ? value.milliseconds : value,
   ) as [number, number];
@@ -120,7 +120,7 @@ function isIn(a: unknown, b: unknown, budget: EvaluationBudget): boolean {
       return isEqual(a, element, budget);
     });
   }
-  return typeOf(b) === "map" ? findMember(b, a) !== undefined : refuse("in", a, b);
+  return typeOf(b) === "map" ? findMember(b, a) !== undefined : reject("in", a, b);
 }
 
 export function applyOperator(
@@ -153,5 +153,5 @@ export function negate(value: unknown): unknown {
   if (typeof value === "bigint") return checkInt(-value);
   if (typeof value === "number") return -value;
   if (value instanceof CelDuration) return new CelDuration(-value.milliseconds);
-  throw new CelFault(`- does not take ${nameWithArticle(value)}`);
+  throw new CelFault(`- does not accept ${nameWithArticle(value)}`);
 }

@@ -1,5 +1,5 @@
-// The one place that knows the parser. Only that is used of the package: its evaluator has no limit of steps, hands
-// patterns to RegExp, drops keys of maps called `constructor`, and does not mix the numbers of JSON with ints.
+// The only module that uses the CEL package, and only its parser: its evaluator has no limit on steps, passes patterns to
+// RegExp, drops map keys called `constructor`, and does not mix JSON numbers with ints.
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
 import { CelFault } from "./fault.ts";
 
@@ -21,7 +21,7 @@ const environment = new Environment({
 
 const heights = new WeakMap<object, number>();
 
-/** How many parts of an expression are inside each other, at most. */
+/** The height of a syntax tree. */
 export function heightOf(node: unknown): number {
   if (typeof node !== "object" || node === null) return 0;
   const known = heights.get(node);
@@ -32,10 +32,10 @@ export function heightOf(node: unknown): number {
   return height;
 }
 
-/** The parser's words begin with a capital, for a sentence of their own. */
-const toClause = (words: string) => words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+/** Makes the parser's message, which starts with a capital letter, the end of a sentence. */
+const toClause = (message: string) => message.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 
-/** The syntax tree of an expression; a fault is a `CelFault`. Evaluates nothing. */
+/** Parses an expression to a syntax tree. Throws `CelFault`. */
 export function parseCel(expression: string): CelNode {
   if (expression === "") throw new CelFault("it is empty");
   if (expression.length > longestExpression)
@@ -44,7 +44,7 @@ export function parseCel(expression: string): CelNode {
     return environment.parse(expression).ast;
   } catch (error) {
     if (error instanceof ParseError) throw new CelFault(toClause(error.summary), error.range?.start);
-    if (error instanceof RangeError) throw new CelFault("it nests too deep");
-    throw new CelFault("it is not CEL");
+    if (error instanceof RangeError) throw new CelFault("it is nested too deeply");
+    throw new CelFault("it is not valid CEL");
   }
 }

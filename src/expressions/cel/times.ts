@@ -14,7 +14,7 @@ const unitMilliseconds: Readonly<Record<string, number>> = {
   ns: 1e-6,
 };
 
-/** A timestamp of RFC 3339, or of seconds since 1970. */
+/** Parses RFC 3339, or converts seconds since 1970. */
 export function toTimestamp(value: unknown): Date {
   const time =
     typeof value === "string" && timestampText.test(value)
@@ -24,15 +24,15 @@ export function toTimestamp(value: unknown): Date {
         : undefined;
   if (value instanceof Date) return value;
   if (time === undefined || Number.isNaN(time.getTime()))
-    throw new CelFault("a timestamp is written as 2026-01-31T12:00:00Z, or in seconds since 1970");
+    throw new CelFault("a timestamp must have the form 2026-01-31T12:00:00Z, or be seconds since 1970");
   return time;
 }
 
-/** A duration as `1h30m` or `1.5s`. */
+/** Parses a duration such as `1h30m` or `1.5s`. */
 export function toDuration(value: unknown): CelDuration {
   if (value instanceof CelDuration) return value;
   if (typeof value !== "string" || value.length > longestDuration || !durationText.test(value))
-    throw new CelFault("a duration is written as 1h30m or 1.5s");
+    throw new CelFault("a duration must have the form 1h30m or 1.5s");
   let sum = 0;
   for (const [, number, unit = ""] of value.matchAll(/([\d.]+)([a-z]+)/g))
     sum += Number(number) * (unitMilliseconds[unit] ?? Number.NaN);
@@ -41,7 +41,7 @@ export function toDuration(value: unknown): CelDuration {
 
 const dayMilliseconds = 86_400_000;
 
-/** Parts of timestamps, in UTC, as CEL counts them. */
+/** Parts of timestamps in UTC, numbered as in CEL. */
 export const timestampParts: ReadonlyMap<string, (time: Date) => number> = new Map([
   ["getFullYear", (time: Date) => time.getUTCFullYear()],
   ["getMonth", (time: Date) => time.getUTCMonth()],
@@ -58,7 +58,7 @@ export const timestampParts: ReadonlyMap<string, (time: Date) => number> = new M
   ["getMilliseconds", (time: Date) => time.getUTCMilliseconds()],
 ]);
 
-/** The whole of durations, in other units. */
+/** Durations in whole units. */
 export const durationParts: ReadonlyMap<string, (duration: CelDuration) => number> = new Map([
   ["getHours", ({ milliseconds }: CelDuration) => Math.trunc(milliseconds / 3_600_000)],
   ["getMinutes", ({ milliseconds }: CelDuration) => Math.trunc(milliseconds / 60_000)],

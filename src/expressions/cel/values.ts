@@ -1,5 +1,5 @@
-// What expressions work with: JSON, where numbers are CEL's double, and what CEL has beyond it: bigint for int (and
-// uint), Uint8Array for bytes, Date for timestamp, and the classes below.
+// The values of expressions: JSON, whose numbers are CEL's double, bigint for int and uint, Uint8Array for bytes, Date for
+// timestamp, and the classes below.
 import { type EvaluationBudget, EvaluationLimit } from "../evaluation-budget.ts";
 import { CelFault } from "./fault.ts";
 
@@ -17,7 +17,7 @@ export class CelType {
   }
 }
 
-/** A value that may be absent; `undefined` where it is. */
+/** An optional value; `content` is `undefined` if it is absent. */
 export class CelOptional {
   readonly content: unknown;
   constructor(content: unknown) {
@@ -52,7 +52,7 @@ export function typeOf(value: unknown): TypeName {
   if (value === null) return "null";
   if (typeof value !== "object") {
     const type = scalarTypes[typeof value];
-    if (type === undefined) throw new CelFault(`a value of type ${typeof value} is no JSON`);
+    if (type === undefined) throw new CelFault(`a value of type ${typeof value} is not JSON`);
     return type;
   }
   if (Array.isArray(value)) return "list";
@@ -64,7 +64,7 @@ export function typeOf(value: unknown): TypeName {
   return "map";
 }
 
-/** What the value at a key of a map or an index of a list is; `undefined` where there is none, own keys only. */
+/** The value at an own key of a map or an index of a list; `undefined` if it does not exist. */
 export function findMember(container: unknown, key: unknown): unknown {
   const type = typeOf(container);
   if (type === "map") {
@@ -73,17 +73,17 @@ export function findMember(container: unknown, key: unknown): unknown {
   }
   if (type === "list") {
     if (typeof key !== "bigint" && typeof key !== "number")
-      throw new CelFault(`an index of a list is a number, not ${nameWithArticle(key)}`);
+      throw new CelFault(`a list index must be a number, but it is ${nameWithArticle(key)}`);
     return (container as readonly unknown[])[Number(key)];
   }
   throw new CelFault(`${nameWithArticle(container)} has no keys`);
 }
 
-/** The string of a key. JSON knows no other keys than strings. */
+/** Converts a key to a string, the only type of keys in JSON. */
 export function toKey(key: unknown): string {
   if (typeof key === "string") return key;
   if (typeof key === "bigint" || typeof key === "number" || typeof key === "boolean") return String(key);
-  throw new CelFault(`a key is a string, not ${nameWithArticle(key)}`);
+  throw new CelFault(`a key must be a string, but it is ${nameWithArticle(key)}`);
 }
 
 /** `a string`, `an int`, `null`. */
@@ -93,7 +93,7 @@ export function nameWithArticle(value: unknown): string {
   return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
 }
 
-/** Deep equality; of different types only numbers can be equal. */
+/** Deep equality. Numbers of different types can be equal. */
 export function isEqual(a: unknown, b: unknown, budget: EvaluationBudget): boolean {
   if (typeof a === "string" && typeof b === "string" && a.length === b.length) budget.spendString(a.length);
   if (a === b) return true;
@@ -134,7 +134,7 @@ export function isEqual(a: unknown, b: unknown, budget: EvaluationBudget): boole
   }
 }
 
-/** As `Date` and protobuf write them in JSON. */
+/** The string form of values, as in JSON of `Date` and protobuf. */
 export function scalarToString(value: unknown): string {
   switch (typeOf(value)) {
     case "bytes":
@@ -150,10 +150,10 @@ export function scalarToString(value: unknown): string {
   }
 }
 
-/** Deeper values than this are not worked with. */
+/** Limit on the depth of values. */
 const maximumDepth = 500;
 
-/** Sets a key of a map with the usual prototype; one called __proto__ is a key like any other. */
+/** Sets an own key of an object, even if it is called __proto__. */
 function setKey(map: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__")
     Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true });
@@ -161,11 +161,12 @@ function setKey(map: Record<string, unknown>, key: string, value: unknown): void
 }
 
 /**
- * A value that an expression made, as JSON that shares nothing with it. What JSON cannot hold exactly is a fault. The
- * value may hold the same part many times, which is a copy each in JSON: hence the budget.
+ * Copies a computed value to JSON. Throws `CelFault` for values that JSON cannot represent exactly. A value may contain
+ * the same part many times, and each one is copied, so this takes from the budget.
  */
 export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unknown {
-  if (depth > maximumDepth) throw new EvaluationLimit(`the value nests deeper than ${maximumDepth} levels`);
+  if (depth > maximumDepth)
+    throw new EvaluationLimit(`the value is nested deeper than ${maximumDepth} levels`);
   budget.spendValues(1);
   switch (typeOf(value)) {
     case "null":
@@ -177,12 +178,12 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
     case "int": {
       const number = Number(value);
       if (Number.isSafeInteger(number)) return number;
-      throw new CelFault(`${value} is too large a number for JSON; string(…) keeps it`);
+      throw new CelFault(`${value} is too large for a JSON number; use string(…)`);
     }
     case "double":
       // JSON has no negative zero.
       if (Number.isFinite(value)) return (value as number) + 0;
-      throw new CelFault(`${value} is no number of JSON`);
+      throw new CelFault(`${value} is not a JSON number`);
     case "list":
       return (value as readonly unknown[]).map((element) => toJson(element, budget, depth + 1));
     case "map": {
@@ -195,8 +196,7 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
     }
     case "optional": {
       const { content } = value as CelOptional;
-      if (content === undefined)
-        throw new CelFault("an optional value is absent; orValue(…) gives it another");
+      if (content === undefined) throw new CelFault("an optional value is absent; use orValue(…)");
       return toJson(content, budget, depth + 1);
     }
     default:
@@ -206,8 +206,7 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
 }
 
 /**
- * A value that is only read, and so is JSON already. It counts like one that is made: it is copied where it is used, and
- * that may be often.
+ * Takes a value that was only read from the budget. It is already JSON, but may be copied wherever it is used.
  */
 export function countRead(value: unknown, budget: EvaluationBudget): unknown {
   const pending = [value];
