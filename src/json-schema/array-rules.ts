@@ -18,7 +18,7 @@ const uniqueItemsRule: Rule = (value, run) => {
   return run.fail(`must NOT have duplicate items (items ## ${i} and ${j} are identical)`);
 };
 
-/** Checks items from an index on against one schema. */
+/** Checks the items from an index on with one schema. */
 function checkFrom(start: number, node: SchemaNode, items: Items, run: CheckRun): boolean {
   let isValid = true;
   for (let index = start; index < items.length; index++) {
@@ -47,13 +47,13 @@ function tupleRule(schemas: Items, context: SchemaContext): Rule {
   };
 }
 
-/** For items behind those that have a schema each. */
+/** A rule for the items after those with individual schemas. */
 function restRule(node: SchemaNode, start: number): Rule {
   return (value, run, evaluated) => {
     addItems(evaluated, Infinity);
     const items = value as Items;
     if (node.takesAll || items.length <= start) return true;
-    // Without a place in the list, the rule is about its length.
+    // With a schema of `false`, the rule is a limit on the length.
     if (node.schema === false && start > 0) return run.fail(tooMany(start));
     return checkFrom(start, node, items, run);
   };
@@ -69,12 +69,12 @@ function containsRule(node: SchemaNode, least: number, most: number): Rule {
     if (!node.takesAll) addItems(evaluated, Infinity);
     let count = 0;
     for (const item of items) {
-      // Enough to know: the least is there, or more than the most.
+      // Stop once the result is known.
       if (count > most || (count >= least && most === Infinity)) break;
       if (node.takesAll || run.try(node, item, undefined)) count++;
     }
     if (count >= least && count <= most) return true;
-    // One for each of perhaps millions of items that are not what is looked for would say nothing.
+    // Only in mode `all`, because there may be millions of items.
     if (run.mode === "all") for (const [index, item] of items.entries()) run.explain(node, item, index);
     return run.fail(what);
   };
@@ -106,7 +106,7 @@ export function arrayRules(schema: Schema, context: SchemaContext): Rule[] {
   const tuple = isModern ? prefixItems : items;
   const rest = isModern ? items : Array.isArray(items) ? additionalItems : items;
   const rules: Rule[] = [];
-  // Before the items are visited, and given defaults.
+  // Before defaults are added to the items.
   if (uniqueItems === true) rules.push(uniqueItemsRule);
   if (typeof maxItems === "number") {
     rules.push((value, run) => (value as Items).length <= maxItems || run.fail(tooMany(maxItems)));

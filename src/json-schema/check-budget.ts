@@ -1,23 +1,23 @@
-/** Thrown where a check takes more than it may. The message is a clause whose subject, "it", is the check. */
+/** Thrown if a check exceeds its limits. The message continues after a colon. */
 export class CheckLimit extends Error {}
 
-/** Says that a check did not come to its end, and why. */
+/** The message for a check that was stopped. */
 export const describeStop = (what: string, stopped: string) =>
   `The check of ${what} was stopped: ${stopped}.`;
 
-/** Steps that every check may take, whatever its value: a fraction of a second. */
+/** Limit on the steps of every check: a fraction of a second. */
 const floorSteps = 20_000_000;
-/** Steps more for each unit of the value: a value inside it, or 16 characters. */
+/** Additional steps for each unit of the value: a nested value, or 16 characters. */
 const stepsPerUnit = 200;
-/** Steps of the engine of the language, as they are at worst: about a second. */
+/** Limit on the worst-case steps of JavaScript's regular expressions: about a second. */
 const maximumNativeSteps = 500_000_000;
-/** Steps, of either kind, after which the clock is looked at. */
+/** The number of steps of each kind between checks of the clock. */
 const stepsBetweenLooks = 250_000;
 const nativeStepsBetweenLooks = 20_000_000;
 
 const writeCount = (count: number) => count.toLocaleString("en-US");
 
-/** How much there is to check: values, and characters by the 16. */
+/** The size of a value in units: values, and characters in groups of 16. */
 function measure(value: unknown): number {
   let units = 0;
   const pending = [value];
@@ -38,11 +38,11 @@ function measure(value: unknown): number {
 }
 
 /**
- * Bounds the work of one check. A step is about what one keyword of a schema costs for one value. Without `start` it has
- * the steps of a small value and no time limit.
+ * Limits one check. A step is about the cost of one keyword for one value. Without `start`, it has the steps for a small
+ * value and no timeout.
  */
 export class CheckBudget {
-  /** Of those granted. */
+  /** The rest of the granted steps. */
   #left = stepsBetweenLooks;
   #granted = stepsBetweenLooks;
   #limit = floorSteps;
@@ -51,7 +51,7 @@ export class CheckBudget {
   #nativeLeft = maximumNativeSteps;
   #nativeUntilLook = nativeStepsBetweenLooks;
 
-  /** Begins a check of a value. `isOverdue` is asked from time to time, and ends the check. */
+  /** Starts a check of a value, which ends once `isOverdue`, which is called periodically, returns true. */
   start(value?: unknown, isOverdue?: () => boolean): void {
     this.#left = stepsBetweenLooks;
     this.#granted = stepsBetweenLooks;
@@ -67,7 +67,7 @@ export class CheckBudget {
     if (this.#left < 0) this.#grant();
   }
 
-  /** Takes so many steps of the language's own engine, if they are left. */
+  /** Takes steps of JavaScript's regular expressions. Returns false if too few are left. */
   takeNative(steps: number): boolean {
     if (!(steps <= this.#nativeLeft)) return false;
     this.#nativeLeft -= steps;
@@ -80,19 +80,19 @@ export class CheckBudget {
   }
 
   #look(): void {
-    if (this.#isOverdue?.()) throw new CheckLimit("it takes longer than the time limit of the call");
+    if (this.#isOverdue?.()) throw new CheckLimit("it exceeds the timeout of the call");
   }
 
   #grant(): void {
     this.#look();
     while (this.#left < 0) {
       if (this.#granted >= this.#limit && this.#value !== undefined) {
-        // Only now is it worth knowing.
+        // Measured only for checks that exceed the base limit.
         this.#limit = floorSteps + stepsPerUnit * measure(this.#value);
         this.#value = undefined;
       }
       const more = Math.min(stepsBetweenLooks, this.#limit - this.#granted);
-      if (more <= 0) throw new CheckLimit(`it takes more than ${writeCount(this.#limit)} steps`);
+      if (more <= 0) throw new CheckLimit(`it exceeds the limit of ${writeCount(this.#limit)} steps`);
       this.#granted += more;
       this.#left += more;
     }

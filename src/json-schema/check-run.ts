@@ -3,31 +3,31 @@ import type { Violation } from "./describe-violation.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import type { Resource } from "./schema-references.ts";
 
-/** Violations that are kept; alternatives inside each other have many. */
+/** Limit on recorded violations: nested alternatives may have many. */
 const mostViolations = 1000;
 
-/** Thrown where enough is known of what is wrong. */
+/** Thrown if enough violations are recorded. */
 export class EnoughViolations extends Error {}
 
 export type Mode =
-  /** Says whether the value fits, and fills in defaults. */
+  /** Validates, and adds defaults. */
   | "test"
-  /** Keeps the first violation, with those of each alternative. */
+  /** Records the first violation, with those of each alternative. */
   | "first"
-  /** Keeps all violations. */
+  /** Records all violations. */
   | "all";
 
-/** Resources of a schema through which references led to where a check is, the inmost first. */
+/** The resources on the path of references to the current schema, innermost first. */
 export interface DynamicScope {
   resource: Resource;
   outer: DynamicScope | undefined;
 }
 
-/** The properties and items of one value that a schema has looked at. */
+/** The evaluated properties and items of one value. */
 export class Evaluated {
   hasAllProperties = false;
   readonly properties = new Set<string>();
-  /** How many items from the first, `Infinity` for all. */
+  /** The number of evaluated items at the start; `Infinity` for all. */
   items = 0;
 
   add(other: Evaluated, budget: CheckBudget): void {
@@ -38,22 +38,22 @@ export class Evaluated {
   }
 }
 
-/** One check of a value, which every rule is handed. */
+/** The state of one check, which every rule receives. */
 export class CheckRun {
   readonly budget: CheckBudget;
   mode: Mode = "test";
-  /** Whether the schema is only tried, as in `anyOf`: no defaults are filled in. */
+  /** Whether the schema is only tried, as in `anyOf`, so that no defaults are added. */
   isTentative = false;
   scope: DynamicScope | undefined;
   readonly violations: Violation[] = [];
-  /** Keys from the top to the value that is checked; kept up only where violations are. */
+  /** The path of the current value, which is maintained only if violations are recorded. */
   readonly #path: (string | number)[] = [];
 
   constructor(budget: CheckBudget) {
     this.budget = budget;
   }
 
-  /** Gives `false`, and keeps what is wrong where that is wanted. */
+  /** Returns `false`, and records the violation depending on the mode. */
   fail(what: string | (() => string), { at, isMissing = false }: { at?: string; isMissing?: boolean } = {}) {
     if (this.mode === "test") return false;
     const path = at === undefined ? [...this.#path] : [...this.#path, at];
@@ -63,7 +63,7 @@ export class CheckRun {
     return false;
   }
 
-  /** Checks a part of a value, which has a path of its own. Where only the answer counts, `node.check` gives it. */
+  /** Checks a part of a value and maintains the path. If violations are not recorded, `node.check` is enough. */
   enter(node: SchemaNode, key: string | number, part: unknown): boolean {
     this.#path.push(key);
     const isValid = node.check(part, this, undefined);
@@ -71,7 +71,7 @@ export class CheckRun {
     return isValid;
   }
 
-  /** Tries a schema: keeps no violation, and fills in no defaults. */
+  /** Tries a schema without recording violations or adding defaults. */
   try(node: SchemaNode, value: unknown, evaluated: Evaluated | undefined): boolean {
     const { mode, isTentative } = this;
     this.mode = "test";
@@ -82,7 +82,7 @@ export class CheckRun {
     return isValid;
   }
 
-  /** Keeps what a value, or the part of it that has a key, breaks of a schema that it did not match. */
+  /** Records the violations of a schema that a value, or a part of it, did not match. */
   explain(node: SchemaNode, value: unknown, key?: string | number): void {
     if (this.mode === "test") return;
     const { isTentative } = this;

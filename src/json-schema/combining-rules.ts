@@ -2,7 +2,7 @@ import { type CheckRun, Evaluated } from "./check-run.ts";
 import type { Rule, SchemaContext, SchemaNode, Target } from "./schema-node.ts";
 import type { Schema } from "./schema-survey.ts";
 
-/** The node that a reference leads to: of an anchor in the outermost resource that has it, for a dynamic one. */
+/** Resolves a reference. A dynamic one resolves to the outermost resource with its anchor. */
 function resolveTarget({ node, findIn }: Target, run: CheckRun): SchemaNode {
   let found = node;
   if (findIn === undefined) return found;
@@ -18,7 +18,7 @@ const referringKeywords: ReadonlySet<string> = new Set([
 ]);
 const referring = new WeakMap<object, boolean>();
 
-/** Whether there is a reference in a schema, at whatever depth. */
+/** Whether a schema contains a reference at any depth. */
 function refersOn(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const known = referring.get(value);
@@ -34,7 +34,7 @@ function referenceRule(target: Target): Rule {
   return (value, run, evaluated) => {
     const node = resolveTarget(target, run);
     if (!run.isTentative || !refersOn(node.schema)) return node.check(value, run, evaluated);
-    // Schemas that refer on get their defaults wherever they are referred to: they may require what a default fills in.
+    // Schemas with references get defaults even tentatively, because they may require a default value.
     run.isTentative = false;
     const isValid = node.check(value, run, evaluated);
     run.isTentative = true;
@@ -46,7 +46,7 @@ function notRule(node: SchemaNode): Rule {
   return (value, run) => !run.try(node, value, undefined) || run.fail("must NOT be valid");
 }
 
-/** A rule about how many of some alternatives fit. What those that fit have evaluated counts. */
+/** A rule about the number of matching alternatives. Those that match contribute evaluated properties. */
 function alternativesRule(nodes: readonly SchemaNode[], most: number, what: string): Rule {
   return (value, run, evaluated) => {
     const { mode, isTentative } = run;
@@ -73,7 +73,7 @@ function conditionRule(condition: SchemaNode, then: SchemaNode, otherwise: Schem
     if (then.takesAll && otherwise.takesAll && evaluated === undefined) return true;
     const own = evaluated && new Evaluated();
     const holds = run.try(condition, value, own);
-    // With a `then` and no `else`, what the condition has looked at counts even where it does not hold.
+    // With `then` but without `else`, the condition contributes evaluated properties even if it does not match.
     const counts = holds || (otherwise.takesAll && !then.takesAll);
     if (own !== undefined && counts) evaluated?.add(own, run.budget);
     const branch = holds ? then : otherwise;

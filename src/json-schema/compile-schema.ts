@@ -13,7 +13,7 @@ const refuseAll: RuleGroup = {
   rules: [(_value, run) => run.fail("is not allowed")],
 };
 
-/** Finds what a dynamic reference means; it is one only if what it leads to by itself is a dynamic anchor. */
+/** The dynamic anchor of a reference. A reference is dynamic only if its static target has a dynamic anchor. */
 function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boolean): string | undefined {
   if (typeof target === "boolean") return undefined;
   if (keyword === "$recursiveRef") return target.$recursiveAnchor === true ? "" : undefined;

@@ -1,13 +1,13 @@
 import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
 
-/** What a value breaks of a schema. */
+/** A violation of a schema. */
 export interface Violation {
-  /** Keys from the top of what was checked to the value, or to the property that is missing or not allowed. */
+  /** The path of the value, or of the property that is missing or not allowed. */
   path: readonly (string | number)[];
-  /** The end of a sentence about it. */
+  /** Continues after the path, without a period. */
   what: string;
-  /** Whether it is a required property that is missing. */
+  /** Whether a required property is missing. */
   isMissing: boolean;
 }
 
@@ -22,13 +22,13 @@ const shorten = (text: string) =>
 const writeChoice = (value: unknown) =>
   typeof value === "string" ? quote(cut(value), 40) : shorten(JSON.stringify(value));
 
-/** Values of which one is wanted. */
+/** Lists the allowed values. */
 export function listChoices(values: readonly unknown[]): string {
   const choices = values.slice(0, mostChoices).map(writeChoice);
   return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
 }
 
-/** One violation as `<JSON pointer> <what is wrong>`: `/summary is required`, `/count must be integer`. */
+/** Formats a violation: `/summary is required`, `/count must be integer`. */
 export function describeViolation({ path, what }: Violation): string {
   // A key can be as long as the whole value.
   const pointer = writePointer(path.map((key) => (typeof key === "string" ? cut(key) : key)));

@@ -16,7 +16,7 @@ import {
   typesOf,
 } from "./value-rules.ts";
 
-/** Steps for each value in a default that is copied: it stays in memory. */
+/** The cost of copying a value of a default, which takes memory. */
 const stepsPerCopy = 40;
 
 function copyJson(value: unknown, budget: CheckBudget): unknown {
@@ -26,7 +26,7 @@ function copyJson(value: unknown, budget: CheckBudget): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyJson(member, budget)]));
 }
 
-/** Defaults of properties, or of items that have a schema each. */
+/** Defaults of properties, or of items with individual schemas. */
 function findDefaults(schemas: unknown): [string, unknown][] {
   if (typeof schemas !== "object" || schemas === null) return [];
   return Object.entries(schemas).flatMap(([key, schema]): [string, unknown][] =>
@@ -34,7 +34,7 @@ function findDefaults(schemas: unknown): [string, unknown][] {
   );
 }
 
-/** Fills in what is absent; a name that every object has, as `constructor`, is not. */
+/** Adds defaults for absent keys, except for inherited names such as `constructor`. */
 function defaultsRule(defaults: readonly (readonly [string, unknown])[]): Rule {
   return (value, run) => {
     if (run.isTentative) return true;
@@ -47,7 +47,7 @@ function defaultsRule(defaults: readonly (readonly [string, unknown])[]): Rule {
   };
 }
 
-/** The rules of a schema. What is wrong is said in their order. */
+/** Compiles a schema to rules. Violations are reported in their order. */
 export function makeRules(schema: Schema, context: SchemaContext): readonly RuleGroup[] {
   const objectDefaults = findDefaults(schema.properties);
   const arrayDefaults = Array.isArray(schema.items) ? findDefaults(schema.items) : [];

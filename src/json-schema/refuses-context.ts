@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { reservedParameter } from "./reserved-parameters.ts";
 
-/** Keywords that any further key of the object may break, unless their schema accepts every object. */
+/** Keywords that an additional key may violate, unless their schema accepts every object. */
 const ofFurtherKeys = ["additionalProperties", "unevaluatedProperties", "propertyNames"] as const;
 /** Keywords that count keys or compare the object as a whole. */
 const ofTheWhole = ["maxProperties", "minProperties", "const", "enum"] as const;
@@ -16,7 +16,7 @@ const annotations = new Set([
   ...["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"],
 ]);
 
-/** Whether a schema accepts every object, as far as a look at its keywords tells. */
+/** Whether a schema obviously accepts every object. */
 function acceptsObjects(schema: unknown): boolean {
   if (typeof schema === "boolean") return schema;
   if (!isRecord(schema)) return false;
@@ -25,7 +25,7 @@ function acceptsObjects(schema: unknown): boolean {
   );
 }
 
-/** What a reference leads to; `undefined` where finding that out takes more than a pointer into this schema. */
+/** The target of a reference that is a pointer into this schema; `undefined` for others. */
 function follow(reference: unknown, top: unknown): unknown {
   if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return undefined;
   try {
@@ -36,21 +36,21 @@ function follow(reference: unknown, top: unknown): unknown {
   }
 }
 
-/** Whether a schema's own keywords may judge an object differently once it has the key `_trailblazeContext`. */
+/** Whether the result of a schema's own keywords may depend on the key `_trailblazeContext`. */
 function dependsOnKey(schema: Readonly<Record<string, unknown>>): boolean {
   const has = (key: string) => Object.hasOwn(schema, key);
   if (ofTheWhole.some(has)) return true;
   if (ofFurtherKeys.some((key) => has(key) && !acceptsObjects(schema[key]))) return true;
   const { properties, patternProperties } = schema;
   if (isRecord(properties) && Object.hasOwn(properties, reservedParameter)) return true;
-  // Which patterns fit the key is not tried: a server's pattern may take very long.
+  // Patterns are not matched with the key, because a server's pattern may take very long.
   if (isRecord(patternProperties) && !Object.values(patternProperties).every(acceptsObjects)) return true;
   return dependent.some((key) => isRecord(schema[key]) && Object.hasOwn(schema[key], reservedParameter));
 }
 
 /**
- * Whether a tool with this input schema may refuse arguments because of the further key `_trailblazeContext`. In doubt
- * the answer is yes. The time it takes grows with the size of the schema alone.
+ * Whether a tool with this input schema may reject arguments because of the additional key `_trailblazeContext`. Returns
+ * true in case of doubt. Takes time proportional to the size of the schema.
  */
 export function mayRefuseContext(inputSchema: Readonly<Record<string, unknown>>): boolean {
   const seen = new Set<object>();
@@ -62,7 +62,7 @@ export function mayRefuseContext(inputSchema: Readonly<Record<string, unknown>>)
     if (seen.has(schema)) continue;
     seen.add(schema);
     if (dependsOnKey(schema)) return true;
-    // Inside, pointers would begin elsewhere.
+    // Pointers inside it have a different base.
     if (schema !== inputSchema && typeof schema.$id === "string") return true;
     if (Object.hasOwn(schema, "$dynamicRef") || Object.hasOwn(schema, "$recursiveRef")) return true;
     if (Object.hasOwn(schema, "$ref")) pending.push(follow(schema.$ref, inputSchema));
@@ -70,7 +70,7 @@ export function mayRefuseContext(inputSchema: Readonly<Record<string, unknown>>)
       if (Object.hasOwn(schema, key)) for (const inner of [schema[key]].flat()) pending.push(inner);
     }
     for (const key of dependent) {
-      // The values of the others are lists of names.
+      // Other values are arrays of names.
       const values = isRecord(schema[key]) ? Object.values(schema[key]) : [];
       for (const inner of values) if (!Array.isArray(inner)) pending.push(inner);
     }

@@ -1,13 +1,13 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 
-/** The key that the host writes into the arguments of every call in a session. */
+/** The key that the host adds to the arguments of every call in a session. */
 export const reservedParameter = "_trailblazeContext";
 
-/** Keywords whose schemas look at the arguments themselves, not at what is in them. */
+/** Keywords whose schemas apply to the arguments object itself. */
 const aboutArguments = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
 
-/** Where a schema names the reserved key; once a level, though it may name it as a property and as required. */
+/** Finds paths of the reserved key in a schema, one per level even if it is both a property and required. */
 export function* findReservedParameters(
   schema: Readonly<Record<string, unknown>>,
   path: Path = [],

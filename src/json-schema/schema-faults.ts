@@ -12,20 +12,20 @@ import {
 
 const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/** What keywords take that take more than one kind of value. */
+/** The allowed values of keywords that accept several types. */
 const choices: Readonly<Record<string, string>> = {
-  type: `must be one of ${types.join(", ")}, or a list of these`,
-  items: "must be a schema, or a list of schemas",
-  dependencies: "must hold schemas or lists of names",
+  type: `must be one of ${types.join(", ")}, or an array of these`,
+  items: "must be a schema or an array of schemas",
+  dependencies: "must contain schemas or arrays of names",
 };
 
 const words: Readonly<Record<string, string>> = {
   ...typeWords,
-  integer: "a whole number",
-  "object,boolean": "a schema: a map, or true or false",
+  integer: "an integer",
+  "object,boolean": "a schema: an object or a boolean",
 };
 
-/** A value as it is written; a list or an object by its type. */
+/** A scalar as written, or the type of an array or object. */
 function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(value, 40);
   return typeof value === "object" ? describeWritten(value) : String(value);
@@ -39,42 +39,42 @@ function describeError(
   const found = describeValue(value);
   switch (rule) {
     case "anyOf":
-      return `${choices[keyword] ?? "has none of the forms it may have"}, but is ${found}`;
+      return `${choices[keyword] ?? "must have one of the valid forms"}, but it is ${found}`;
     case "type":
-      return `must be ${words[String(params.type)] ?? params.type}, but is ${found}`;
+      return `must be ${words[String(params.type)] ?? params.type}, but it is ${found}`;
     case "uniqueItems":
-      return "holds the same twice";
+      return "contains a duplicate";
     case "minItems":
       return "is empty";
     case "minimum":
-      return `must be at least ${params.limit}, but is ${found}`;
+      return `must be at least ${params.limit}, but it is ${found}`;
     case "exclusiveMinimum":
-      return `must be more than ${params.limit}, but is ${found}`;
+      return `must be greater than ${params.limit}, but it is ${found}`;
     case "pattern":
-      return `does not have the form that it must have, but is ${found}`;
+      return `does not have the required form: it is ${found}`;
     default:
-      return message ?? "does not fit";
+      return message ?? "is not valid";
   }
 }
 
-/** Says what is wrong with the value of a keyword. */
+/** Describes the faults in the value of a keyword. */
 function* describeMisfit(
   { key, value, path }: SchemaSurvey["misfits"][number],
   draft: SchemaSurvey["draft"],
 ): Generator<SchemaFault> {
   const fits = findKeyword(draft, key)?.fits;
   if (fits === undefined || fits(value)) {
-    yield { what: "holds the same twice", path };
+    yield { what: "contains a duplicate", path };
     return;
   }
-  // What lies inside a choice is said once, by the choice.
+  // Errors inside a union are reported once, by the union itself.
   for (const error of (fits.errors ?? []).filter(({ schemaPath }) => !schemaPath.includes("/anyOf/"))) {
     const inside = readPointer(error.instancePath, value);
     yield { what: describeError(key, error, valueAt(value, inside)), path: [...path, ...inside] };
   }
 }
 
-/** Why a pattern is no regular expression with the flag `u`, which is how schemas are applied. Does not run it. */
+/** The reason why a pattern is not a valid regular expression with the flag `u`; `undefined` if it is. Does not run it. */
 function explainInvalidPattern(pattern: string): string | undefined {
   try {
     new RegExp(pattern, "u");
@@ -93,20 +93,20 @@ function* findOwnFaults({ misfits, patterns, draft }: SchemaSurvey): Generator<S
   }
 }
 
-/** What reading a schema as a whole gives. */
+/** The result of reading a whole schema. */
 export interface SchemaReading {
   faults: SchemaFault[];
   survey: SchemaSurvey | undefined;
-  /** Where its references lead; `undefined` where it has none. */
+  /** The resolved references; `undefined` if there are none. */
   references: FollowedReferences | undefined;
 }
 
-/** Reads a schema: its faults, and what it takes to apply it. Pure; no pattern is run. */
+/** Finds the faults of a schema and resolves its references. Pure; runs no patterns. */
 export function readSchema(schema: Schema): SchemaReading {
   const survey = surveySchema(schema);
   if (survey === undefined) {
-    const known = "must name JSON Schema 2020-12 or draft-07";
-    const fault = { what: `${known}, but is ${describeValue(schema.$schema)}`, path: ["$schema"] };
+    const known = "must be the URI of JSON Schema 2020-12 or draft-07";
+    const fault = { what: `${known}, but it is ${describeValue(schema.$schema)}`, path: ["$schema"] };
     return { faults: [fault], survey, references: undefined };
   }
   const faults = [...findOwnFaults(survey)];
@@ -118,9 +118,8 @@ export function readSchema(schema: Schema): SchemaReading {
 }
 
 /**
- * Everything that keeps a JSON Schema from being used: what its draft's meta-schema forbids, patterns that are no regular
- * expressions, references that lead out of the schema, nowhere, in a circle, or through too many schemas. Pure; no
- * pattern is run.
+ * Finds the faults of a JSON Schema: violations of its meta-schema, invalid patterns, and references that are external,
+ * unresolvable, cyclic, or chained too long. Pure; runs no patterns.
  */
 export function findSchemaFaults(schema: Schema): SchemaFault[] {
   return readSchema(schema).faults;

@@ -1,16 +1,16 @@
 import type { Schema, SchemaPath } from "./schema-survey.ts";
 
-/** A way from one schema to another that applies to the same value. */
+/** A step from one schema to another that applies to the same value. */
 export interface Edge {
   to: Schema;
-  /** Where the reference stands that leads there; without one the other schema stands inside the first. */
+  /** The path of the reference; `undefined` for a subschema. */
   referencePath?: SchemaPath;
 }
 
 export interface Chains {
-  /** References that close circles of schemas that apply each other to the same value. */
+  /** References that close cycles of schemas for the same value. */
   loops: SchemaPath[];
-  /** The most schemas that apply each other to one value, and the first reference on the way; where there are no loops. */
+  /** The longest chain of schemas for one value and its first reference, if there are no cycles. */
   longest: { length: number; path: SchemaPath | undefined };
 }
 
@@ -18,12 +18,12 @@ interface Frame {
   schema: Schema;
   next: number;
   via?: Edge;
-  /** Of the longest chain that begins with this schema, as far as it is known. */
+  /** The length of the longest known chain from this schema. */
   length: number;
   path: SchemaPath | undefined;
 }
 
-/** Follows schemas that apply each other to the same value; in a chain, aliases are not counted. Keeps no deep stack. */
+/** Finds chains of schemas for the same value, not counting aliases. Uses no recursion. */
 export function findChains(
   edges: ReadonlyMap<Schema, readonly Edge[]>,
   isAlias: (schema: Schema) => boolean,

@@ -3,25 +3,25 @@ import type { SchemaPattern } from "./schema-pattern.ts";
 import type { Resource } from "./schema-references.ts";
 import type { Draft, Schema } from "./schema-survey.ts";
 
-/** One thing that a schema asks of a value. Gives whether the value has it, and notes what it has looked at. */
+/** One constraint on a value. Returns whether the value satisfies it, and records the evaluated properties and items. */
 export type Rule = (value: unknown, run: CheckRun, evaluated: Evaluated | undefined) => boolean;
 
 /** Rules for values of one type, or of all. */
 export interface RuleGroup {
   takes: ((value: unknown) => boolean) | undefined;
-  /** What is wrong with a value that is not taken, where the schema allows no other type. */
+  /** The violation for other types, if the schema allows only this one. */
   wrongType: string | undefined;
   rules: readonly Rule[];
 }
 
-/** Where a reference leads. */
+/** The target of a reference. */
 export interface Target {
   node: SchemaNode;
-  /** For a dynamic reference: the node that it means in a resource through which the check came. */
+  /** For a dynamic reference: finds its target in a resource of the dynamic scope. */
   findIn: ((resource: Resource) => SchemaNode | undefined) | undefined;
 }
 
-/** What making rules of a schema needs of the whole. */
+/** The context for compiling a schema to rules. */
 export interface SchemaContext {
   draft: Draft;
   nodeOf(schema: unknown): SchemaNode;
@@ -29,7 +29,7 @@ export interface SchemaContext {
   targetOf(schema: Schema, keyword: string): Target;
 }
 
-/** Keywords that can refuse a value by themselves, or make others do so. */
+/** Keywords that can reject a value, directly or through other schemas. */
 const ruleKeywords: ReadonlySet<string> = new Set([
   ...["type", "const", "enum", "$ref", "$dynamicRef", "$recursiveRef"],
   ...["not", "anyOf", "oneOf", "allOf", "if"],
@@ -41,12 +41,12 @@ const ruleKeywords: ReadonlySet<string> = new Set([
   ...["unevaluatedProperties", "unevaluatedItems"],
 ]);
 
-/** A schema. Its rules are made when a value first meets it, so that no schema costs more than what is used of it. */
+/** A schema. Its rules are compiled at the first check, so that unused schemas cost nothing. */
 export class SchemaNode {
   readonly schema: Schema | boolean;
-  /** Whether no value can break it. */
+  /** Whether every value is valid. */
   readonly takesAll: boolean;
-  /** Where dynamic references are: what they are looked for in behind this node. */
+  /** The resource that this node adds to the dynamic scope, if there are dynamic references. */
   readonly #resource: Resource | undefined;
   readonly #makeRules: () => readonly RuleGroup[];
   readonly #collects: boolean;
@@ -65,14 +65,14 @@ export class SchemaNode {
     this.#makeRules = makeRules;
   }
 
-  /** Applies its rules to a value: up to the first that it breaks, unless all are wanted. */
-  // One frame of the stack: schemas inside each other and values inside each other add up.
+  /** Applies the rules to a value. Stops at the first violation unless the mode is `all`. */
+  // One stack frame per schema and value, because nesting of both adds up.
   check(value: unknown, run: CheckRun, evaluated: Evaluated | undefined): boolean {
     this.#groups ??= this.#makeRules();
     const { scope } = run;
     if (this.#resource !== undefined && this.#resource !== scope?.resource)
       run.scope = { resource: this.#resource, outer: scope };
-    // It sees what it has looked at itself, and not what the schemas around it have.
+    // `unevaluated…` considers only this schema and its subschemas, not the enclosing ones.
     const own = this.#collects ? new Evaluated() : evaluated;
     let isValid = true;
     run.budget.spend(1 + this.#groups.length);

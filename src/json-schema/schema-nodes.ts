@@ -1,12 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
 import { type Draft, findKeyword, type Schema, type SchemaPath } from "./schema-survey.ts";
 
-/** A schema, or a schema inside one, and how one gets there. */
+/** A schema with its path. */
 export interface SchemaNode {
   schema: Schema;
-  /** The schema around this one; `undefined` for the top. */
+  /** The enclosing schema; `undefined` for the top. */
   parent: SchemaNode | undefined;
-  /** From the parent's schema. */
+  /** The path from the parent. */
   steps: SchemaPath;
 }
 
@@ -25,7 +25,7 @@ function* findChildren(parent: SchemaNode, draft: Draft): Generator<SchemaNode> 
   }
 }
 
-/** A schema and those in it, from the top downwards, each once; without those in `seen`, to which they are added. */
+/** A schema and its subschemas, top down, each once. Skips those in `seen`, and adds the others to it. */
 export function listSchemas(top: SchemaNode, draft: Draft, seen: Set<Schema>): SchemaNode[] {
   const nodes = [top];
   seen.add(top.schema);
@@ -39,7 +39,7 @@ export function listSchemas(top: SchemaNode, draft: Draft, seen: Set<Schema>): S
   return nodes;
 }
 
-/** Where a node is, from the top. */
+/** The path of a node from the top. */
 export function pathOf(node: SchemaNode): SchemaPath {
   const parts: SchemaPath[] = [];
   for (let at: SchemaNode | undefined = node; at !== undefined; at = at.parent) parts.push(at.steps);

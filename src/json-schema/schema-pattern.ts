@@ -9,16 +9,16 @@ export interface SchemaPattern {
   test(text: string): boolean;
 }
 
-/** Steps of the language's engine for one string, or for each character of it, that are fewer than starting another takes. */
+/** Limits on the worst-case steps, per string or character, for which JavaScript's engine is used directly. */
 const fewSteps = 20_000;
 const fewStepsPerCharacter = 64;
 
 const mostKept = 256;
 
-/** Halves of surrogate pairs: the linear engine has its own mind about what they are next to. */
+/** Halves of surrogate pairs, which the linear engine treats differently. */
 const halves = /\p{Cs}|\\u\{?0*[dD][89a-fA-F]/u;
 
-/** `undefined` for what only backtracking can do: looking around, back references, very large counts. */
+/** `undefined` for patterns that need backtracking: lookarounds, backreferences, very large counts. */
 function compileLinear(pattern: string): LinearPattern | undefined {
   if (halves.test(pattern)) return undefined;
   try {
@@ -29,15 +29,15 @@ function compileLinear(pattern: string): LinearPattern | undefined {
 }
 
 /**
- * A pattern of a schema, with the meaning of the flag `u`, in bounded time. The language's engine looks through strings
- * for which even the worst case is short; longer ones go to an engine that does not backtrack, or, where it lacks what
- * the pattern needs, are refused by a `CheckLimit`. Throws for a pattern that can backtrack exponentially.
+ * Compiles a pattern of a schema with the flag `u`, for matching in limited time. JavaScript's engine matches strings
+ * whose worst case is fast. Longer strings go to an engine without backtracking; if it does not support the pattern, `test`
+ * throws `CheckLimit`. Throws for a pattern that can backtrack exponentially.
  */
 export function createSchemaPattern(pattern: string, budget: CheckBudget): SchemaPattern {
-  if (isExponential(pattern)) throw new Error("a pattern in it can backtrack exponentially");
+  if (isExponential(pattern)) throw new Error("it contains a pattern that can backtrack exponentially");
   const native = new RegExp(pattern, "u");
   const costOf = createBacktrackingCost(pattern);
-  // Of short strings, by their length.
+  // Costs of short strings by length.
   const costs: (number | undefined)[] = [];
   const worstOf = (length: number): number => {
     if (length >= mostKept) return costOf(length);
@@ -55,7 +55,7 @@ export function createSchemaPattern(pattern: string, budget: CheckBudget): Schem
     }
     if (linear !== undefined) return findPattern(linear, text, budget);
     if (budget.takeNative(worst)) return native.test(text);
-    throw new CheckLimit(`a text is too long to be matched with the pattern ${quote(pattern)}`);
+    throw new CheckLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
   };
 
   return {

@@ -14,25 +14,24 @@ import {
   surveyInDraft,
 } from "./schema-survey.ts";
 
-/** A schema with an address of its own, and the anchors in it. */
+/** A schema with its own address, and its anchors. */
 export interface Resource {
   top: SchemaNode;
   /** Absolute, without fragment. */
   address: string;
   anchors: Map<string, Schema>;
-  /** The anchors that a dynamic reference looks for in the schemas it came through, by name. */
+  /** The dynamic anchors by name. */
   dynamicAnchors: Map<string, Schema>;
 }
 
-/** In which resource each schema is, and where its references lead, by keyword. */
+/** The resource of each schema, and the targets of its references by keyword. */
 export interface ResolvedReferences {
   resources: ReadonlyMap<Schema, Resource>;
   targets: ReadonlyMap<Schema, ReadonlyMap<string, Schema | boolean>>;
 }
 
 /**
- * Schemas that apply each other to the same value, one inside or behind the other, without those that only refer to
- * another. Checking keeps a stack of them.
+ * Limit on chains of schemas for the same value, not counting aliases. Checking needs a stack frame for each.
  */
 const longestChain = 1000;
 
@@ -50,27 +49,27 @@ const silentKeywords: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Whether a schema says nothing but that another one applies. */
+/** Whether a schema only refers to another one. */
 export const isAlias = (schema: Schema): boolean =>
   typeof schema.$ref === "string" && Object.keys(schema).every((key) => silentKeywords.has(key));
 
-/** Stands for wherever the schema is: addresses relative to it are never looked up, only compared. */
+/** A placeholder for the schema's location. Addresses are only compared, never fetched. */
 const nowhere = "schema://top/";
 
-/** Keywords whose schemas look at the same value as the schema around them. */
+/** Keywords whose schemas apply to the same value as the enclosing schema. */
 const inPlaceKeywords: ReadonlySet<unknown> = new Set([
   ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"],
 ]);
 
-/** Characters of addresses, with those that they are relative to, that are read for one schema. */
+/** Limit on the total characters of addresses and their bases in one schema. */
 const mostCharacters = 100_000_000;
 
-/** What is left of them. */
+/** The remaining characters. */
 interface AddressBudget {
   characters: number;
 }
 
-/** An absolute address without its fragment; `undefined` where it cannot be one. */
+/** Resolves an address without its fragment; `undefined` if it is not valid or the budget is spent. */
 function resolveAddress(address: string, base: string, budget: AddressBudget): string | undefined {
   budget.characters -= address.length + base.length;
   if (budget.characters < 0) return undefined;
@@ -79,12 +78,12 @@ function resolveAddress(address: string, base: string, budget: AddressBudget): s
   return href.slice(0, href.length - hash.length).replace(/#$/, "");
 }
 
-/** Finds to which resource each schema belongs, by `$id`, and adds it there. */
+/** Adds a schema to its resource, according to `$id`. */
 function addToResource(node: SchemaNode, resources: Map<Schema, Resource>, budget: AddressBudget): void {
   const { $id, $anchor, $dynamicAnchor } = node.schema;
   const outer = node.parent === undefined ? undefined : resources.get(node.parent.schema);
   const base = outer?.address ?? nowhere;
-  // In draft-07 an `$id` that is only a fragment is an anchor.
+  // In draft-07, an `$id` that is only a fragment is an anchor.
   const opens = typeof $id === "string" && !$id.startsWith("#");
   const resource =
     outer === undefined || opens
@@ -101,7 +100,7 @@ function addToResource(node: SchemaNode, resources: Map<Schema, Resource>, budge
   if (typeof $dynamicAnchor === "string") resource.dynamicAnchors.set($dynamicAnchor, node.schema);
 }
 
-/** What a reference leads to, and where that is from the top of its resource; or why it leads to no schema. */
+/** Resolves a reference: returns the target with its resource and path, or a fault. */
 function resolveReference(
   reference: string,
   from: Resource,
@@ -111,7 +110,8 @@ function resolveReference(
   const resource = reference.startsWith("#")
     ? from
     : byAddress.get(resolveAddress(reference, from.address, budget) ?? "");
-  if (resource === undefined) return { fault: "leads out of the schema, and nothing is fetched" };
+  if (resource === undefined)
+    return { fault: "points outside the schema; remote references are not supported" };
   let fragment: string;
   try {
     fragment = reference.includes("#") ? decodeURIComponent(reference.slice(reference.indexOf("#") + 1)) : "";
@@ -122,24 +122,24 @@ function resolveReference(
   const path = isPointer ? readPointer(fragment, resource.top.schema) : [];
   const value = isPointer ? valueAt(resource.top.schema, path) : resource.anchors.get(fragment);
   const isSchema = isRecord(value) || typeof value === "boolean";
-  return isSchema ? { value, path, resource } : { fault: "leads to no schema" };
+  return isSchema ? { value, path, resource } : { fault: "does not point to a schema" };
 }
 
-/** What following the references of a schema finds. */
+/** The result of following the references of a schema. */
 export interface FollowedReferences extends ResolvedReferences {
-  /** Of schemas that references lead to and that no keyword holds. */
+  /** Surveys of referenced schemas outside all known keywords. */
   elsewhere: SchemaSurvey[];
-  /** References that leave the schema, lead to none, close a circle on the same value, or make too long a chain. */
+  /** References that are external, unresolvable, cyclic for one value, or chained too long. */
   faults: SchemaFault[];
 }
 
-/** References that close a circle, or else begin too long a chain, of schemas for the same value. */
+/** Finds references that close a cycle, or start a chain that is too long, of schemas for the same value. */
 function findChainFaults(edges: ReadonlyMap<Schema, readonly Edge[]>): SchemaFault[] {
   const { loops, longest } = findChains(edges, isAlias);
-  const endless = "leads back to itself, so that checking a value would never end";
+  const endless = "refers back to itself, so checking a value would never end";
   if (loops.length > 0) return loops.map((path) => ({ what: endless, path }));
   if (longest.length <= longestChain) return [];
-  const what = `begins a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
+  const what = `starts a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
   return [{ what, path: longest.path ?? [] }];
 }
 
@@ -175,7 +175,7 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
       targets.set(schema, known.set(key, target.value as Schema | boolean));
       if (!isRecord(target.value)) continue;
       if (!seen.has(target.value)) {
-        // It lies where no keyword looks for schemas, as in a keyword of somebody's own.
+        // The target is outside all known keywords, for example in a custom keyword.
         const top = { schema: target.value, parent: target.resource.top, steps: target.path };
         elsewhere.push(surveyInDraft(target.value, draft, pathOf(top)));
         for (const found of listSchemas(top, draft, seen)) {
@@ -190,8 +190,8 @@ export function followReferences(whole: Schema, draft: Draft): FollowedReference
   faults.push(...findChainFaults(edges));
   if (budget.characters < 0) {
     const limit = mostCharacters.toLocaleString("en-US");
-    // What it says of single references may be wrong then.
-    const what = `has too many long addresses in $id and $ref; the limit is ${limit} characters together`;
+    // The faults of single references may be wrong in this case.
+    const what = `has too many long addresses in $id and $ref; the limit is ${limit} characters in total`;
     return { elsewhere, faults: [{ what, path: [] }], resources, targets };
   }
   return { elsewhere, faults, resources, targets };

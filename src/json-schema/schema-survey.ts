@@ -3,7 +3,7 @@ import { type Keyword, keywords } from "../extension-schema/generated/schema-key
 import type { Path } from "../problems/index.ts";
 import { writeCanonical } from "./unique-items.ts";
 
-/** The drafts of JSON Schema that packs may write. */
+/** The supported drafts of JSON Schema. */
 export type Draft = keyof typeof keywords;
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -11,20 +11,20 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** Keys from the top of a schema. */
 export type SchemaPath = Path;
 
-/** What is wrong with a JSON Schema, as the end of a sentence, and where from its top. */
+/** A fault in a JSON Schema, with its path from the top. `what` continues after the path. */
 export interface SchemaFault {
   what: string;
   path: SchemaPath;
 }
 
-/** What one pass over a schema and all schemas in it finds. */
+/** The result of one pass over a schema and its subschemas. */
 export interface SchemaSurvey {
   draft: Draft;
-  /** Keywords with a value that the draft's meta-schema does not allow; `path` leads to the value. */
+  /** Keywords with a value that the meta-schema rejects, with the path of the value. */
   misfits: { key: string; value: unknown; path: SchemaPath }[];
-  /** Regular expressions, and where they are; of one that is a key of `patternProperties`, where its value is. */
+  /** Regular expressions with their paths; for keys of `patternProperties`, the path of the value. */
   patterns: { pattern: string; path: SchemaPath }[];
-  /** Whether there are references. */
+  /** Whether the schema contains references. */
   refers: boolean;
 }
 
@@ -33,16 +33,16 @@ const keywordsByDraft: Readonly<Record<Draft, ReadonlyMap<string, Keyword>>> = {
   draft07: new Map(Object.entries(keywords.draft07)),
 };
 
-/** What `$schema` says of each. */
+/** The value of `$schema` for each draft. */
 export const draftUris: Readonly<Record<Draft, string>> = {
   draft2020: "https://json-schema.org/draft/2020-12/schema",
   draft07: "http://json-schema.org/draft-07/schema",
 };
 
-/** Keywords that put another schema in the place where they stand. */
+/** Keywords that refer to another schema. */
 export const referenceKeywords: readonly string[] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/** The draft a schema is written in, 2020-12 where it does not say; `undefined` for one that we do not read. */
+/** The draft of a schema, 2020-12 by default; `undefined` for unsupported ones. */
 function findDraft({ $schema }: Schema): Draft | undefined {
   if ($schema === undefined) return "draft2020";
   if (typeof $schema !== "string") return undefined;
@@ -58,7 +58,7 @@ function hasTwice(list: unknown): boolean {
   return Array.isArray(list) && new Set(list.map(writeCanonical)).size < list.length;
 }
 
-// A pack can have thousands of schemas with nothing wrong in them, so this makes as few objects as it can.
+// A pack can have thousands of valid schemas, so this avoids allocations.
 function visit(schema: Schema, path: (string | number)[], survey: SchemaSurvey): void {
   const rules = keywordsByDraft[survey.draft];
   for (const key of Object.keys(schema)) {
@@ -101,8 +101,8 @@ function visitHeld(
 }
 
 /**
- * Looks over a schema of a known draft. It must not contain itself, and nest no deeper than what is read may nest.
- * Runs no pattern and follows no reference.
+ * Surveys a schema of a known draft, which must be acyclic and within the parser's limit on depth. Runs no patterns and
+ * follows no references.
  */
 export function surveyInDraft(schema: Schema, draft: Draft, path: SchemaPath = []): SchemaSurvey {
   const survey: SchemaSurvey = { draft, misfits: [], patterns: [], refers: false };
@@ -112,7 +112,7 @@ export function surveyInDraft(schema: Schema, draft: Draft, path: SchemaPath = [
 
 const surveys = new WeakMap<Schema, SchemaSurvey>();
 
-/** `surveyInDraft` for a whole schema, once for each; `undefined` where it is in a draft that we do not read. */
+/** Surveys a whole schema, once per object; `undefined` if its draft is not supported. */
 export function surveySchema(schema: Schema): SchemaSurvey | undefined {
   const known = surveys.get(schema);
   if (known !== undefined) return known;

@@ -10,30 +10,30 @@ import { type Draft, draftUris } from "./schema-survey.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What checking a value against a schema says. */
+/** The result of checking a value against a schema. */
 export type SchemaCheck =
-  /** A copy of the value, with defaults filled in. */
+  /** A copy of the value with defaults. */
   | { ok: true; value: Record<string, unknown> }
   | {
       ok: false;
-      /** Every violation (of many the first ones), with its JSON pointer, on one line. */
+      /** The first violations with JSON pointers, on one line. */
       message: string;
-      /** Names of required properties that the value itself lacks. */
+      /** Missing required properties of the value itself. */
       missing: readonly string[];
-      /** Set where it is the schema that is at fault: the value was not looked at. */
+      /** Set if the schema is not valid, so the value was not checked. */
       schemaFault?: string;
-      /** Set where the check did not come to its end: the limit that it reached, as a clause. */
+      /** Set if the check was stopped: the exceeded limit, which continues a message after a colon. */
       stopped?: string;
     };
 
 export interface SchemaValidator {
   /**
-   * Checks an object against a JSON Schema (2020-12, or draft-07 where `$schema` names it or an older one). Never
-   * changes the object, never fetches, and never throws: a schema that cannot be used is said in the result. No schema
-   * and `{}` take any object. The work is bounded, and ends early once `isOverdue` says so.
+   * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft). Does not change
+   * the object, fetch, or throw: the result reports an invalid schema. `undefined` and `{}` accept any object. The check
+   * is limited, and stops once `isOverdue` returns true.
    */
   check(schema: Schema | undefined, value: unknown, isOverdue?: () => boolean): SchemaCheck;
-  /** The same for a value that only the caller holds: defaults are filled into it. */
+  /** The same, but adds defaults to the value, which the caller must own. */
   checkOwned(
     schema: Schema | undefined,
     value: Record<string, unknown>,
@@ -44,10 +44,10 @@ export interface SchemaValidator {
 type Compiled = SchemaNode | { fault: string };
 
 const mostViolations = 10;
-/** Values, and characters in strings by the hundred, in what is looked through for all violations. */
+/** Limit on the size of a value whose violations are all listed: values plus hundreds of characters. */
 const mostNodes = 2000;
 
-/** Whether a value is small enough for all its violations to be listed. Stops walking once it is not. */
+/** Whether a value is small enough to list all violations. Stops at the limit. */
 function isSmall(value: unknown): boolean {
   const pending = [value];
   let nodes = 0;
@@ -62,7 +62,7 @@ function isSmall(value: unknown): boolean {
   return true;
 }
 
-/** Drafts 4 and 6 are read as 7, and 2019-09 as 2020-12: what they share is nearly all that tools write. */
+/** Reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
 function findDraft({ $schema }: Schema): Draft | undefined {
   if ($schema === undefined) return "draft2020";
   if (typeof $schema !== "string") return undefined;
@@ -72,7 +72,7 @@ function findDraft({ $schema }: Schema): Draft | undefined {
     : undefined;
 }
 
-/** What the violations say, each once. */
+/** Joins the messages of violations without duplicates. */
 function describeViolations(violations: readonly Violation[]): string {
   const texts = [...new Set(violations.map(describeViolation))];
   const rest = texts.length - mostViolations;
@@ -95,7 +95,7 @@ function cloneData(value: Record<string, unknown>): Record<string, unknown> | un
 
 function compile(written: Schema, budget: CheckBudget): Compiled {
   const draft = findDraft(written);
-  if (draft === undefined) return { fault: "/$schema must name JSON Schema 2020-12 or draft-07" };
+  if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
   try {
     const schema = { ...written, $schema: draftUris[draft] };
     const { faults, ...reading } = readSchema(schema);
@@ -103,17 +103,17 @@ function compile(written: Schema, budget: CheckBudget): Compiled {
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
     return compileSchema(schema, draft, reading, budget);
   } catch (error) {
-    return { fault: error instanceof RangeError ? "it nests too deep" : (error as Error).message };
+    return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }
 }
 
-/** Everything that a value breaks, as far as the budget goes. */
+/** Finds violations within the budget. */
 function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readonly Violation[] {
   run.mode = isSmall(value) ? "all" : "first";
   try {
     node.check(value, run, undefined);
   } catch (error) {
-    // What was found before says enough.
+    // Earlier violations are enough.
     if (!(error instanceof EnoughViolations || run.violations.length > 0)) throw error;
   }
   return run.violations;
@@ -121,7 +121,7 @@ function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readon
 
 /** Compiles each schema object once. */
 export function createSchemaValidator(): SchemaValidator {
-  // One for all schemas, since a check runs without a pause.
+  // One budget for all schemas, because checks are synchronous.
   const budget = new CheckBudget();
   const compiled = new WeakMap<Schema, Compiled>();
 
@@ -135,7 +135,7 @@ export function createSchemaValidator(): SchemaValidator {
       if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
       const node = compiled.get(schema) ?? compile(schema, budget);
       compiled.set(schema, node);
-      if ("fault" in node) return { ...fail("the schema cannot be used"), schemaFault: node.fault };
+      if ("fault" in node) return { ...fail("the schema is not valid"), schemaFault: node.fault };
       try {
         budget.start(copy, isOverdue);
         const run = new CheckRun(budget);
@@ -145,7 +145,8 @@ export function createSchemaValidator(): SchemaValidator {
         const missing = violations.filter(({ path, isMissing }) => isMissing && path.length === 1);
         return fail(describeViolations(violations), [...new Set(missing.map(({ path }) => String(path[0])))]);
       } catch (error) {
-        const stopped = error instanceof CheckLimit ? error.message : "the values and schemas nest too deep";
+        const stopped =
+          error instanceof CheckLimit ? error.message : "the values and schemas are nested too deeply";
         return { ...fail(`the check was stopped: ${stopped}`), stopped };
       } finally {
         budget.start();

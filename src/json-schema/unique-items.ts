@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { CheckBudget } from "./check-budget.ts";
 
-/** The same string for what is equal as JSON, and only for that. */
+/** A canonical string: equal exactly for equal JSON values. */
 export function writeCanonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(writeCanonical).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? "";
@@ -12,14 +12,13 @@ export function writeCanonical(value: unknown): string {
 }
 
 /**
- * Positions of two items that are equal as JSON; `undefined` where there are none. Takes time that grows with the items
- * and not with their square.
+ * The indexes of two equal items; `undefined` if there are none. Takes linear time.
  */
 export function findDuplicate(items: readonly unknown[], budget: CheckBudget): [number, number] | undefined {
   if (items.length < 2) return undefined;
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
-    // Nothing else begins with a quotation mark.
+    // Canonical strings of other values do not start with a quotation mark.
     const text = typeof item === "string" ? `"${item}` : writeCanonical(item);
     budget.spend(10 + (text.length >>> 3));
     const before = seen.get(text);

@@ -18,7 +18,7 @@ const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: isString,
 };
 
-/** The types that a schema allows; none for all. `nullable` is OpenAPI's way to add one. */
+/** The types that a schema allows; empty for all. Supports OpenAPI's `nullable`. */
 export function typesOf({ type, nullable }: Schema): readonly string[] {
   const types: string[] = Array.isArray(type) ? type : typeof type === "string" ? [type] : [];
   return nullable === true && types.length > 0 && !types.includes("null") ? [...types, "null"] : types;
@@ -54,7 +54,7 @@ function isEqual(a: unknown, b: unknown, budget: CheckBudget): boolean {
   );
 }
 
-/** A sentence that is made when it is first wanted, since most never are. */
+/** Creates a message on first use, because most are never used. */
 function lazily(write: () => string): () => string {
   let text: string | undefined;
   return () => {
@@ -63,7 +63,7 @@ function lazily(write: () => string): () => string {
   };
 }
 
-/** For a comparison of a string with others, which reads it once. */
+/** The cost of comparing a string with others. */
 const spendText = (value: unknown, budget: CheckBudget) => {
   if (typeof value === "string") budget.spend(value.length >>> 6);
 };
@@ -123,7 +123,7 @@ export function numberRules(schema: Schema): Rule[] {
   return rules;
 }
 
-/** Compares a string's length, in characters, with a limit. Looks through the string only where its size leaves it open. */
+/** The length of a string in characters, which is exact only near the limit. Counts surrogate pairs only if necessary. */
 function lengthOf(text: string, limit: number, budget: CheckBudget): number {
   if (text.length <= limit || text.length >= 2 * limit + 2) return text.length;
   budget.spend(text.length >>> 3);
@@ -151,7 +151,7 @@ export function stringRules({ maxLength, minLength, pattern }: Schema, context: 
     const what = `must NOT have fewer than ${minLength} characters`;
     rules.push((value, run) => {
       const text = value as string;
-      // One too short by its size is too short by its characters, too.
+      // The number of characters is at most the number of UTF-16 code units.
       return (
         (text.length >= minLength && lengthOf(text, minLength - 1, run.budget) >= minLength) || run.fail(what)
       );

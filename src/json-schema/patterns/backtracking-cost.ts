@@ -1,6 +1,6 @@
 import { type PatternPart, parsePattern } from "./parse-pattern.ts";
 
-/** Ways through a part: `factor` whatever the string, times those to put `ends` ends of repetitions into it. */
+/** The number of paths through a part: `factor`, times the ways to place `ends` ends of repetitions in the string. */
 interface Ways {
   ends: number;
   factor: number;
@@ -17,7 +17,7 @@ function waysThrough(part: PatternPart): Ways {
     case "sequence": {
       const all = part.parts.map((one) => ({ ...waysThrough(one), isAside: one.type === "aside" }));
       return {
-        // Nothing goes back into what looks around: one after the other they take as long as the longest does.
+        // Lookarounds are not backtracked into, so only the most expensive one counts.
         ends: sumOf(endsOf(all, false)) + Math.max(0, ...endsOf(all, true)),
         factor: all.reduce((product, { factor }) => product * factor, 1),
       };
@@ -31,7 +31,7 @@ function waysThrough(part: PatternPart): Ways {
     }
     case "repeat": {
       const { ends, factor } = waysThrough(part.part);
-      // Without end the turns cannot be told apart by ways of their own, or the pattern were exponential.
+      // The iterations of an unbounded repetition are unambiguous, because the pattern is not exponential.
       if (part.max === Infinity) return { ends: ends + 1, factor: factor ** Math.max(1, part.min) };
       return { ends: ends * part.max + (part.max > part.min ? 1 : 0), factor: factor ** part.max };
     }
@@ -41,17 +41,17 @@ function waysThrough(part: PatternPart): Ways {
 }
 
 /**
- * An upper bound, roughly, of the steps that a backtracking search for a pattern takes at worst in a string of a length.
- * For patterns of which `isExponential` is false.
+ * An approximate upper bound of the steps of a backtracking search, by the length of the string. For patterns for which
+ * `isExponential` is false.
  */
 export function createBacktrackingCost(pattern: string): (length: number) => number {
   const { ends, factor } = waysThrough(parsePattern(pattern));
-  // The search begins at each place of the string, unless the pattern says where.
+  // The search starts at every position, unless the pattern is anchored.
   const isAnchored = pattern.startsWith("^") && !pattern.includes("|");
   const backReferences = pattern.match(/\\[1-9k]/g)?.length ?? 0;
   const all = ends + backReferences + (isAnchored ? 0 : 1);
   return (length) => {
-    // `length + all` over `all`: so many ways there are to put the ends, in their order, between the characters.
+    // The binomial coefficient `length + all` over `all`: the ways to place the ordered ends between the characters.
     const [few, many] = length < all ? [length, all] : [all, length];
     let ways = factor;
     for (let turn = 1; turn <= few && ways < Infinity; turn++) ways *= (many + turn) / turn;

@@ -1,12 +1,12 @@
-// A regular expression takes exponential time where, somewhere in a repetition, one string leads back to the same place in
-// two ways: each further copy of the string doubles the ways that are tried before the whole is found not to match.
+// A regular expression takes exponential time if, inside a repetition, one string leads back to the same position in two
+// ways: each further copy of the string doubles the number of paths to try before the match fails.
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 import { createAutomaton, type PatternAutomaton } from "./pattern-automaton.ts";
 
-/** Steps after which a pattern is held to be unsafe: so many places that can stand for each other are never unambiguous. */
+/** Limit on steps, after which a pattern counts as unsafe: with this many overlapping positions it is ambiguous. */
 const maximumSteps = 200_000;
 
-/** The parts of a pattern that are matched by themselves: the whole, and what looks around. */
+/** The parts of a pattern that are matched independently: the whole pattern and lookarounds. */
 function listWholes(part: PatternPart): PatternPart[] {
   const wholes = [part];
   const pending: PatternPart[] = [part];
@@ -21,7 +21,7 @@ function listWholes(part: PatternPart): PatternPart[] {
   return wholes;
 }
 
-/** Strings of one character that tell the characters of a pattern from each other. */
+/** Characters that distinguish the classes of a pattern. */
 function sampleCharacters(pattern: string): string[] {
   const codePoints = new Set<number>();
   for (let codePoint = 0; codePoint < 0x100; codePoint++) codePoints.add(codePoint);
@@ -34,13 +34,13 @@ function sampleCharacters(pattern: string): string[] {
   return [...codePoints].filter((codePoint) => codePoint < 0x110000).map((one) => String.fromCodePoint(one));
 }
 
-/** Says whether two positions can take the same character. */
+/** Returns a function that tells whether two positions can match the same character. */
 function createOverlaps({ sources }: PatternAutomaton, pattern: string): (a: number, b: number) => boolean {
   const samples = sampleCharacters(pattern);
-  // The samples that each source takes, as bits.
+  // The samples that each source matches, as bits.
   const takenBy = new Map<string, bigint>();
   for (const source of new Set(sources)) {
-    // One character against one class: this takes no time.
+    // Matching one character with one class is fast.
     const expression = new RegExp(`^${source}$`, "su");
     const bits = samples.map((character) => (expression.test(character) ? "1" : "0"));
     takenBy.set(source, BigInt(`0b${bits.join("")}`));
@@ -55,7 +55,7 @@ function reach(starts: Iterable<number>, next: (from: number) => Iterable<number
   return reached;
 }
 
-/** The groups of positions that repetitions lead through again and again. */
+/** The groups of positions that repetitions visit (strongly connected components). */
 function findRepeatedGroups({ follow }: PatternAutomaton): Set<number>[] {
   const before: number[][] = follow.map(() => []);
   for (const [from, ways] of follow.entries()) for (const to of ways.keys()) before[to]?.push(from);
@@ -71,7 +71,7 @@ function findRepeatedGroups({ follow }: PatternAutomaton): Set<number>[] {
   return groups;
 }
 
-/** Whether one string leads in two ways from a position of the group back to it. */
+/** Whether one string leads from a position of the group back to it in two ways. */
 function isAmbiguous(
   { follow }: PatternAutomaton,
   group: ReadonlySet<number>,
@@ -86,7 +86,7 @@ function isAmbiguous(
       ways.map(([to]) => to),
     );
   }
-  // Two walks at once over the same string, as pairs of positions; they part where the two differ.
+  // Two simultaneous walks over the same string, as pairs of positions, which diverge where the two differ.
   const size = follow.length;
   const came = new Map<number, number[]>();
   let steps = 0;
@@ -110,12 +110,11 @@ function isAmbiguous(
 }
 
 /**
- * Whether a regular expression with the flag `u` can take time that grows exponentially with a string that it does not
- * match; false for a string that is no regular expression. It is not run, and the answer takes bounded time: what is too large to be looked at
- * counts as unsafe.
+ * Whether a regular expression with the flag `u` can take time that is exponential in the length of a string. False for
+ * invalid expressions. Takes limited time and does not run the expression; one that is too large counts as unsafe.
  */
 export function isExponential(pattern: string): boolean {
-  // Without a repeated group there is nothing that could be repeated in two ways.
+  // Only repeated groups can be ambiguous.
   if (!/\)[*+{]/.test(pattern)) return false;
   try {
     new RegExp(pattern, "u");

@@ -1,6 +1,6 @@
-// Regular expressions without backtracking: all ways through a pattern are followed at once, so that the time grows with
-// the length of the string times that of the pattern, whatever the two are. The syntax is JavaScript's with the flag `u`,
-// less what cannot be matched like that (looking around, back references), plus RE2's leading `(?ims)`.
+// Regular expressions without backtracking: follows all paths through a pattern at once, so that the time is proportional
+// to the length of the string times that of the pattern. The syntax is JavaScript's with the flag `u`, without lookarounds
+// and backreferences, plus RE2's leading `(?ims)`.
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 
 type Step =
@@ -14,7 +14,7 @@ export interface LinearPattern {
   steps: readonly Step[];
 }
 
-/** Bounds the time of a search: counts its steps and throws when there are too many. */
+/** Limits a search: `spend` throws if it takes too many steps. */
 export interface StepBudget {
   spend(steps: number): void;
 }
@@ -27,8 +27,9 @@ const isWordCharacter = (text: string | undefined) => text !== undefined && /^\w
 const isLineEnd = (text: string | undefined) => text === "\n";
 
 function createAssertion(source: string, isMultiline: boolean): Step {
-  if (source.startsWith("(")) throw new PatternError("the pattern looks around, which is not supported");
-  if (/^\\[^bB]/.test(source)) throw new PatternError("the pattern refers back, which is not supported");
+  if (source.startsWith("(")) throw new PatternError("the pattern has a lookaround, which is not supported");
+  if (/^\\[^bB]/.test(source))
+    throw new PatternError("the pattern has a backreference, which is not supported");
   const holds: Extract<Step, { type: "assertion" }>["holds"] =
     source === "^"
       ? (before) => before === undefined || (isMultiline && isLineEnd(before))
@@ -38,7 +39,7 @@ function createAssertion(source: string, isMultiline: boolean): Step {
   return { type: "assertion", holds };
 }
 
-/** One character against one class: no way back in that. Answers for ASCII are kept. */
+/** Matches one character with one class, which cannot backtrack. Caches results. */
 function createCharacter(source: string, flags: string): Step {
   if (/^[\w ]$/.test(source) && !flags.includes("i"))
     return { type: "character", takes: (text) => text === source };
@@ -52,19 +53,19 @@ function createCharacter(source: string, flags: string): Step {
   return { type: "character", takes };
 }
 
-/** What following one step of a pattern at one character costs. */
+/** The cost of following one step at one character. */
 const stepsPerVisit = 2;
 
-/** What a step costs that is compiled, which may be a regular expression of one character. */
+/** The cost of compiling a step, which may be a regular expression. */
 const stepsPerStep = 40;
 
-/** Compiles a pattern; throws `PatternError`. Takes bounded time and runs nothing. */
+/** Compiles a pattern in limited time, without running it. Throws `PatternError`. */
 export function compilePattern(pattern: string, budget?: StepBudget): LinearPattern {
   budget?.spend(pattern.length);
   const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
   const characterFlags = [...new Set(flags.replace("m", ""))].join("");
   const steps: Step[] = [];
-  // Repeated parts count each time, also those that add no step.
+  // Counts repeated parts each time, including those without steps.
   let parts = 0;
 
   const add = (step: Step): void => {
@@ -72,12 +73,12 @@ export function compilePattern(pattern: string, budget?: StepBudget): LinearPatt
     budget?.spend(stepsPerStep);
     steps.push(step);
   };
-  /** A step that continues at several others, which are added once they are known. */
+  /** Adds a step with several successors, which the caller may add later. */
   const addSplit = (...ways: number[]): number[] => {
     add({ type: "split", ways });
     return ways;
   };
-  /** A step that continues at the next one, and elsewhere once that is known. */
+  /** Adds a step that continues at the next one and at another one, which the caller adds later. */
   const addBranch = (): number[] => addSplit(steps.length + 1);
 
   function compileRepeat({ part, min, max }: Extract<PatternPart, { type: "repeat" }>): void {
@@ -109,8 +110,7 @@ export function compilePattern(pattern: string, budget?: StepBudget): LinearPatt
     else if (part.type === "aside") add(createAssertion(part.source, flags.includes("m")));
     else if (part.type === "repeat") compileRepeat(part);
     else if (part.type === "choice") compileChoice(part.parts);
-    else if (part.changesFlags)
-      throw new PatternError("the pattern changes its flags, which is not supported");
+    else if (part.changesFlags) throw new PatternError("the pattern changes flags, which is not supported");
     else for (const one of part.parts) compilePart(one);
   }
 
@@ -118,18 +118,18 @@ export function compilePattern(pattern: string, budget?: StepBudget): LinearPatt
     new RegExp(pattern.slice(leading.length), "u");
     compilePart(parsePattern(pattern.slice(leading.length)));
   } catch (error) {
-    if (error instanceof RangeError) throw new PatternError("the pattern nests too deep");
+    if (error instanceof RangeError) throw new PatternError("the pattern is nested too deeply");
     if (!(error instanceof SyntaxError)) throw error;
     const reason = error.message.slice(error.message.lastIndexOf(": ") + 2).toLowerCase();
-    throw new PatternError(`the pattern is no regular expression: ${reason}`);
+    throw new PatternError(`the pattern is not a valid regular expression: ${reason}`);
   }
   add({ type: "match" });
   return { steps };
 }
 
-/** Whether a pattern is found anywhere in a string. */
+/** Whether a pattern matches anywhere in a string. */
 export function findPattern({ steps }: LinearPattern, text: string, budget: StepBudget): boolean {
-  // For the list of them.
+  // For allocating the array below.
   budget.spend(1 + (steps.length >>> 3));
   // The position in the string at which each step was last reached.
   const reachedAt = new Int32Array(steps.length).fill(-1);
@@ -156,7 +156,7 @@ export function findPattern({ steps }: LinearPattern, text: string, budget: Step
     }
     budget.spend(spent * stepsPerVisit);
     if (next === undefined) return false;
-    // Empty by now.
+    // `pending` is empty, so it is reused.
     waiting = pending;
     for (const index of taking) {
       const step = steps[index] as Extract<Step, { type: "character" }>;

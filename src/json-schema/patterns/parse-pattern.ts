@@ -1,17 +1,17 @@
-/** Thrown where a pattern cannot be compiled or is too large: the end of a sentence. */
+/** Thrown if a pattern cannot be compiled. The message continues after a colon. */
 export class PatternError extends Error {}
 
 /** The structure of a regular expression. */
 export type PatternPart =
   /** One character; `source` is a regular expression for it. */
   | { type: "character"; source: string }
-  /** `changesFlags`: the parts have other flags than those around them. */
+  /** `changesFlags`: the parts have different flags than their surroundings. */
   | { type: "sequence"; parts: readonly PatternPart[]; changesFlags?: true }
   | { type: "choice"; parts: readonly PatternPart[] }
   | { type: "repeat"; part: PatternPart; min: number; max: number }
   /**
-   * Takes no character from the string that the rest is matched with: an assertion, or what looks around, whose `source`
-   * is how it begins. A back reference counts as one, as it is no choice of its own.
+   * Consumes no characters: an assertion, or a lookaround, of which `source` is the start. Includes backreferences, which
+   * have no alternatives of their own.
    */
   | { type: "aside"; source: string; part: PatternPart | undefined };
 
@@ -21,11 +21,11 @@ const assertion = /[$^]|\\(?:[bB]|[1-9]\d*|k<[^>]*>)/y;
 const character =
   /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u.{4}|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|./suy;
 
-/** Reads the structure of a pattern that is a regular expression with the flag `u`; of any other the result means nothing. */
+/** Parses a valid regular expression with the flag `u`. Results for invalid ones are meaningless. */
 export function parsePattern(pattern: string): PatternPart {
   let at = 0;
 
-  /** What a sticky expression matches here, taken. */
+  /** Consumes the match of a sticky expression at the current position. */
   function take(expression: RegExp): RegExpExecArray | undefined {
     expression.lastIndex = at;
     const match = expression.exec(pattern);

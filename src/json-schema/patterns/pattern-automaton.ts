@@ -1,9 +1,9 @@
 import { PatternError, type PatternPart } from "./parse-pattern.ts";
 
-/** How many ways lead to each of some positions; 2 stands for more than one. */
+/** The number of paths to each position; 2 means several. */
 type Ways = Map<number, number>;
 
-/** What a part of a pattern can begin and end with, and in how many ways it can take nothing. */
+/** The first and last positions of a part, and in how many ways it can match the empty string. */
 interface Ends {
   first: Ways;
   last: Ways;
@@ -11,8 +11,8 @@ interface Ends {
 }
 
 /**
- * The positions of a pattern, one for each place that takes a character, and which can follow which, in how many ways.
- * Unlike in a mere automaton, two ways from one position to another stay two: `(a*)*` repeats its `a` in two ways.
+ * The positions of a pattern, one for each character to match, with their successors. Unlike in a plain automaton, several
+ * transitions between the same positions are counted: `(a*)*` can repeat its `a` in two ways.
  */
 export interface PatternAutomaton {
   /** A regular expression for the character at each position. */
@@ -21,9 +21,9 @@ export interface PatternAutomaton {
 }
 
 const maximumPositions = 500;
-/** Up to here a repetition is written out; above it counts as one without end. */
+/** Repetitions up to this limit are expanded; larger ones are treated as unbounded. */
 const writtenOut = 100;
-/** The same, where the repeated part can take strings of different lengths: then as many copies share a string in many ways. */
+/** The limit for parts with variable length, whose copies can divide a string in many ways. */
 const writtenOutVariable = 9;
 
 const add = (ways: Ways, position: number, count: number) =>
@@ -33,7 +33,7 @@ function merge(into: Ways, from: Ways, times: number): void {
   if (times > 0) for (const [position, count] of from) add(into, position, count * times);
 }
 
-/** The only length of the strings that a part takes; `undefined` where they differ. */
+/** The fixed length of the strings that a part matches; `undefined` if it varies. */
 function lengthOf(part: PatternPart): number | undefined {
   switch (part.type) {
     case "character":
@@ -56,7 +56,7 @@ function lengthOf(part: PatternPart): number | undefined {
   }
 }
 
-/** Makes the automaton of a pattern. Throws `PatternError` where it is too large. */
+/** Creates the automaton of a pattern. Throws `PatternError` if it is too large. */
 export function createAutomaton(pattern: PatternPart): PatternAutomaton {
   const automaton: PatternAutomaton = { sources: [], follow: [] };
   const nothing = (): Ends => ({ first: new Map(), last: new Map(), empty: 1 });
@@ -80,14 +80,14 @@ export function createAutomaton(pattern: PatternPart): PatternAutomaton {
     const limit = lengthOf(part) === undefined ? writtenOutVariable : writtenOut;
     if (max > limit) {
       const ends = build(part);
-      // A counted repetition may also leave any of its turns empty.
+      // Any iteration of a counted repetition may be empty.
       connect(ends.last, ends.first, Number.isFinite(max) && ends.empty > 0 ? 2 : 1);
-      // The turns that there must be may be empty too, before one that is not.
+      // Required iterations may be empty before a non-empty one.
       if (min > 0 && ends.empty > 0) merge(ends.first, new Map(ends.first), 1);
       return { ...ends, empty: min === 0 ? 1 : ends.empty };
     }
     let rest = nothing();
-    // A turn beyond the least that takes nothing does not count, so that only leaving it out is empty.
+    // Optional iterations cannot be empty, so the only empty match is to omit them.
     for (let turn = max; turn > min; turn--) rest = { ...concatenate(build(part), rest), empty: 1 };
     for (let turn = min; turn > 0; turn--) rest = concatenate(build(part), rest);
     return rest;
