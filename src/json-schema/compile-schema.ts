@@ -22,8 +22,8 @@ function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boo
 }
 
 /**
- * Makes a schema without faults ready to be applied. Compiles its patterns, and nothing else before a value needs it.
- * Throws for a pattern that takes too long.
+ * Compiles a valid schema: its patterns immediately, and the rest on demand. Throws for a pattern that takes too long to
+ * compile.
  */
 export function compileSchema(
   schema: Schema,
@@ -45,7 +45,7 @@ export function compileSchema(
     nodeOf(one) {
       const known = nodes.get(one);
       if (known !== undefined) return known;
-      // Whatever a keyword's rule lets through is a schema.
+      // Other values are not schemas and are ignored.
       const inner = isRecord(one) ? one : {};
       const resource = isDynamic ? references?.resources.get(inner) : undefined;
       const node = new SchemaNode(inner, resource, () => makeRules(inner, context));
@@ -60,7 +60,7 @@ export function compileSchema(
     targetOf(one, keyword): Target {
       const follow = (from: Schema, by: string) => references?.targets.get(from)?.get(by) ?? true;
       let target = follow(one, keyword);
-      // Chains of these can be long. Where references are dynamic, each may lead through a resource of its own.
+      // Skips chains of aliases, which can be long. With dynamic references, each alias may add a resource to the scope.
       while (!isDynamic && isRecord(target) && isAlias(target)) target = follow(target, "$ref");
       const anchor = findDynamicAnchor(one, keyword, target);
       const node = context.nodeOf(target);

@@ -5,12 +5,12 @@ import type { Schema } from "./schema-survey.ts";
 
 type Value = Record<string, unknown>;
 
-/** As JSON has it: own, and not `undefined`. */
+/** Own and not `undefined`, as in JSON. */
 const has = (value: Value, name: string) => value[name] !== undefined && Object.hasOwn(value, name);
 
 const entriesOf = (value: unknown): [string, unknown][] => (isRecord(value) ? Object.entries(value) : []);
 
-/** Above this it takes longer to look for each property that the schema names than for each that the value has. */
+/** Above this ratio, iterating over the value's properties is faster than over the schema's. */
 const manyProperties = 40;
 
 function countRules({ maxProperties, minProperties }: Schema): Rule[] {
@@ -106,7 +106,7 @@ function patternPropertiesRule(patterns: Schema, context: SchemaContext): Rule {
   };
 }
 
-/** Checks properties that something else leaves over. */
+/** Checks the remaining properties. */
 function checkRest(node: SchemaNode, names: readonly string[], value: Value, run: CheckRun): boolean {
   run.budget.spend(names.length);
   let isValid = true;
@@ -140,7 +140,7 @@ function additionalPropertiesRule(schema: Schema, context: SchemaContext): Rule 
   };
 }
 
-/** Rules for what must be there, or fit a schema, where a property is there. */
+/** Rules that require properties or apply a schema if a property is present. */
 function dependencyRules(dependencies: unknown, context: SchemaContext): Rule[] {
   return entriesOf(dependencies).flatMap(([name, dependency]): Rule[] => {
     if (!Array.isArray(dependency)) {

@@ -12,7 +12,7 @@ import { collectModules } from "./modules/collect-modules.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { runChecks } from "./run-checks.ts";
 
-/** The checks of validation whose errors make an item unusable, or change what it means. */
+/** The checks of validation whose errors make an item unusable or change its meaning. */
 const sessionChecks = [
   checkAdvertisedNames,
   checkToolMeta,
@@ -22,7 +22,7 @@ const sessionChecks = [
   checkServerPrograms,
 ];
 
-/** A pack of a session, with what is wrong with it. */
+/** A pack of a session with its problems. */
 export interface CheckedPack {
   inspected: InspectedPack;
   problems: Problem[];
@@ -30,14 +30,14 @@ export interface CheckedPack {
   unusable: ReadonlyMap<InspectedItem, Problem>;
 }
 
-/** Whether a problem is an error because of which an item, or a pack, cannot be used. */
+/** Whether a problem makes an item or a pack unusable. */
 export const makesUnusable = ({ code, severity }: Problem): boolean =>
   severity === "error" && !harmless.has(code);
 
-/** Errors that leave an item usable: the value counts as absent, the first of its files is taken. */
+/** Errors that leave an item usable: the value is ignored, or the first file is used. */
 const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
 
-/** Finds the items of a pack that a session cannot use. Opens modules to parse them; runs nothing. */
+/** Finds the items of a pack that a session cannot use. Parses modules without running them. */
 export async function checkPack(port: InspectionPort, inspected: InspectedPack): Promise<CheckedPack> {
   const { pack, items } = inspected;
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));

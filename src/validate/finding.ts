@@ -9,7 +9,7 @@ import {
 } from "../problems/index.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
 
-/** A problem and where it stands: in an item's definition, or in package.json. */
+/** A problem with its place: in an item's definition, or in package.json. */
 export interface Finding {
   problem: Problem;
   item?: InspectedItem;
@@ -17,7 +17,7 @@ export interface Finding {
   manifestPath?: Path;
 }
 
-/** One rule, or a few that look at the same thing. Pure. */
+/** One rule, or several about the same subject. Pure. */
 export type Check = (facts: PackFacts) => Iterable<Finding>;
 
 /** A finding in an item's definition; `path` is from the definition's top. */

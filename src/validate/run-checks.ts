@@ -10,7 +10,7 @@ import type { Problem } from "../problems/index.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** What a finding needs for its place. */
+/** Adds the place to a finding's problem. */
 function placeFinding(
   { inspected }: PackFacts,
   manifest: SourceText,
@@ -25,7 +25,7 @@ function placeFinding(
   return { problem: { ...problem, pack }, source, at: path ?? [] };
 }
 
-/** Runs some checks over the facts of a pack. What each finds has its place, and the item it is about. */
+/** Runs checks on the facts of a pack. Returns located problems with their items. */
 export async function runChecks(
   facts: PackFacts,
   some: readonly Check[],

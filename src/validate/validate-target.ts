@@ -32,16 +32,16 @@ import { checks } from "./checks/index.ts";
 import { collectFacts, type ProjectContext } from "./facts/pack-facts.ts";
 import { runChecks } from "./run-checks.ts";
 
-/** What is wrong with a pack, and what it declares. */
+/** The problems of a pack, and its items. */
 export type ValidationReport = {
-  /** No problem is an error; with `strict`, none is a warning either. */
+  /** True if there are no errors, and with `strict` no warnings. */
   ok: boolean;
-  /** The npm name; `null` where package.json does not tell one. */
+  /** The npm name; `null` if package.json has none. */
   pack: string | null;
   version: string | null;
 } & Record<KindKey, string[]> & { problems: Problem[] };
 
-/** A report with what it takes to show it beside the sources. */
+/** A report with the sources for showing it. */
 export interface DetailedReport {
   report: ValidationReport;
   /** Absolute path of the package. */
@@ -51,21 +51,21 @@ export interface DetailedReport {
 }
 
 export interface ValidationOptions extends InspectionOptions {
-  /** Let warnings fail as well. */
+  /** Treat warnings as errors. */
   strict?: boolean;
 }
 
-/** A package to validate: where it is, what its package.json gave, and how it came to be named. */
+/** A package to validate. */
 interface Target {
   location: string;
   read: Manifest | ManifestFault | "absent" | "irrelevant";
   origin: Origin;
-  /** A folder without the field is an author's fault; an installed package without it was never a pack. */
+  /** Without the field, a folder is an invalid pack, but an installed package is not a pack. */
   byName: boolean;
   findContext: () => Promise<ProjectContext>;
 }
 
-/** True for what can only be a path; `acme/jira` may also name `@acme/jira`. */
+/** True for paths that cannot be names; `acme/jira` may also be the name `@acme/jira`. */
 function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
@@ -88,18 +88,18 @@ async function findTarget(
 ): Promise<Target> {
   const { port } = ports;
   const cwd = givenCwd ?? process.cwd();
-  const lookAround = async (directory: string) =>
+  const findContextIn = async (directory: string) =>
     describeContext(ports, await findPacks(port, { cwd: directory, global }));
   if (typeof target !== "string" && typeof target?.location !== "string") {
-    throw failure("InvalidArguments", { reason: "What to validate is a folder, a name or a pack" });
+    throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
   }
   if (typeof target !== "string") {
     const { location, origin } = target;
     const read = readManifest(port, location, "always");
     const findContext = () => {
-      // Who hands over a pack need not say where: what is around it does where this process is in no project.
+      // If this process is not in a project, the pack's own folder determines the context.
       const isElsewhere = givenCwd === undefined && !isInProject(port, cwd);
-      return lookAround(origin === "self" || isElsewhere ? location : cwd);
+      return findContextIn(origin === "self" || isElsewhere ? location : cwd);
     };
     return { location, read, origin, byName: false, findContext };
   }
@@ -110,16 +110,14 @@ async function findTarget(
     refuseItem(await findPacks(port, { cwd, global }), target);
   const parent = isFolder ? undefined : port.realPath(dirname(folder));
   if (parent !== undefined && port.describePath(parent, basename(folder)) === "file") {
-    const hint = "Name the folder that its package.json is in, or nothing for the project here.";
-    throw failure("InvalidArguments", {
-      reason: `${quote(target, 400)} is a file; packages are validated as a whole`,
-      hint,
-    });
+    const hint = "Pass the folder of its package.json, or nothing to validate the current project.";
+    const reason = `${quote(target, 400)} is a file, but packages are validated as a whole`;
+    throw failure("InvalidArguments", { reason, hint });
   }
   if (isProject || isFolder || isPath(target)) {
-    // Only "." stands for the project around it: whoever names a folder means that one.
+    // Only "." refers to the enclosing project; other folders must contain the package.
     const { location, read } = isProject ? readProject(port, folder) : readFolder(port, folder);
-    return { location, read, origin: "self", byName: false, findContext: () => lookAround(location) };
+    return { location, read, origin: "self", byName: false, findContext: () => findContextIn(location) };
   }
   const found = await findPacks(port, { cwd, global });
   const named = findPackBySubject(found, target);
@@ -133,13 +131,13 @@ async function findTarget(
   return { location, read: named.manifest, origin, byName: true, findContext };
 }
 
-/** Throws `InvalidArguments` for what names an item of an installed pack: packs are validated as a whole. */
+/** Throws `InvalidArguments` for the name of an item, because packs are validated as a whole. */
 function refuseItem(found: FoundPacks, target: string): void {
   const owner = findOwner(found, target);
   if (owner === undefined) return;
   const { qualifiedName } = owner.pack;
-  const reason = `${quote(target, 400)} is an item; packs are validated as a whole`;
-  throw failure("InvalidArguments", { reason, hint: `trailblaze validate ${qualifiedName}` });
+  const reason = `${quote(target, 400)} is an item, but packs are validated as a whole`;
+  throw failure("InvalidArguments", { reason, hint: `Run: trailblaze validate ${qualifiedName}` });
 }
 
 function isInProject(port: InspectionPort, cwd: string): boolean {
@@ -166,7 +164,7 @@ function readFolder(port: InspectionPort, folder: string): ReadPackage {
   return { location, read: readManifest(port, location, "always") };
 }
 
-/** The name in a package.json that is not valid JSON, where it can be read all the same. */
+/** The name in a package.json that is not valid JSON, if it can be recovered. */
 async function readLegibleName(text: string): Promise<string | undefined> {
   const { parseBroken } = await import("../data/json-positions.ts");
   const value = parseBroken(text);
@@ -186,7 +184,7 @@ function createReport(
   return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], problems };
 }
 
-/** As `validateExtension`, with the texts that the positions of problems refer to. */
+/** Like `validateExtension`, but also returns the texts that positions refer to. */
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},

@@ -2,10 +2,10 @@ import { findMisspelledKeys } from "../../extension-schema/index.ts";
 import { quote } from "../../problems/index.ts";
 import { type Check, findInItem, findInManifest } from "../finding.ts";
 
-/** More misspelled keys of one definition tell its author nothing new. */
+/** Limit on the reported keys of one definition. */
 const maximumReported = 100;
 
-/** Keys of definitions that mean nothing and are like one that is absent: what they say would be lost in silence. */
+/** Finds misspelled keys of definitions, whose values would be silently ignored. */
 export const checkDefinitionKeys: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const { shape, definition } = item;
@@ -18,7 +18,7 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
   }
 };
 
-/** Keys of package.json and of the field that are there more than once: readers see the first, programs take the last. */
+/** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
 export const checkRepeatedKeys: Check = function* ({ inspected, repeatedKeys = [] }) {
   const { location, origin } = inspected.pack;
   for (const path of repeatedKeys) {
@@ -26,12 +26,12 @@ export const checkRepeatedKeys: Check = function* ({ inspected, repeatedKeys = [
     if (path[0] === "trailblaze") {
       const args = {
         what: `The key ${key}`,
-        expected: "there once",
-        found: "there again; only the last one counts",
+        expected: "unique",
+        found: "duplicated; only the last one is used",
       };
       yield findInManifest("MalformedExtension", args, path, { path: path.slice(1) });
     } else {
-      const reason = `the key ${key} is there twice, and only the last one counts`;
+      const reason = `the key ${key} is duplicated; only the last one is used`;
       const isSource = origin === "self" || origin === "workspace";
       yield findInManifest("MalformedPackageJson", { reason, location, isSource }, path);
     }

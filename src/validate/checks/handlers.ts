@@ -9,13 +9,13 @@ import type { ModuleFacts } from "../modules/collect-modules.ts";
 
 const maximumListed = 10;
 
-/** The exports to show where one is missing: near ones, or all unless they are many. */
+/** The exports to list if one is missing: similar ones, or the first ones. */
 function chooseExports(name: string, exports: readonly string[], suggestions: SuggestionBudget): string[] {
   const nearest = findNearestNames(name, exports, suggestions);
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
 
-/** What to say of a path that leads nowhere, where another one is near. */
+/** Suggests a similar path. */
 function hintForPath({ nearest, isRelative }: { nearest: string | undefined; isRelative?: boolean }) {
   if (nearest === undefined) return undefined;
   const rule = isRelative ? "Paths are relative to the package, not to this file. " : "";
@@ -23,10 +23,9 @@ function hintForPath({ nearest, isRelative }: { nearest: string | undefined; isR
 }
 
 function describeAbsence(module: string, facts: Extract<ModuleFacts, { state: "missing" }>): string {
-  if (facts.hasFolder || facts.nearest !== undefined)
-    return `there is no file ${quote(module)} in the package`;
+  if (facts.hasFolder || facts.nearest !== undefined) return `the package has no file ${quote(module)}`;
   const folder = module.slice(0, module.lastIndexOf("/"));
-  return `the package has no folder ${quote(folder)}; it may have to be built first`;
+  return `the package has no folder ${quote(folder)}, which a build may have to create`;
 }
 
 function* checkModule(
@@ -54,7 +53,7 @@ function* checkModule(
         path,
       );
       break;
-    case "there": {
+    case "present": {
       const search = facts.searches.get(exportName);
       if (search === undefined || search === "found") return;
       if ("absent" in search) {
@@ -68,10 +67,10 @@ function* checkModule(
   }
 }
 
-/** A path of a module that lacks nothing but the `./` before it. */
+/** A module path without the leading `./`. */
 const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?[jt]s(?:#|$)/.test(handler);
 
-/** That what `handler` and `initialize` name is there: a module inside the package, and an export of it. */
+/** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
 export const checkHandlers: Check = function* ({ inspected, modules }) {
   const suggestions = new SuggestionBudget();
   for (const item of inspected.items) {
@@ -85,7 +84,7 @@ export const checkHandlers: Check = function* ({ inspected, modules }) {
           yield* checkModule(item, handler, place, modules.get(place.module), path, suggestions);
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
-        const reason = "only a definition that is code can hold a function";
+        const reason = "only code definitions can contain functions";
         const args = { handler: String(handler.$function), reason };
         yield findInItem(item, "HandlerNotFound", args, path);
       }

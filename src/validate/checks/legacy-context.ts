@@ -4,7 +4,7 @@ import { mayRefuseContext } from "../../json-schema/refuses-context.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { advertisedName } from "./subjects.ts";
 
-/** The names of tools that a subprocess server is declared to offer, unless it opts out of the context in arguments. */
+/** The tools in the declaration of a subprocess server, unless it sets `legacyContext: false`. */
 function findOfferedTools({ shape, definition, declaration }: InspectedItem): unknown[] {
   if (shape !== "subprocessServer" || definition?.legacyContext === false) return [];
   const { tools } = declaration.extra;
@@ -12,10 +12,9 @@ function findOfferedTools({ shape, definition, declaration }: InspectedItem): un
 }
 
 /**
- * Tools of a subprocess server whose schemas refuse `_trailblazeContext`, so that the host leaves it out. What such a
- * server advertises is known only once it runs; here it is known of tools that its declaration names and that the pack
- * defines as well, as one does with a tool that runs both ways. A tool that only the host calls gets the context beside
- * its arguments.
+ * Finds tools of subprocess servers whose schemas reject `_trailblazeContext`, so that calls omit it. The server's schemas
+ * are unknown until it runs, so this checks the tools that its declaration lists and the pack also defines. Other tools
+ * receive the context separately from their arguments.
  */
 export const checkLegacyContext: Check = function* ({ inspected: { items } }) {
   const offered = new Set(items.flatMap(findOfferedTools));

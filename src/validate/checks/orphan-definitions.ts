@@ -5,10 +5,10 @@ import { type KindKey, keyOfKind } from "../../kinds.ts";
 import { explainInvalidItemName } from "../../qualified-names/index.ts";
 import { type Check, findInFile } from "../finding.ts";
 
-/** Files that configure what lies beside them, where an item of that name is not declared. */
+/** Configuration files, which are not definitions. */
 const configurationFiles: ReadonlySet<string> = new Set(["package.json", "tsconfig.json"]);
 
-/** Whether a file can be meant as a definition: not one of types, of configuration, or with the source of another. */
+/** Whether a file may be a definition: not types, configuration, or the source of another file. */
 function isDefinition({ file, format }: DefinitionFile, sameName: readonly DefinitionFile[]): boolean {
   const fileName = file.slice(file.lastIndexOf("/") + 1);
   if (configurationFiles.has(fileName)) return false;
@@ -17,12 +17,12 @@ function isDefinition({ file, format }: DefinitionFile, sameName: readonly Defin
   return !isBuilt && !splitFileName(fileName).base.endsWith(".d");
 }
 
-/** Where a list of items is there but is none, every definition would seem to belong to nothing. */
+/** Whether the declarations of a kind are valid. Otherwise, every definition would appear to be undeclared. */
 function isReadable(field: unknown, key: KindKey): boolean {
   return isRecord(field) && (field[key] === undefined || Array.isArray(field[key]));
 }
 
-/** The names in a list of declarations, those of faulty declarations too: their definitions are no orphans. */
+/** The names of declarations, including invalid ones, whose definitions are not orphans. */
 function declaredNames(field: unknown, key: KindKey): Set<string> {
   const list = isRecord(field) ? field[key] : undefined;
   const names = Array.isArray(list)
@@ -31,7 +31,7 @@ function declaredNames(field: unknown, key: KindKey): Set<string> {
   return new Set(names.filter((name): name is string => typeof name === "string"));
 }
 
-/** That every definition belongs to a declared item: files in the folder of a kind, and entries of a combined file. */
+/** Finds definitions of undeclared items: files in the folder of a kind, and keys of a combined file. */
 export const checkOrphanDefinitions: Check = function* ({ inspected }) {
   const { manifest, files, combined } = inspected;
   for (const { kind, perItem, combined: combinedFile } of files) {
@@ -53,7 +53,7 @@ export const checkOrphanDefinitions: Check = function* ({ inspected }) {
   }
 };
 
-/** That no item is defined in a file of its own and in the combined file as well, of which only one counts. */
+/** Finds items that are defined both in their own file and in the combined file, which is ignored. */
 export const checkShadowedDefinitions: Check = function* ({ inspected }) {
   const combinedFiles = new Map(inspected.files.map(({ kind, combined }) => [kind, combined?.file]));
   for (const { declaration, file } of inspected.items) {

@@ -5,13 +5,13 @@ import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 
-/** What is meant as a place for an argument; not `${{ … }}`, which other systems fill in. */
+/** A placeholder for an argument. `${{ … }}` is an expression instead. */
 const place = /(?<!\$)\{\{\s*([\w-]+)\s*\}\}/g;
 
-/** More places without an argument tell nobody more. */
+/** Limit on the reported placeholders of one prompt. */
 const maximumReported = 100;
 
-/** Every text in a prompt's content; the depth of definitions is bounded by their parser. */
+/** Every string in a prompt's content. The parser limits the depth. */
 function* findTexts(value: unknown, path: Path): Generator<{ text: string; path: Path }> {
   if (typeof value === "string") yield { text: value, path };
   else if (typeof value === "object" && value !== null) {
@@ -21,7 +21,7 @@ function* findTexts(value: unknown, path: Path): Generator<{ text: string; path:
   }
 }
 
-/** The names of declared arguments, each in its place; `undefined` where the shape is not that of arguments. */
+/** The names of declared arguments in order; `undefined` if they are not valid. */
 function readNames({ definition }: InspectedItem): string[] | undefined {
   const list = definition?.arguments ?? [];
   if (!Array.isArray(list)) return undefined;
@@ -48,17 +48,17 @@ function* checkPlaces(item: InspectedItem, names: readonly string[]): Generator<
       if (known.has(name) || reported.has(name) || reported.size >= maximumReported) continue;
       reported.add(name);
       const [nearest] = findNearestNames(name, names);
-      const reason = `its content has a place for ${quote(name)}, which is not among its \`arguments\``;
+      const reason = `its content has a placeholder for ${quote(name)}, which is not in \`arguments\``;
       const hint =
         nearest === undefined
-          ? "Declare the argument, or take the place out of the content."
+          ? "Declare the argument, or remove the placeholder."
           : `Did you mean {{${nearest}}}?`;
       yield findInItem(item, "InvalidPromptDefinition", { reason, hint }, path);
     }
   }
 }
 
-/** A place whose second brace is missing; of declared arguments only, since anything else may be meant as it is. */
+/** Finds placeholders for declared arguments that lack the second closing brace. */
 function* checkUnclosed(item: InspectedItem, names: readonly string[]): Generator<Finding> {
   const unclosed = unclosedPlacesFor(names);
   if (unclosed === undefined) return;
@@ -66,13 +66,13 @@ function* checkUnclosed(item: InspectedItem, names: readonly string[]): Generato
   for (const { text, path } of findTexts(item.definition?.content, ["content"])) {
     for (const [, name = ""] of text.matchAll(unclosed)) {
       if (!pending.delete(name)) continue;
-      const reason = `the place for ${quote(name)} in its content lacks a brace at its end`;
+      const reason = `the placeholder for ${quote(name)} in its content lacks a closing brace`;
       yield findInItem(item, "InvalidPromptDefinition", { reason, hint: `Write {{${name}}}.` }, path);
     }
   }
 }
 
-/** That a prompt's content has places for declared arguments only, and that each argument is declared once. */
+/** Checks that placeholders are valid and that each argument is declared once. */
 export const checkPromptArguments: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const names = item.shape === "prompt" ? readNames(item) : undefined;
@@ -83,7 +83,7 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
   }
 };
 
-/** That every `${{ … }}` of a bundle is closed and is CEL. */
+/** Checks that every `${{ … }}` of a bundle compiles. */
 export const checkExpressions: Check = function* ({ expressionFaults }) {
   for (const { item, expression, reason, path } of expressionFaults) {
     yield findInItem(item, "InvalidExpression", { expression, reason }, path);

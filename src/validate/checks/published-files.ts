@@ -2,7 +2,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import type { NeededFile } from "../facts/needed-files.ts";
 import { type Check, type Finding, findInFile, findInItem, findInManifest } from "../finding.ts";
 
-/** From so many files of one folder on, the folder as a whole is what is missing. */
+/** From this number of files in one folder, the whole folder is reported. */
 const fewFiles = 4;
 
 function describeFile({ file, item, path, importer }: NeededFile, others: number): Finding {
@@ -10,15 +10,15 @@ function describeFile({ file, item, path, importer }: NeededFile, others: number
   if (path !== undefined) return findInItem(item, "FileNotPublished", args, path);
   const { kind, name } = item.declaration;
   const place = item.base.length > 0 ? { kind } : { kind, item: name };
-  // What a definition imports is reported where it is needed, as what it names is.
+  // An imported file is reported at the definition that needs it.
   return findInFile(importer === undefined ? file : (item.file ?? file), "FileNotPublished", args, place);
 }
 
 const folderOf = ({ file }: NeededFile) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
 
 /**
- * The files in their order; those of a folder with many as one group, where the first of them is. What is imported
- * stays by itself, with the module that imports it.
+ * Groups files of a folder with many at the position of the first one. Imported files are not grouped, because each one
+ * is reported with its importer.
  */
 function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
   const byFolder = new Map<string, NeededFile[]>();
@@ -36,8 +36,8 @@ function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
 }
 
 /**
- * That npm would publish what the items need: definition files, modules of handlers, programs of servers, and what
- * these import. Many that items name in one folder are one problem.
+ * Checks that npm would publish every file that items need: definitions, modules of handlers, programs of servers, and
+ * their imports. Many files in one folder are one problem.
  */
 export const checkPublishedFiles: Check = function* ({ unpublished }) {
   for (const [first, ...others] of groupByFolder(unpublished)) {
@@ -45,13 +45,13 @@ export const checkPublishedFiles: Check = function* ({ unpublished }) {
   }
 };
 
-/** What makes the registry's search, and ours, find a pack. */
+/** The keyword by which searches find packs. */
 const keyword = "trailblaze-extension";
 const lifecycleScripts = ["preinstall", "install", "postinstall"];
 
 /**
- * What package.json says beside the field: commands that take over Trailblaze's, scripts that run on the user's machine,
- * the keyword that is searched.
+ * Checks package.json outside the field: commands that override Trailblaze's, install scripts, and the keyword for
+ * searches.
  */
 export const checkPackageManifest: Check = function* ({ inspected, claims = [] }) {
   for (const { path, ...claim } of claims) yield findInManifest("ReservedCommand", claim, path);

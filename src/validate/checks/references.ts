@@ -13,7 +13,7 @@ import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { StepBudget } from "./subjects.ts";
 
-/** Looks up references of one pack, each once, however often it is written. */
+/** Resolves the references of one pack, each once. */
 class ReferenceLookup {
   readonly #facts: PackFacts;
   readonly #own: ReadonlySet<string>;
@@ -28,13 +28,13 @@ class ReferenceLookup {
     );
   }
 
-  /** True for a short name that is no item of the pack, of whatever kind, but could be a tool of the host. */
+  /** True for a short name that the pack does not declare and that may be a built-in. */
   canBeBuiltIn({ reference, kind }: WrittenReference): boolean {
     const isOwn = kinds.some((one) => this.#own.has(`${one} ${reference}`));
     return kind === "tool" && !isOwn && explainInvalidItemName(reference) === undefined;
   }
 
-  /** Why a reference leads nowhere; `undefined` if it leads somewhere. */
+  /** The error for a reference that cannot be resolved; `undefined` if it can. */
   findFailure({ reference, kind }: WrittenReference): TrailblazeError | undefined {
     const key = `${kind} ${reference}`;
     if (this.#own.has(key)) return undefined;
@@ -42,7 +42,7 @@ class ReferenceLookup {
     return this.#failures.get(key);
   }
 
-  /** The kind of what a reference leads to, where that is another one than is wanted there. */
+  /** The actual kind of the item, if it differs from the required one. */
   findOtherKind({ reference, kind }: WrittenReference): Kind | undefined {
     const others = kinds.filter((one) => one !== kind);
     return (
@@ -56,7 +56,7 @@ class ReferenceLookup {
     return reference.includes("/") && this.#resolve(reference, kind) === undefined;
   }
 
-  /** Names that may be meant by a short name: own items, then items of other packs that are called the same. */
+  /** Suggestions for a short name: similar own items, then items of other packs with the same name. */
   suggest(name: string): string[] {
     const { inspected, installed } = this.#facts;
     const candidates = [inspected.extension, ...installed].reduce((sum, { tools }) => sum + tools.length, 0);
@@ -79,7 +79,7 @@ class ReferenceLookup {
   }
 }
 
-/** The lists that each shape has, by the kind of what is in them. */
+/** The kinds of items that each shape can list. */
 const listedKinds: Readonly<Record<string, readonly Kind[]>> = {
   composedServer: ["tool", "toolset", "prompt"],
   toolsetList: ["tool", "toolset"],
@@ -91,7 +91,7 @@ function hintForOtherKind({ shape }: InspectedItem, otherKind: Kind): string | u
   const lists = kindsHere.map((kind) => `\`${keyOfKind[kind]}\``);
   return kindsHere.includes(otherKind)
     ? `Move it to \`${keyOfKind[otherKind]}\`.`
-    : `Here only ${listOf(lists, "and")} can be listed.`;
+    : `Only ${listOf(lists, "and")} can be listed here.`;
 }
 
 function describeFailure(
@@ -133,7 +133,7 @@ function findToolsets({ items }: InspectedPack): Map<string, InspectedItem> {
   );
 }
 
-/** That a server comes to no bundle twice, by itself or by its toolsets: it would not start. */
+/** Finds bundles that a server lists more than once, directly or through toolsets: it would not start. */
 function* checkRepeatedBundles(
   server: InspectedItem,
   toolsets: ReadonlyMap<string, InspectedItem>,
@@ -141,7 +141,7 @@ function* checkRepeatedBundles(
 ): Generator<Finding> {
   if (server.shape !== "composedServer" && server.shape !== "serverDocument") return;
   const seen = new Set<InspectedItem>();
-  /** What is listed, and where the server's definition leads there. */
+  /** References with their path in the server's definition. */
   const listed = findReferences(server);
   for (const { reference, kind, path } of listed) {
     if (!steps.take()) return;
@@ -152,14 +152,14 @@ function* checkRepeatedBundles(
       if (toolset.shape === "toolsetList")
         for (const inner of findReferences(toolset)) listed.push({ ...inner, path });
     } else if (toolset.shape === "toolsBundle") {
-      const reason = `the bundle ${quote(toolset.declaration.name)} is in it twice`;
-      const hint = "A server with one bundle twice does not start: list it once.";
+      const reason = `it lists the bundle ${quote(toolset.declaration.name)} twice`;
+      const hint = "List it once. Otherwise, the server does not start.";
       yield findInItem(server, "InvalidServerDefinition", { reason, hint }, path);
     }
   }
 }
 
-/** What a document serves must be a bundle: a plain list of tools has no entries. */
+/** Checks that a document serves only bundles. */
 function* checkBundles(
   item: InspectedItem,
   references: readonly WrittenReference[],
@@ -168,13 +168,13 @@ function* checkBundles(
   if (item.shape !== "serverDocument") return;
   for (const { reference, path } of references) {
     if (toolsets.get(withoutRange(reference))?.shape !== "toolsetList") continue;
-    const reason = "It is a list of tools, but a document serves bundles of kind Mcp.Tools.";
-    const hint = "A composed server can serve it: list it in `toolsets`, without `kind`.";
+    const reason = "Documents can serve only bundles of kind Mcp.Tools, but this is a list of tools.";
+    const hint = "To serve it, use a composed server: remove `kind`, and move it to `toolsets`.";
     yield findInItem(item, "InvalidReference", { reference, reason, hint }, path);
   }
 }
 
-/** That every reference leads to an item of the wanted kind: of the pack, of the host, or of another pack. */
+/** Checks that every reference resolves to an item of the required kind: of the pack, the host, or another pack. */
 export const checkReferences: Check = function* (facts) {
   const lookup = new ReferenceLookup(facts);
   const toolsets = findToolsets(facts.inspected);

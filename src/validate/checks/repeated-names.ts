@@ -5,14 +5,14 @@ import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { advertisedName, findTools, StepBudget } from "./subjects.ts";
 
-/** A name that an item, or an entry of one, is offered by. */
+/** A name that an item or an entry advertises. */
 interface Claim {
   name: string;
   item: InspectedItem;
   path: Path;
 }
 
-/** The toolsets of the pack that a server is made of, those inside others included. */
+/** The pack's toolsets that a server contains, directly or indirectly, and the server itself. */
 function findToolsets(
   server: InspectedItem,
   toolsets: ReadonlyMap<string, InspectedItem>,
@@ -24,8 +24,8 @@ function findToolsets(
       if (!steps.take()) return found;
       if (kind !== "toolset") continue;
       const name = isQualifiedName(reference) ? withoutRange(reference) : reference;
-      const meant = toolsets.get(name);
-      if (meant !== undefined) found.add(meant);
+      const toolset = toolsets.get(name);
+      if (toolset !== undefined) found.add(toolset);
     }
   }
   return found;
@@ -36,7 +36,7 @@ function withoutRange(reference: string): string {
   return [publisher, pack, item].filter((part) => part !== undefined).join("/");
 }
 
-/** Claims to one name within which each may be made only once; the first counts. */
+/** Reports repeated claims to a name, except for the first. */
 function* findRepeated(claims: Iterable<Claim>, reported: Set<Claim>): Generator<Finding> {
   const first = new Map<string, Claim>();
   for (const claim of claims) {
@@ -51,8 +51,8 @@ function* findRepeated(claims: Iterable<Claim>, reported: Set<Claim>): Generator
 }
 
 /**
- * Names that two items offer at once: two tools, two prompts, or two entries of the bundles of one server. A bundle and
- * a plain tool may share a name, which then gets a number where it is served.
+ * Finds names that two tools, two prompts, or two bundle entries of one server advertise. A bundle entry and a tool may
+ * share a name, because servers number them.
  */
 export const checkRepeatedNames: Check = function* ({ inspected: { items } }) {
   const tools: Claim[] = [];

@@ -8,22 +8,22 @@ import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects.ts";
 
-/** MCP wants an object at the top of each schema, and clients refuse a whole server for one that has another type. */
+/** MCP requires type `object` at the top of each schema; clients reject a whole server for one other type. */
 function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
-  // An empty `outputSchema` says nothing of the output, and is not advertised.
+  // An empty `outputSchema` is not advertised.
   const isEmptyOutput = key === "outputSchema" && Object.keys(schema).length === 0;
   if (schema.type === "object" || isEmptyOutput) return undefined;
-  if (schema.type === undefined) return { what: 'must say `type: "object"`', path: [] };
+  if (schema.type === undefined) return { what: 'must have `type: "object"`', path: [] };
   const found = typeof schema.type === "string" ? quote(schema.type, 40) : describeWritten(schema.type);
-  return { what: `must be "object" at the top, but is ${found}`, path: ["type"] };
+  return { what: `must be "object" at the top, but it is ${found}`, path: ["type"] };
 }
 
-/** Schemas that cannot be used: what JSON Schema forbids, and what MCP asks besides. */
+/** Finds invalid schemas, according to JSON Schema and MCP. */
 export const checkSchemas: Check = function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
     const top = findTopFault(written);
     const faults = findSchemaFaults(written.schema);
-    // A type that is none at all is said once.
+    // An invalid type at the top is reported once.
     const others = top === undefined ? faults : faults.filter(({ path }) => path.join() !== "type");
     for (const { what, path } of top === undefined ? others : [top, ...others]) {
       const where = written.toWritten(path).join(".");
@@ -34,7 +34,7 @@ export const checkSchemas: Check = function* ({ inspected }) {
   }
 };
 
-/** Regular expressions with which one unlucky text would stop the host. They are looked at, never run. */
+/** Finds regular expressions that could block the host, without running them. */
 export const checkPatterns: Check = function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
     for (const { pattern, path } of surveySchema(written.schema)?.patterns ?? []) {
@@ -44,7 +44,7 @@ export const checkPatterns: Check = function* ({ inspected }) {
   }
 };
 
-/** Schemas that ask models for what the host puts in. */
+/** Finds schemas with the parameter that the host adds. */
 export const checkReservedParameters: Check = function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
     if (written.key === "outputSchema") continue;

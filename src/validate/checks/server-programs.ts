@@ -4,11 +4,11 @@ import type { PathKind } from "../facts/pack-facts.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {
-  if (kind === "absent") return `there is no ${wanted} ${quote(location)} in the package`;
-  return `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `no regular ${wanted}`}`;
+  if (kind === "absent") return `the package has no ${wanted} ${quote(location)}`;
+  return `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `not a regular ${wanted}`}`;
 }
 
-/** That the program and the working folder of a subprocess server are there, inside the package. */
+/** Checks that the program and the working folder of a subprocess server exist inside the package. */
 export const checkServerPrograms: Check = function* ({ inspected, paths, nearestPaths }) {
   for (const item of inspected.items) {
     for (const needed of findNeededPaths(item)) {
@@ -18,7 +18,7 @@ export const checkServerPrograms: Check = function* ({ inspected, paths, nearest
       if (kind === "outside") {
         yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
       } else if (wanted === "folder") {
-        const reason = `\`${path.join(".")}\` is no folder: ${describeMismatch(needed, kind)}`;
+        const reason = `\`${path.join(".")}\` must be a folder, but ${describeMismatch(needed, kind)}`;
         yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
         const reason = describeMismatch(needed, kind);

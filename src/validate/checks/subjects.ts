@@ -2,16 +2,16 @@ import { isRecord } from "../../data/parse-json.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 
-/** A tool as clients get to see it: an item of its own, or an entry of a bundle. */
+/** A tool as clients see it: an item or an entry of a bundle. */
 export interface WrittenTool {
   item: InspectedItem;
   definition: Readonly<Record<string, unknown>>;
-  /** Where it stands, from the top of the item's definition. */
+  /** The path from the top of the item's definition. */
   path: Path;
   isEntry: boolean;
 }
 
-/** Every tool in a pack's definitions, entries of bundles included, in order. */
+/** Every tool in a pack's definitions, including entries of bundles, in order. */
 export function* findTools(items: readonly InspectedItem[]): Generator<WrittenTool> {
   for (const item of items) {
     const { shape, definition } = item;
@@ -24,17 +24,17 @@ export function* findTools(items: readonly InspectedItem[]): Generator<WrittenTo
   }
 }
 
-/** The name as it is advertised; `undefined` where there is none, which the check of the definition's shape tells. */
+/** The advertised name; `undefined` if there is none, which the check of shapes reports. */
 export function advertisedName({ name }: Readonly<Record<string, unknown>>): string | undefined {
   return typeof name === "string" && name.trim() !== "" ? name : undefined;
 }
 
-/** Whether clients take the name: the rule of the strictest of them. */
+/** Whether all clients accept the name. */
 export function isAdvertisable(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name);
 }
 
-/** `tool "createIssue"`; an entry of a bundle by its advertised name, or where it has none by its number from 1. */
+/** `tool "createIssue"`, or an entry of a bundle by its advertised name or its number from 1. */
 export function describeTool({ item, definition, path, isEntry }: WrittenTool): string {
   if (!isEntry) return `tool ${quote(item.declaration.name)}`;
   const name = advertisedName(definition);
@@ -47,15 +47,15 @@ type SchemaKey = "inputSchema" | "parameters" | "argumentsSchema" | "outputSchem
 /** A JSON Schema in a definition. */
 export interface WrittenSchema {
   tool: WrittenTool;
-  /** What it is written under; `parameters` for a schema that was made of the short form. */
+  /** The key of the schema; `parameters` for a schema that was expanded from the short form. */
   key: SchemaKey;
   schema: Readonly<Record<string, unknown>>;
-  /** From a path in the schema to the same place as it is written, below `key`. */
+  /** Converts a path in the schema to the written path below `key`. */
   toWritten: (path: Path) => Path;
 }
 
 const asIs = (path: Path) => path;
-/** `parameters` hold what the schema that is made of them has as properties. */
+/** The keys of `parameters` are the `properties` of the expanded schema. */
 const withoutProperties = (path: Path) => (path[0] === "properties" ? path.slice(1) : []);
 
 /** Every JSON Schema in a pack's definitions, in order. */
@@ -75,15 +75,15 @@ export function* findSchemas(items: readonly InspectedItem[]): Generator<Written
   }
 }
 
-/** Where a place in a schema is, from the top of the item's definition. */
+/** Converts a path in a schema to one from the top of the item's definition. */
 export function placeInDefinition({ tool, key, toWritten }: WrittenSchema, path: Path): Path {
   return [...tool.path, key, ...toWritten(path)];
 }
 
-/** References that one check follows in a pack. Thousands of servers may all lead through the same thousands of toolsets. */
+/** Limit on the references that one check follows in a pack, because servers may share thousands of toolsets. */
 const maximumSteps = 1_000_000;
 
-/** What a check may still follow; beyond, it reports what it has found. */
+/** The remaining steps of a check, which reports partial results after the last one. */
 export class StepBudget {
   #left = maximumSteps;
 

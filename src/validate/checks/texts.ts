@@ -9,12 +9,12 @@ import { countCharacters, longestText } from "../../problems/text.ts";
 import { type Check, type Finding, findInItem, findInManifest } from "../finding.ts";
 import { describeTool, findSchemas, findTools, placeInDefinition } from "./subjects.ts";
 
-/** A text with characters that do not show, and the way to it; the key of a map is where its value is. */
+/** A string with invisible characters, with its path; a key has the path of its value. */
 interface OddText extends HiddenCharacters {
   path: Path;
 }
 
-/** The texts in a value, keys of maps included, that are not only what people see. */
+/** Finds the strings in a value, including keys, that contain invisible characters. */
 function findOddTexts(value: unknown): OddText[] {
   const found: OddText[] = [];
   const path: (string | number)[] = [];
@@ -40,14 +40,14 @@ function findOddTexts(value: unknown): OddText[] {
   return found;
 }
 
-/** A definition as it is written: what was made of short `parameters` says nothing of its own. */
+/** The definition without the `inputSchema` that was expanded from short `parameters`. */
 function writtenDefinition({ shape, definition }: InspectedItem): unknown {
   if (shape !== "tool" || !isRecord(definition?.parameters)) return definition;
   const { inputSchema: _, ...written } = definition;
   return written;
 }
 
-/** The item whose declaration a path in the field leads into. */
+/** The place of a path in the field, with the item that it belongs to. */
 function placeInField({ items }: InspectedPack, path: Path): ProblemPlace {
   const owner = items.find(({ declaration }) => declaration.path.every((key, index) => key === path[index]));
   return owner === undefined
@@ -63,14 +63,14 @@ function* report({ control, hidden }: OddText, create: CreateFinding): Generator
 }
 
 /**
- * True for the text of a file that cannot hold such a character, escaped or not, in JSON or YAML: nearly every file, and
- * quicker to see than by looking at each of its texts. False does not mean that it holds one.
+ * True if a JSON or YAML file certainly contains no such characters, escaped or not. A fast check that is true for nearly
+ * every file.
  */
 function isPlain(source: string): boolean {
   return !/[^\t\n\r\x20-\x7e]|\\[^nrt"\\/]/.test(source);
 }
 
-/** Characters that do not show, in every text that people or models may read. */
+/** Finds invisible characters in every string that people or models may read. */
 export const checkTexts: Check = function* ({ inspected }) {
   const { text, value } = inspected.manifest;
   if (!isPlain(text)) {
@@ -95,11 +95,11 @@ export const checkTexts: Check = function* ({ inspected }) {
 
 const isBlank = (text: unknown) => typeof text !== "string" || text.trim() === "";
 
-/** Items that neither their declaration nor their definition describes, and entries of bundles without description. */
+/** Finds items and bundle entries without a description. */
 export const checkDescriptions: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const { declaration, definition, shape } = item;
-    // A server's definition has no place for a description, and a bundle says of each entry what it is for.
+    // Servers need no description, and bundles have descriptions of entries.
     if (definition === null || declaration.kind === "server" || shape === "toolsBundle") continue;
     if (!isBlank(declaration.description) || !isBlank(definition.description)) continue;
     const what = `The ${declaration.kind} ${quote(declaration.name)}`;
@@ -111,14 +111,14 @@ export const checkDescriptions: Check = function* ({ inspected }) {
   }
 };
 
-/** What `LongText` says of a value, if it is a text that is too long. */
+/** The arguments of `LongText` for a string that is too long; `undefined` for other values. */
 function measure(value: unknown): { characters: number; limit: number } | undefined {
   if (typeof value !== "string" || value.length <= longestText) return undefined;
   const characters = countCharacters(value);
   return characters > longestText ? { characters, limit: longestText } : undefined;
 }
 
-/** The descriptions that an item's definition has outside schemas, with their paths. */
+/** The descriptions in a definition outside schemas, with their paths. */
 function* findDescriptions({ definition }: InspectedItem): Generator<readonly [unknown, Path]> {
   yield [definition?.description, ["description"]];
   if (!Array.isArray(definition?.arguments)) return;
@@ -127,7 +127,7 @@ function* findDescriptions({ definition }: InspectedItem): Generator<readonly [u
   }
 }
 
-/** Descriptions, those of parameters included, that would take up much of what a model can read. */
+/** Finds long descriptions, including those of parameters, which use up a model's context. */
 export const checkLongTexts: Check = function* ({ inspected }) {
   const { manifest, items } = inspected;
   const ofPackage = measure(manifest.value.description);
@@ -138,9 +138,9 @@ export const checkLongTexts: Check = function* ({ inspected }) {
     if (declared !== undefined) {
       yield findInManifest("LongText", declared, ["trailblaze", ...path], { path, kind, item: name });
     }
-    for (const [text, way] of findDescriptions(item)) {
+    for (const [text, textPath] of findDescriptions(item)) {
       const found = measure(text);
-      if (found !== undefined) yield findInItem(item, "LongText", found, way);
+      if (found !== undefined) yield findInItem(item, "LongText", found, textPath);
     }
   }
   for (const { item, definition, path, isEntry } of findTools(items)) {

@@ -13,13 +13,13 @@ import { findTools } from "./subjects.ts";
 const known = Object.keys(metaKeys);
 const withoutPrefix = (key: string) => key.slice(metaPrefix.length);
 
-/** The key somebody may have meant. What all keys begin with makes none of them nearer. */
-function findMeant(key: string): string | undefined {
+/** Suggests a similar key. Compares keys without their common prefix. */
+function suggestMetaKey(key: string): string | undefined {
   const [nearest] = findNearestNames(withoutPrefix(key), known.map(withoutPrefix));
   return nearest === undefined ? undefined : `${metaPrefix}${nearest}`;
 }
 
-/** `trailblaze/` keys of `_meta` that the host does not read, and values that it cannot. */
+/** Finds unknown `trailblaze/` keys of `_meta`, and invalid values. */
 export const checkToolMeta: Check = function* ({ inspected }) {
   for (const { item, definition, path } of findTools(inspected.items)) {
     if (!isRecord(definition._meta)) continue;
@@ -27,7 +27,7 @@ export const checkToolMeta: Check = function* ({ inspected }) {
       if (!key.toLowerCase().startsWith(metaPrefix) || key === qualifiedNameKey) continue;
       const place = [...path, "_meta", key];
       if (!isMetaKey(key)) {
-        yield findInItem(item, "UnknownMetaKey", { key, suggestion: findMeant(key), known }, place);
+        yield findInItem(item, "UnknownMetaKey", { key, suggestion: suggestMetaKey(key), known }, place);
         continue;
       }
       const fault = findMetaFault(key, value);

@@ -4,13 +4,13 @@ import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { advertisedName, findTools, isAdvertisable } from "./subjects.ts";
 
-/** App, platform and organisation before a verb and a noun, and a version from 2 on behind them. */
+/** Optional prefixes for app, platform and organization, a verb and a noun, and an optional version from 2. */
 const convention = /^([a-z][a-z0-9]*_){0,3}[a-z][A-Za-z0-9]*(_v[2-9]\d*)?$/;
 
-/** What tools of the host and of whole organisations begin with. */
+/** Prefixes for tools of the host and of organizations. */
 const reservedPrefixes = ["org_", "ios_", "android_", "mobile_", "web_"];
 
-/** Names of tools that clients take, but that the convention for names advises against. */
+/** Finds valid names of tools that violate the naming convention. */
 export const checkToolNames: Check = function* ({ inspected }) {
   for (const { item, definition, path } of findTools(inspected.items)) {
     const name = advertisedName(definition);
@@ -22,7 +22,7 @@ export const checkToolNames: Check = function* ({ inspected }) {
   }
 };
 
-/** Names of tools, entries of bundles and prompts that clients would refuse. */
+/** Finds names of tools, bundle entries and prompts that clients would reject. */
 export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {
   const prompts = items.flatMap((item) =>
     item.shape === "prompt" ? [{ item, definition: item.definition ?? {}, path: [] }] : [],
@@ -34,7 +34,7 @@ export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) 
   }
 };
 
-/** The name that a definition gives itself, and where; documents have it in their `metadata`. */
+/** The name in a definition, with its path. Documents have it in `metadata`. */
 function findOwnName({ shape, definition }: InspectedItem): { name: unknown; path: Path } {
   const isDocument = shape === "serverDocument" || shape === "toolsBundle";
   if (!isDocument) return { name: definition?.name, path: ["name"] };
@@ -42,7 +42,7 @@ function findOwnName({ shape, definition }: InspectedItem): { name: unknown; pat
   return { name: isRecord(metadata) ? metadata.name : undefined, path: ["metadata", "name"] };
 }
 
-/** Servers, toolsets and prompts that go by another name in their definition than in package.json. */
+/** Finds servers, toolsets and prompts with a different name in their definition. */
 export const checkItemNames: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     if (item.declaration.kind === "tool") continue;

@@ -3,7 +3,7 @@ import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 
-/** A toolset that another one contains, and where that is written. */
+/** A reference from one toolset to another. */
 interface Edge {
   to: string;
   path: Path;
@@ -14,7 +14,7 @@ interface Node {
   edges: Edge[];
 }
 
-/** The toolsets of the pack by name, with those of the pack that each contains. */
+/** The graph of the pack's toolsets, by name. */
 function readGraph(items: readonly InspectedItem[]): Map<string, Node> {
   const nodes = new Map<string, Node>();
   for (const item of items) {
@@ -30,7 +30,7 @@ function readGraph(items: readonly InspectedItem[]): Map<string, Node> {
   return nodes;
 }
 
-/** Longer cycles are shown by their ends: there may be thousands of them, each through thousands of toolsets. */
+/** Limit on the names of a cycle in a message; longer cycles are abbreviated. */
 const longestWay = 20;
 
 function nameWay(way: readonly { name: string }[], start: number): string[] {
@@ -42,15 +42,14 @@ function nameWay(way: readonly { name: string }[], start: number): string[] {
 }
 
 /**
- * That no toolset contains itself, through whatever others: each reference that closes a circle is reported. Only the
- * pack's own toolsets are looked at; what another pack's toolsets contain is that pack's business.
+ * Reports each reference that closes a cycle of toolsets. Checks only the pack's own toolsets.
  */
 export const checkToolsetCycles: Check = function* ({ inspected }) {
   const nodes = readGraph(inspected.items);
   const done = new Set<string>();
   for (const start of nodes.keys()) {
     if (done.has(start)) continue;
-    // The way from the start to where we are, with the edges still to follow; no recursion, however deep.
+    // The current path with the next edge of each node: avoids recursion, which could overflow.
     const way = [{ name: start, next: 0 }];
     const positions = new Map([[start, 0]]);
     for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {

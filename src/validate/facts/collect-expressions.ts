@@ -4,11 +4,11 @@ import { describePosition } from "../../expressions/expression-engine.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
 
-/** An expression of a bundle that does not compile, and where it stands from the definition's top. */
+/** An expression of a bundle that does not compile, with its path from the definition's top. */
 export interface ExpressionFault {
   item: InspectedItem;
   expression: string;
-  /** With where in the expression it is, as the end of a sentence. */
+  /** Includes the position in the expression. Continues after a colon. */
   reason: string;
   path: Path;
 }
@@ -24,7 +24,7 @@ function* findEntries({
   }
 }
 
-/** Compiles every expression in the bundles of a pack, as a server would; the compiler is loaded only if there is one. */
+/** Compiles every expression in the bundles of a pack, as a server would. Loads the compiler on demand. */
 export async function collectExpressions(items: readonly InspectedItem[]): Promise<ExpressionFault[]> {
   const faults: ExpressionFault[] = [];
   for (const item of items) {

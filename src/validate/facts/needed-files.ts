@@ -5,18 +5,18 @@ import { isModulePath } from "../../extension-schema/references.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
 
-/** A file of the package without which an item does not work, and where the item's definition says so. */
+/** A file of the package that an item needs, with its path in the item's definition. */
 export interface NeededFile {
   /** Relative to the package, with `/`. It need not exist. */
   file: string;
   item: InspectedItem;
   /** From the definition's top; `undefined` for the definition file itself. */
   path: Path | undefined;
-  /** The module that imports it, where the definition itself does not name it. */
+  /** The module that imports it, if the definition does not name it. */
   importer?: string;
 }
 
-/** Every file that items name: their definitions, the modules of their handlers, the programs of their servers. */
+/** Every file that items need: definitions, modules of handlers, programs of servers. */
 export function findNeededFiles(items: readonly InspectedItem[]): NeededFile[] {
   const needed: NeededFile[] = [];
   for (const item of items) {
@@ -32,11 +32,11 @@ export function findNeededFiles(items: readonly InspectedItem[]): NeededFile[] {
   return needed;
 }
 
-/** A file or a folder of the package that a subprocess server cannot start without. */
+/** A file or folder of the package that a subprocess server needs to start. */
 export interface NeededPath {
-  /** As it is written. */
+  /** The path as written. */
   written: string;
-  /** Relative to the package, in its shortest form; not yet checked to stay inside. */
+  /** Relative to the package, normalized. It may still lead outside. */
   location: string;
   wanted: "file" | "folder";
   /** From the definition's top. */
@@ -44,8 +44,8 @@ export interface NeededPath {
 }
 
 /**
- * The `script` and the `cwd` of a subprocess server, and what takes the place of a script: a `command` that is a path,
- * or the module that `node` is to run. Other arguments are the program's own business.
+ * The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the module that `node` runs. Ignores
+ * other arguments.
  */
 export function findNeededPaths({ shape, definition }: InspectedItem): NeededPath[] {
   if (shape !== "subprocessServer" || definition === null) return [];

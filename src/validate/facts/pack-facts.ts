@@ -17,61 +17,61 @@ import { findNeededFiles, findNeededPaths, type NeededFile } from "./needed-file
 
 export type { PathKind } from "../../files/inspection-port.ts";
 
-/** Everything that the checks may know of a pack; gathered beforehand, so that each check is a pure function. */
+/** All facts about a pack that checks need. They are collected first, so that each check is a pure function. */
 export interface PackFacts {
   inspected: InspectedPack;
-  /** The packs that are installed beside this one; empty where no definition refers to anything but its own pack. */
+  /** The installed packs; empty if all references are to the pack's own items. */
   installed: readonly DiscoveredPack[];
   /**
-   * npm names of packages that definitions refer to and that are installed, but are no packs; with what is wrong with a
-   * package.json that cannot be read.
+   * npm names of installed packages that definitions refer to but that are not packs, with the problem of their
+   * package.json if it cannot be read.
    */
   otherPackages: ReadonlyMap<string, Problem | undefined>;
-  /** Items by the names that references give them by mistake, the names by which models know them; absent if not looked for. */
+  /** Items by advertised names that references use by mistake; absent if not collected. */
   advertised?: ReadonlyMap<string, string>;
-  /** npm names of the packages that package.json declares as dependencies of any kind. */
+  /** npm names of all dependencies that package.json declares. */
   dependencies: ReadonlySet<string>;
-  /** Names of the host's own tools. */
+  /** Names of the host's built-ins. */
   builtIns: readonly string[];
-  /** The project's package manager; absent where nothing refers to another pack. */
+  /** The project's package manager; absent if nothing refers to another pack. */
   manager?: PackageManager;
-  /** Files that items need, that are there and that npm would not publish; empty where that does not matter. */
+  /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   unpublished: readonly NeededFile[];
-  /** The modules that handlers name, by their path relative to the package, without a leading `./`. */
+  /** The modules of handlers by path relative to the package, without a leading `./`. */
   modules: ReadonlyMap<string, ModuleFacts>;
   /** Expressions in bundles that do not compile. */
   expressionFaults: readonly ExpressionFault[];
-  /** What the paths lead to that subprocess servers need, by path relative to the package. */
+  /** The kinds of the paths that subprocess servers need, by path relative to the package. */
   paths: ReadonlyMap<string, PathKind>;
-  /** Keys in the field, and of package.json itself, that are there more than once, from the top of package.json; absent if not looked for. */
+  /** Paths of duplicate keys in package.json and the field; absent if not collected. */
   repeatedKeys?: readonly Path[];
-  /** Files that may be meant where such a path leads nowhere; absent if not looked for. */
+  /** Similar files for paths that do not exist; absent if not collected. */
   nearestPaths?: ReadonlyMap<string, string>;
-  /** Commands of Trailblaze that the package would take over; absent if not looked for. */
+  /** Reserved commands that the package would override; absent if not collected. */
   claims?: readonly CommandClaim[];
 }
 
-/** What is around a pack. */
+/** The project around a pack. */
 export interface ProjectContext {
   packs: readonly DiscoveredPack[];
-  /** Location of the package that code in the project would get by this npm name. */
+  /** Location of the package that code in the project would import by this npm name. */
   resolvePackage(name: string): string | undefined;
-  /** What is wrong with the package.json at a location, if it cannot be read. */
+  /** The problem of each package.json that cannot be read, by location. */
   broken: ReadonlyMap<string, Problem>;
-  /** The package manager whose commands hints name. */
+  /** The package manager for commands in hints. */
   manager: PackageManager;
-  /** Tools of the packs by the names by which models know them, of those that are asked for. */
+  /** Finds tools of the packs by advertised names. */
   findAdvertised(names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
 }
 
-/** The means of gathering facts, each used only where it is needed. */
+/** The sources of facts, each used on demand. */
 export interface FactSources {
   port: InspectionPort;
   findContext: () => Promise<ProjectContext>;
   findWorkspace: () => Promise<{ root: string; members: readonly string[] } | undefined>;
 }
 
-/** The references in definitions that lead to no item of the pack itself. */
+/** The references in definitions to items outside the pack. */
 function findReferencesElsewhere({ items, extension }: InspectedPack): string[] {
   const own = new Set(
     kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
@@ -82,8 +82,8 @@ function findReferencesElsewhere({ items, extension }: InspectedPack): string[] 
 }
 
 /**
- * The tools that short names mean which are names of no item, but by which models know a tool: the pack's own tools by
- * their short names, then those of other packs by their qualified names.
+ * Finds tools by advertised names that references use instead of item names. Returns short names for the pack's own tools
+ * and qualified names for those of other packs.
  */
 async function findMistakenNames(
   { items }: InspectedPack,
@@ -114,7 +114,7 @@ function findOtherPackages(
   return others;
 }
 
-/** True for a file of a dependency that travels inside the package. */
+/** True for a file of a bundled dependency. */
 function isBundled(file: string, manifest: Readonly<Record<string, unknown>>): boolean {
   const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
   const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
@@ -135,14 +135,14 @@ async function findUnpublished(
   if (needed.length === 0) return [];
   const files = needed.map(({ file }) => file);
   const { findPacked } = await import("../packing/npm-packing.ts");
-  // Where a package lists its files, the ignore files of its workspace do not count.
+  // If a package lists its files, the workspace's ignore files have no effect.
   const workspace = Array.isArray(manifest.files) ? undefined : await findWorkspace();
   const packed = await findPacked({ packageRoot: pack.location, manifest, files, workspace });
   const left = packed === undefined ? [] : needed.filter(({ file }) => !packed.has(file));
   return left.filter(({ file }) => port.describePath(pack.location, file) === "file");
 }
 
-/** Keys of package.json that matter to a pack, beside the field. */
+/** Keys of package.json, other than the field, that are relevant for a pack. */
 const manifestKeys = [
   ...["name", "version", "description", "type", "private", "engines", "keywords", "scripts", "files"],
   ...["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"],
@@ -152,7 +152,7 @@ async function findRepeated({ text, value }: Manifest): Promise<Path[]> {
   if (!hasDuplicateKeys(text, value)) return [];
   const { findRepeatedKeys } = await import("../../data/json-positions.ts");
   const top = findRepeatedTopKeys(text);
-  // The field itself is discovery's to report.
+  // Discovery reports the field itself.
   const inField = findRepeatedKeys(text, "trailblaze").filter((path) => path.length > 1);
   return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
 }
@@ -166,7 +166,7 @@ function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKin
   return nearest;
 }
 
-/** Gathers what the checks need beyond the definitions. Opens modules to parse them; runs nothing. */
+/** Collects the facts that checks need beyond the definitions. Parses modules without running them. */
 export async function collectFacts(
   sources: FactSources,
   inspected: InspectedPack,
@@ -178,7 +178,7 @@ export async function collectFacts(
   const project = elsewhere.length > 0 ? await findContext() : undefined;
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
   const files = new ModuleFiles(port, pack.location);
-  // Both follow imports, within one limit of what is read; what would not be published is asked for first.
+  // Both follow imports within one shared limit, so the more important facts come first.
   const unpublished = await findUnpublished(sources, inspected, files);
   const modules = await collectModules(files, inspected, { followImports: true });
   const paths = new Map([...needed].map((path) => [path, port.describePath(pack.location, path)]));

@@ -6,31 +6,31 @@ import { ExportFinder, type ExportSearch } from "./find-export.ts";
 import { findMissingImport } from "./follow-imports.ts";
 import type { ModuleFiles } from "./module-files.ts";
 
-/** A module that handlers name. */
+/** The facts about a module of handlers. */
 export type ModuleFacts =
   /**
-   * `nearest` is the path of a module that may be meant, `isRelative` if it is written relative to the definition;
-   * `hasFolder` whether there is at least its folder.
+   * `nearest` is the path of a similar module, `isRelative` if the written path is relative to the definition; `hasFolder`
+   * tells whether the folder exists.
    */
   | { state: "missing"; nearest: string | undefined; isRelative?: boolean; hasFolder: boolean }
-  /** `nearest` is what the path leads to relative to the definition, or without the steps out of the package. */
+  /** `nearest` is the module relative to the definition, or without the leading `../`. */
   | { state: "outside"; nearest: string | undefined }
   | {
-      state: "there";
-      /** By the export that a handler names. */
+      state: "present";
+      /** By the name of the export. */
       searches: ReadonlyMap<string, ExportSearch>;
-      /** Names that it is known to export. */
+      /** The known exports. */
       exports: readonly string[];
     };
 
-/** What handlers say of one module. */
+/** The uses of a module in handlers. */
 interface NamedModule {
   exports: Set<string>;
-  /** Folders of the definitions that name it. */
+  /** Folders of the definitions that use it. */
   folders: Set<string>;
 }
 
-/** The exports that handlers name, by module. */
+/** The exports in handlers, by module. */
 function findNamedExports({ items }: InspectedPack): Map<string, NamedModule> {
   const named = new Map<string, NamedModule>();
   for (const item of items) {
@@ -46,10 +46,10 @@ function findNamedExports({ items }: InspectedPack): Map<string, NamedModule> {
   return named;
 }
 
-const isThere = async (files: ModuleFiles, module: string) =>
+const exists = async (files: ModuleFiles, module: string) =>
   !["absent", "outside", "broken"].includes((await files.get(module)).kind);
 
-/** The module that a path leads to from the folder of a definition that names it, as paths of modules do elsewhere. */
+/** Resolves a path relative to the folder of a definition, a common mistake, or without leading `../`. */
 async function findRelative(
   files: ModuleFiles,
   module: string,
@@ -63,7 +63,7 @@ async function findRelative(
   return inside !== module && inside !== "" && (await isThere(files, inside)) ? inside : undefined;
 }
 
-/** A file beside where a missing one is looked for that is called nearly the same; `undefined` without such a folder. */
+/** Finds a file with a similar name in the folder of a missing one; `undefined` if the folder does not exist. */
 export function findNearestFile(
   files: ModuleFiles,
   file: string,
@@ -83,17 +83,17 @@ async function describeMissing(files: ModuleFiles, module: string, named: NamedM
   return { state: "missing", nearest, isRelative: true, hasFolder };
 }
 
-/** TypeScript is a matter of packs under development: Node runs none that is installed. */
+/** Rejects TypeScript in installed packs, which Node does not run. */
 function judgeTypeScript(search: ExportSearch, { pack }: InspectedPack, module: string): ExportSearch {
   if (!/\.[cm]?ts$/.test(module) || (search !== "found" && "absent" in search)) return search;
   if (pack.origin !== "self" && pack.origin !== "workspace")
-    return { absent: "Node runs no TypeScript of installed packages" };
-  return { unclear: "it is TypeScript, which Node runs only while the pack is under development" };
+    return { absent: "Node does not run TypeScript in installed packages" };
+  return { unclear: "Node runs TypeScript only in packs under development" };
 }
 
 /**
- * Finds out, for every module that a handler of the pack names, whether it is there and has the exports that handlers
- * name. Opens and parses modules; runs nothing. `followImports` looks at what they import too, which takes longer.
+ * Collects facts about every module in the pack's handlers: whether it exists and has the exports. Parses modules without
+ * running them. `followImports` also checks their imports, which takes longer.
  */
 export async function collectModules(
   files: ModuleFiles,
@@ -111,12 +111,12 @@ export async function collectModules(
       const searches = new Map<string, ExportSearch>();
       const isFollowed = followImports && /\.[cm]?js$/.test(module);
       const missing = isFollowed ? await findMissingImport(files, module) : undefined;
-      const hint = "If it is built, build it before you validate.";
+      const hint = "If a build creates it, run the build first.";
       for (const name of named.exports) {
         const search = judgeTypeScript(await finder.find(module, name), inspected, module);
         searches.set(name, search === "found" && missing !== undefined ? { absent: missing, hint } : search);
       }
-      facts.set(module, { state: "there", searches, exports: await finder.list(module) });
+      facts.set(module, { state: "present", searches, exports: await finder.list(module) });
     }
   }
   return facts;

@@ -1,17 +1,17 @@
 import { quote } from "../../problems/index.ts";
 import type { ModuleFiles, Resolution } from "./module-files.ts";
 
-/** Whether a module has an export: it has, it has not, or parsing cannot tell; and why. */
+/** Whether a module has an export, or why it does not or cannot be determined. */
 export type ExportSearch =
   | "found"
-  /** `hint` in place of what the module exports. */
+  /** `hint` replaces the list of exports. */
   | { absent: string; hint?: string }
   | { unclear: string };
 
-/** Larger groups of modules that export from each other are nobody's intention. */
+/** Limit on chains of re-exports. */
 const maximumHops = 1000;
 
-/** Looks for exports in the modules of a package, through those that they export from. Runs nothing. */
+/** Finds exports of modules, following re-exports. Does not run the modules. */
 export class ExportFinder {
   readonly #files: ModuleFiles;
 
@@ -19,10 +19,10 @@ export class ExportFinder {
     this.#files = files;
   }
 
-  /** Looks for one export of a module that is inside the package. */
+  /** Finds an export of a module inside the package. */
   async find(file: string, name: string): Promise<ExportSearch> {
     const { kind } = await this.#files.get(file);
-    if (kind === "foreign") return { absent: `${quote(file)} is no file that Node imports as a module` };
+    if (kind === "foreign") return { absent: `Node cannot import ${quote(file)} as a module` };
     return this.#find(file, name, new Set());
   }
 
@@ -30,15 +30,15 @@ export class ExportFinder {
     const key = `${file}#${name}`;
     if (seen.has(key)) return { absent: describeMissing(file, name) };
     if (seen.size >= maximumHops)
-      return { unclear: `more than ${maximumHops} modules export from each other` };
+      return { unclear: `the chain of re-exports is longer than ${maximumHops} modules` };
     seen.add(key);
 
     const module = await this.#files.get(file);
     switch (module.kind) {
       case "absent":
-        return { absent: `there is no file ${quote(file)} in the package` };
+        return { absent: `the package has no file ${quote(file)}` };
       case "outside":
-        return { absent: `${quote(file)} lies outside the package` };
+        return { absent: `${quote(file)} is outside the package` };
       case "broken":
         return {
           absent: `${quote(`${file}${module.position ?? ""}`, 200)} ${module.why}`,
@@ -47,16 +47,16 @@ export class ExportFinder {
       case "opaque":
         return { unclear: `${quote(file)} ${module.why}` };
       case "foreign":
-        return { unclear: `it comes out of ${quote(file)}` };
+        return { unclear: `${quote(file)} defines it` };
       case "esm": {
         if (module.names.has(name)) return "found";
         const reexport = module.reexports.get(name);
         if (reexport !== undefined) {
           const target = this.#files.resolve(file, reexport.from, "esm");
           const found = await this.#follow(target, reexport.importName, file, seen);
-          // What this module exports is no way out: the export is missing where it takes it from.
+          // The exports of this module would be no help, because the export is missing in the other one.
           return found !== "found" && "absent" in found
-            ? { hint: `${quote(file)} exports it from there.`, ...found }
+            ? { hint: `${quote(file)} re-exports it from there.`, ...found }
             : found;
         }
         if (name === "default") return { absent: describeMissing(file, name) };
@@ -67,12 +67,12 @@ export class ExportFinder {
         const followed = await this.#findInStars(file, name, module.stars, "commonjs", seen);
         if (followed === "found" || "unclear" in followed || rulesOutExport(module.text, name))
           return followed;
-        return { unclear: `${quote(file)} may make its exports while it runs` };
+        return { unclear: `${quote(file)} may create its exports at run time` };
       }
     }
   }
 
-  /** Everything that a module exports from others whole: the name may be in any of them. */
+  /** Finds an export in the modules whose exports are all re-exported. */
   async #findInStars(
     file: string,
     name: string,
@@ -98,15 +98,15 @@ export class ExportFinder {
     seen: Set<string>,
   ): Promise<ExportSearch> {
     if ("elsewhere" in target) {
-      return { unclear: `${quote(from)} exports it from ${quote(target.elsewhere)}` };
+      return { unclear: `${quote(from)} re-exports it from ${quote(target.elsewhere)}` };
     }
     const { kind } = await this.#files.get(target.file);
-    if (kind === "outside") return { unclear: `${quote(from)} exports it from outside the package` };
+    if (kind === "outside") return { unclear: `${quote(from)} re-exports it from outside the package` };
     if (name === null && kind !== "absent" && kind !== "broken") return "found";
     return this.#find(target.file, name ?? "default", seen);
   }
 
-  /** The names that a module is known to export, for suggestions. */
+  /** The known exports of a module, for suggestions. */
   async list(file: string, seen: Set<string> = new Set()): Promise<string[]> {
     if (seen.has(file) || seen.size >= maximumHops) return [];
     seen.add(file);
@@ -124,9 +124,10 @@ export class ExportFinder {
   }
 }
 
-/** How to get the whole error; not for a name that a shell would take for more than a name. */
+/** A hint for the full error. Omits file names that a shell would interpret. */
 function hintForCheck(file: string): string {
-  return /^[\w./-]+$/.test(file) ? `\`node --check ${file}\` says more.` : "`node --check` says more.";
+  const command = /^[\w./-]+$/.test(file) ? `node --check ${file}` : "node --check";
+  return `Run \`${command}\` to see the full error.`;
 }
 
 function describeMissing(file: string, name: string): string {
@@ -135,7 +136,7 @@ function describeMissing(file: string, name: string): string {
     : `${quote(file)} has no export ${quote(name)}`;
 }
 
-/** What may stand behind `module.exports =` without bringing names that the text does not hold. */
+/** Values after `module.exports =` whose names all occur in the text. */
 const plainValue = /^(?:\{|(?:async\s+)?function\b|class\b|([A-Za-z_$][\w$]*)\s*(?:[;\n]|$))/;
 
 interface Context {
@@ -144,7 +145,7 @@ interface Context {
   declared: ReadonlySet<string>;
 }
 
-/** Whether a use of `exports`, by what stands before and behind it, may add names that the text does not hold. */
+/** Whether a use of `exports`, judged by the text before and after it, may add names that do not occur in the text. */
 function mayAddNames(before: string, behind: string, { hasSpread, declared }: Context): boolean {
   if (/^\s*\.\s*[A-Za-z_$]/.test(behind)) return false;
   if (/defineProperty\s*\(\s*(?:module\s*\.\s*)?$/.test(before)) return !/^\s*,\s*["']/.test(behind);
@@ -157,13 +158,13 @@ function mayAddNames(before: string, behind: string, { hasSpread, declared }: Co
 }
 
 /**
- * Whether a CommonJS module surely has no export of this name: the name is nowhere in its text, and nothing is
- * exported as a whole, as `Object.assign(exports, other)` or `module.exports = make()` do. When in doubt, it may.
+ * Whether a CommonJS module certainly has no export of this name: its text does not contain the name, and it does not
+ * export whole objects, as in `Object.assign(exports, other)` or `module.exports = make()`. False in case of doubt.
  */
 export function rulesOutExport(text: string, name: string): boolean {
   const word = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   if (new RegExp(`(?<![\\w$])${word}(?![\\w$])`).test(text)) return false;
-  // Comments like to speak of exports; a line of one that ends with code stays.
+  // Comments may mention exports. Lines that end with code stay.
   const code = text.replace(/^[ \t]*(?:\/\/|(?!.*\*\/[ \t]*\S)\/?\*).*$/gm, "");
   const declarations = code.matchAll(/\b(?:function|class)\s+([A-Za-z_$][\w$]*)/g);
   const declared = new Set([...declarations].map(([, declaredName = ""]) => declaredName));

@@ -2,17 +2,17 @@ import { quote } from "../../problems/index.ts";
 import type { NeededFile } from "../facts/needed-files.ts";
 import type { ModuleFiles } from "./module-files.ts";
 
-/** Beyond these, what further modules import is left open: validation is to end soon. */
+/** Limits on followed imports, to keep validation fast. */
 export const maximumImported = 2000;
 export const maximumBytes = 32 << 20;
 
 export const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
-/** TypeScript is never what runs after publishing. */
+/** Excludes TypeScript, which does not run after publishing. */
 const mayImport = (file: string) => /\.[cm]?js$/.test(file) && isInPackage(file);
 
 /**
- * The needed files, each once, and behind them every file of the package that they import by a relative path, or that
- * those import: needed where the first need that leads there stands. What is imported need not exist.
+ * The needed files without duplicates, followed by every file of the package that they import transitively by relative
+ * paths, each with the place of the first file that needs it. Imported files may not exist.
  */
 export async function followImports(
   modules: ModuleFiles,
@@ -33,8 +33,8 @@ export async function followImports(
 }
 
 /**
- * Why Node would not load an ES module of the package: it imports a file that is not there, or a module does that it
- * imports. `undefined` if none does, as far as static imports by relative paths go.
+ * The reason why Node would not load an ES module of the package: it transitively imports a missing file. Follows static
+ * imports by relative paths; `undefined` if all files exist.
  */
 export async function findMissingImport(files: ModuleFiles, module: string): Promise<string | undefined> {
   const seen = new Set([module]);

@@ -3,20 +3,20 @@ import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { type InspectionPort, maximumModuleBytes } from "../../files/inspection-port.ts";
 import { type ParsedModule, parseCommonJs, parseEsm, parseRequires } from "./parse-module.ts";
 
-/** A module of the package as far as it can be told without running it. */
+/** The statically known part of a module of the package. */
 export type ModuleFile =
   | ParsedModule
   | { kind: "absent" }
   | { kind: "outside" }
-  /** Data or machine code: some modules can take it in, but it is no module by itself. */
+  /** Data or machine code, which modules can load but which is not a module. */
   | { kind: "foreign" };
 
-/** Where a specifier leads: to a file of the package, or to something else. */
+/** The target of a specifier: a file of the package, or something else. */
 export type Resolution = { file: string } | { elsewhere: string };
 
-const endings = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+const suffixes = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 
-/** Endings that `require` tries, in order. */
+/** Suffixes that `require` tries, in order. */
 const guessed = ["js", "json", "node"];
 
 function readType(bytes: Uint8Array): string | undefined {
@@ -33,12 +33,12 @@ export class ModuleFiles {
   readonly #port: InspectionPort;
   readonly #root: string;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
-  /** Where a module really is, by its path: what it names is relative to there. */
+  /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
   /** The `type` of the nearest package.json, by folder. */
   readonly #types = new Map<string, string | undefined>();
 
-  /** Of all modules together. */
+  /** The total size of all modules. */
   bytesRead = 0;
 
   constructor(port: InspectionPort, packageRoot: string) {
@@ -55,7 +55,7 @@ export class ModuleFiles {
     return module;
   }
 
-  /** The files of the package that a module imports by relative paths, whether they are there or not. */
+  /** The files of the package that a module imports by relative paths, existing or not. */
   async listImports(file: string): Promise<string[]> {
     const module = await this.get(file);
     const imports =
@@ -70,7 +70,7 @@ export class ModuleFiles {
     });
   }
 
-  /** Those that Node follows before it runs anything of an ES module; none of another. */
+  /** The static imports of an ES module; empty for other modules. */
   async listStaticImports(file: string): Promise<string[]> {
     const module = await this.get(file);
     if (module.kind !== "esm") return [];
@@ -80,7 +80,7 @@ export class ModuleFiles {
     });
   }
 
-  /** Finds what a module means by a specifier: as `import` does, or as `require` does, which guesses endings. */
+  /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
   resolve(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
     if (!/^\.\.?(?:\/|$)/.test(specifier)) return { elsewhere: specifier };
     const path = kind === "esm" ? decodePath(specifier) : specifier;
@@ -90,12 +90,12 @@ export class ModuleFiles {
     const index = posix.join(file, "index");
     const candidates = [
       file,
-      ...[file, index].flatMap((base) => guessed.map((ending) => `${base}.${ending}`)),
+      ...[file, index].flatMap((base) => guessed.map((suffix) => `${base}.${suffix}`)),
     ];
     return { file: candidates.find((one) => this.#port.describePath(this.#root, one) === "file") ?? file };
   }
 
-  /** Names of the files in the folder of a module, for suggestions; `undefined` where there is no such folder. */
+  /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
   listNeighbours(file: string): string[] | undefined {
     return this.#port.listFiles(this.#root, posix.dirname(file));
   }
@@ -111,10 +111,10 @@ export class ModuleFiles {
         return {
           kind: "broken",
           why: read.reason.replace(/^it /, ""),
-          hint: "Name a module: a regular file of the package.",
+          hint: "Use a regular file of the package.",
         };
       case "tooLarge":
-        return { kind: "opaque", why: `has ${read.bytes} bytes, too many to look into` };
+        return { kind: "opaque", why: `has ${read.bytes} bytes, which exceeds the limit` };
       case "read": {
         const realFile = relative(this.#root, read.realPath).replaceAll(sep, "/");
         this.#realFiles.set(file, realFile);
@@ -124,25 +124,25 @@ export class ModuleFiles {
     }
   }
 
-  /** Parses as Node would: by the ending, the nearest `type`, and where neither says it by the text. */
+  /** Parses like Node: according to the suffix, the nearest `type`, or the syntax. */
   async #parse(file: string, bytes: Uint8Array): Promise<ModuleFile> {
-    const ending = posix.extname(file).slice(1);
-    if (ending === "") return { kind: "opaque", why: "has no ending that says what it is" };
-    if (!endings.includes(ending)) return { kind: "foreign" };
+    const suffix = posix.extname(file).slice(1);
+    if (suffix === "") return { kind: "opaque", why: "has no file extension" };
+    if (!suffixes.includes(suffix)) return { kind: "foreign" };
     const text = new TextDecoder().decode(bytes);
-    const type = /^[jt]s$/.test(ending) ? this.#typeOf(posix.dirname(file)) : undefined;
-    const isTypeScript = ending.endsWith("ts");
-    if (ending.startsWith("m") || type === "module") {
+    const type = /^[jt]s$/.test(suffix) ? this.#typeOf(posix.dirname(file)) : undefined;
+    const isTypeScript = suffix.endsWith("ts");
+    if (suffix.startsWith("m") || type === "module") {
       return (await parseEsm(text)).module;
     }
-    const isCommonJs = ending.startsWith("c") || type === "commonjs";
+    const isCommonJs = suffix.startsWith("c") || type === "commonjs";
     const mayBeEsm = (isTypeScript || !isCommonJs) && /\b(?:import|export)\b/.test(text);
     const esm = mayBeEsm ? await parseEsm(text) : undefined;
     if (esm?.isEsm) return esm.module;
     return isTypeScript ? { kind: "opaque", why: "is TypeScript" } : parseCommonJs(text);
   }
 
-  /** What the nearest package.json inside the package says of `.js` files; a folder's own counts even if silent. */
+  /** The `type` of the nearest package.json inside the package. */
   #typeOf(folder: string): string | undefined {
     if (this.#types.has(folder)) return this.#types.get(folder);
     const read = this.#port.readFile(this.#root, posix.join(folder, "package.json"));
@@ -154,7 +154,7 @@ export class ModuleFiles {
   }
 }
 
-/** The path of a relative URL, or `undefined` where it is none that names a file. */
+/** Decodes the path of a relative URL; `undefined` if it is malformed. */
 function decodePath(specifier: string): string | undefined {
   try {
     return decodeURIComponent(specifier.replace(/[?#].*$/s, ""));

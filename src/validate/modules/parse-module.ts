@@ -1,40 +1,39 @@
-// Finds what a module exports and imports without running it. The lexers are loaded only where there is a module to look
-// into.
+// Finds the exports and imports of modules without running them. The lexers are loaded on demand.
 
-/** A module named by a literal, and the rules by which Node finds it. */
+/** An import with a literal specifier, and the kind of resolution. */
 interface WrittenImport {
   specifier: string;
   kind: "esm" | "commonjs";
-  /** Node follows it before anything runs. */
+  /** Node resolves it before running any code. */
   isStatic: boolean;
 }
 
-/** What the text of a module tells of its exports. */
+/** The statically known exports of a module. */
 export type ParsedModule =
   | {
       kind: "esm";
       /** Names exported by the module itself. */
       names: ReadonlySet<string>;
-      /** Names exported from another module; `importName` is `null` for all of it as one object. */
+      /** Names exported from another module; `importName` is `null` for its namespace object. */
       reexports: ReadonlyMap<string, { from: string; importName: string | null }>;
-      /** Modules of which everything is exported. */
+      /** Modules whose exports are all re-exported. */
       stars: readonly string[];
-      /** Relative paths that it imports. */
+      /** Imports with relative paths. */
       imports: readonly WrittenImport[];
     }
   | {
       kind: "commonjs";
       names: ReadonlySet<string>;
-      /** Modules whose exports become this one's. */
+      /** Modules whose exports are re-exported. */
       stars: readonly string[];
       text: string;
     }
-  /** Node itself would not load it; `why` goes on from the module's name and `position`: "cannot be parsed". */
+  /** Node would not load it. `why` continues after the file name and `position`: "cannot be parsed". */
   | { kind: "broken"; why: string; position?: string; hint?: string }
   /** It may export anything. */
   | { kind: "opaque"; why: string };
 
-/** The position of an index as it stands behind a file's name: `:3:5`. */
+/** Formats an index as a position after a file name: `:3:5`. */
 function positionOf(text: string, index: number | undefined): string {
   if (index === undefined || index < 0) return "";
   const lines = text.slice(0, index).split(/\r\n|\r|\n/);
@@ -49,13 +48,13 @@ async function loadEsmLexer() {
 
 type LexedImport = ReturnType<Awaited<ReturnType<typeof loadEsmLexer>>>[0][number];
 
-/** The relative path that an import names by a literal. */
+/** The literal relative path of an import. */
 function readRelative(one: LexedImport): string | undefined {
   if (!one.specifier || (one.type === "dynamic" && one.glob)) return undefined;
   return /^\.\.?(?:\/|$)/.test(one.specifier) ? one.specifier : undefined;
 }
 
-/** A text as an ES module, and whether anything in it says that it is one. TypeScript is read as well. */
+/** Parses an ES module, or TypeScript. `isEsm` tells whether the text has module syntax. */
 export async function parseEsm(text: string): Promise<{ module: ParsedModule; isEsm: boolean }> {
   const parse = await loadEsmLexer();
   let parsed: ReturnType<typeof parse>;
@@ -82,7 +81,7 @@ export async function parseEsm(text: string): Promise<{ module: ParsedModule; is
   return { module: { kind: "esm", names, reexports, stars, imports }, isEsm: hasModuleSyntax };
 }
 
-/** A CommonJS module; its exports are found as Node finds those that an `import` can name. */
+/** Parses a CommonJS module. Finds the same named exports as Node. */
 export async function parseCommonJs(text: string): Promise<ParsedModule> {
   const { parse } = await import("cjs-module-lexer");
   try {
@@ -94,24 +93,24 @@ export async function parseCommonJs(text: string): Promise<ParsedModule> {
       ? {
           kind: "broken",
           why: "is read as CommonJS, but has `import` or `export` statements",
-          hint: 'Give it the ending .mjs, or say "type": "module" in package.json.',
+          hint: 'Use the extension .mjs, or set "type" to "module" in package.json.',
         }
       : { kind: "opaque", why: "cannot be parsed" };
   }
 }
 
-/** Makes calls of `require` read like those of `import`, and leaves every index as it is. */
+/** Replaces calls of `require` with `import` without changing indexes. */
 function writeImports(text: string): string {
-  // The lexer takes what follows a spread for a method.
+  // The lexer would read a call after a spread as a method.
   return text.replace(/\.{3}(?=\s*require\s*\()/g, "  ,").replace(/(?<![\w$.])require(?=\s*\()/g, "import ");
 }
 
-/** The relative paths that a CommonJS module requires or imports by a literal; none where it cannot be parsed. */
+/** The literal relative paths that a CommonJS module requires or imports; empty if it cannot be parsed. */
 export async function parseRequires(text: string): Promise<WrittenImport[]> {
   if (!/["'`]\.\.?[/"'`]/.test(text)) return [];
   const parse = await loadEsmLexer();
   try {
-    // The lexer of ES modules knows code from texts and comments, which that of CommonJS does for exports only.
+    // The lexer for ES modules skips strings and comments; the one for CommonJS reports only exports.
     const [imported] = parse(writeImports(text));
     return imported.flatMap((one): WrittenImport[] => {
       const specifier = readRelative(one);

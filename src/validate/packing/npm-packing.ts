@@ -1,19 +1,19 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 
-// What npm would put into the tarball of a package. npm itself never runs: its `pack` runs the package's scripts.
+// Determines which files npm would publish, without running npm: `npm pack` would run the package's scripts.
 
 export interface PackingRequest {
   /** Folder of the package. */
   packageRoot: string;
   manifest: Readonly<Record<string, unknown>>;
-  /** The files in question, relative to the package, with `/`. */
+  /** The requested files, relative to the package, with `/`. */
   files: readonly string[];
-  /** The workspace that the package belongs to: its root's ignore files count, and its members are left out. */
+  /** The workspace of the package: its root's ignore files apply, and its members are excluded. */
   workspace?: { root: string; members: readonly string[] } | undefined;
 }
 
-/** A segment of a path that npm's own rules do not look at. */
+/** A path segment without special treatment by npm. */
 const plainSegment = /^[A-Za-z0-9_@-][A-Za-z0-9_.@-]*$/;
 const specialSegment = /^(?:node_modules|cvs|archived-packages|config\.gypi|npm-debug\.log)$/i;
 const specialEnding = /(?:\.orig|-lock\.\w+|\.lock|\.lockb)$/i;
@@ -25,19 +25,19 @@ function isPlain(file: string): boolean {
   );
 }
 
-/** The folders that a file lies in, innermost first, the package's own not among them. */
+/** The parent folders of a file, innermost first, without the package root. */
 function foldersOf(file: string): string[] {
   const folders: string[] = [];
   for (let folder = posix.dirname(file); folder !== "."; folder = posix.dirname(folder)) folders.push(folder);
   return folders;
 }
 
-/** A larger ignore file is left to the slow way, which refuses it. */
+/** Limit for the fast path. The slow path rejects larger ignore files. */
 const maximumIgnoreFileBytes = 1 << 16;
 
 /**
- * Whether a line of an ignore file may exclude a path with these segments. Each segment of a pattern has to fit one of
- * the path, so that a plain one that the path has not, as in `coverage/` or `*.log`, tells that it does not.
+ * Whether a line of an ignore file may exclude a path with these segments. Each segment of a pattern must match one of the
+ * path, so a plain segment that the path lacks, as in `coverage/` or `*.log`, rules it out.
  */
 function mayExclude(line: string, segments: readonly string[]): boolean {
   const pattern = line.trim().toLowerCase();
@@ -53,7 +53,7 @@ function mayExclude(line: string, segments: readonly string[]): boolean {
 class Folders {
   readonly #root: string;
   readonly #entries = new Map<string, ReadonlyMap<string, Dirent>>();
-  /** Segments of the paths in question, in small letters. */
+  /** Segments of the requested paths in lowercase. */
   readonly #segments: readonly string[];
 
   constructor(root: string, files: readonly string[]) {
@@ -61,12 +61,12 @@ class Folders {
     this.#segments = [...new Set(files.flatMap((file) => file.toLowerCase().split("/")))];
   }
 
-  /** What a path itself is, no link followed; `undefined` where nothing is. */
+  /** The entry at a path, without following links; `undefined` if it does not exist. */
   find(path: string): Dirent | undefined {
     return this.#list(posix.dirname(path)).get(posix.basename(path));
   }
 
-  /** Whether an ignore file in a folder may exclude anything that is asked for. */
+  /** Whether an ignore file in a folder may exclude any requested file. */
   hasRules(folder: string): boolean {
     return [".npmignore", ".gitignore"].some((name) => {
       const entry = this.#list(folder).get(name);
@@ -94,14 +94,14 @@ class Folders {
 }
 
 /**
- * The files that npm packs for sure, since they have nothing to do with any exception: `files` names them or a folder
- * that they lie in, or there is no such list, and no ignore file on the way has anything to do with them.
+ * The files that npm certainly publishes: `files` is absent or contains them or a parent folder, and no ignore file may
+ * exclude them.
  */
 function findSurelyPacked({ packageRoot, manifest, files, workspace }: PackingRequest): Set<string> {
   const folders = new Folders(packageRoot, files);
   const entries = Array.isArray(manifest.files) ? manifest.files.map(String) : undefined;
   if (entries?.some((entry) => entry.startsWith("!"))) return new Set();
-  // A slash at the end is for folders only.
+  // A trailing slash matches only folders.
   const listed = new Set(entries?.map((entry) => entry.replace(/^(?:\.?\/)+/, "")));
   const listedFolders = new Set([...listed].map((entry) => entry.replace(/\/+$/, "")));
   const everything = entries === undefined && workspace === undefined && !folders.hasRules(".");
@@ -123,8 +123,8 @@ function findSurelyPacked({ packageRoot, manifest, files, workspace }: PackingRe
 }
 
 /**
- * Which of some files npm would publish; `undefined` where npm's rules cannot tell. npm-packlist, which takes its time,
- * is asked only about files that our own reading of the rules leaves open.
+ * The requested files that npm would publish; `undefined` if it cannot be determined. Uses npm-packlist, which is slow,
+ * only for files that the fast path cannot decide.
  */
 export async function findPacked(request: PackingRequest): Promise<ReadonlySet<string> | undefined> {
   const sure = findSurelyPacked(request);

@@ -4,20 +4,20 @@ import packlist, { type PackingTree } from "npm-packlist";
 import { countAlternatives, measureGlob, stepsToPrepare } from "../../files/glob-cost.ts";
 import type { PackingRequest } from "./npm-packing.ts";
 
-/** Larger ignore files and lists are not written by hand. */
+/** Limits on ignore files and patterns. */
 const maximumIgnoreFileBytes = 1 << 16;
 const maximumPatterns = 1000;
 const maximumPatternLength = 1024;
-/** What the patterns of one package may cost beyond one comparison each, and writing out their alternatives. */
+/** Limits on the cost of matching the patterns of one package, and on their expanded alternatives. */
 const maximumSteps = 10_000_000;
 const maximumAlternatives = 5000;
-/** In how many forms npm-packlist compares a path with a pattern. */
+/** The number of forms in which npm-packlist compares a path with a pattern. */
 const formsOfPath = 12;
 
 class CannotTell extends Error {}
 
-/** Every folder and file on the way to what is asked for. */
-function findWay(files: readonly string[]): Set<string> {
+/** The files and all of their parent folders. */
+function withParents(files: readonly string[]): Set<string> {
   const way = new Set<string>();
   for (const file of files) {
     for (let end = file.indexOf("/"); end >= 0; end = file.indexOf("/", end + 1)) way.add(file.slice(0, end));
@@ -26,13 +26,13 @@ function findWay(files: readonly string[]): Set<string> {
   return way;
 }
 
-/** The package as npm-packlist sees it, with what matching its patterns may still cost. */
+/** The package as npm-packlist sees it, with the remaining budget for matching patterns. */
 class MeteredTree implements PackingTree {
   readonly path: string;
   readonly package: PackingTree["package"];
   readonly isProjectRoot = true;
   readonly edgesOut = new Map<string, never>();
-  /** How many of the files in question lie below a folder. */
+  /** The number of requested files below each folder. */
   readonly #below = new Map<string, number>();
   #longest = 0;
   #depth = 0;
@@ -53,7 +53,7 @@ class MeteredTree implements PackingTree {
     }
   }
 
-  /** Takes what patterns of a folder cost from what is left. Throws where that is not enough. */
+  /** Takes the cost of a folder's patterns from the budget. Throws if it is exceeded. */
   payFor(folder: string, patterns: readonly string[]): void {
     const comparisons = formsOfPath * (this.#below.get(folder) ?? 0);
     for (const pattern of patterns) {
@@ -68,10 +68,10 @@ class MeteredTree implements PackingTree {
   }
 }
 
-/** Rules by their text: most folders have the same, and making them costs more than all the rest. */
+/** Cached rules by text: compiling them is slow, and most folders have the same. */
 const knownRules = new Map<string, unknown[]>();
 
-/** npm's own rules, applied to the files in question alone: whatever else lies in the package is not looked at. */
+/** Applies npm's rules only to the requested files. */
 class NeededFilesWalker extends packlist.Walker {
   readonly #way: ReadonlySet<string>;
 
@@ -80,7 +80,7 @@ class NeededFilesWalker extends packlist.Walker {
     this.#way = way;
   }
 
-  /** Nobody here asks for an order. */
+  /** The order is irrelevant. */
   override sort(): number {
     return 0;
   }
@@ -136,7 +136,7 @@ class NeededFilesWalker extends packlist.Walker {
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** What npm-packlist reads of a package.json, in the form that npm brings it into beforehand. */
+/** The part of package.json that npm-packlist reads, normalized as by npm. */
 function normalizeManifest({ manifest, files: needed }: PackingRequest) {
   const { files, main, browser, bin, directories } = manifest as Record<string, unknown> & {
     directories?: { bin?: unknown } | null;
@@ -156,8 +156,8 @@ function normalizeManifest({ manifest, files: needed }: PackingRequest) {
 }
 
 /**
- * Which of the files npm would publish, by npm-packlist; `undefined` where that cannot be told. Reads the package's
- * ignore files; runs nothing.
+ * The requested files that npm would publish, according to npm-packlist; `undefined` if it cannot be determined. Reads the
+ * package's ignore files and runs no scripts.
  */
 export function findPackedByRules(request: PackingRequest): Promise<ReadonlySet<string> | undefined> {
   const { packageRoot, files, workspace } = request;
@@ -168,7 +168,7 @@ export function findPackedByRules(request: PackingRequest): Promise<ReadonlySet<
     const giveUp = () => resolve(undefined);
     if ((packageJson.files?.length ?? 0) > maximumPatterns) return giveUp();
     try {
-      new NeededFilesWalker(tree, { ...options, isPackage: true }, findWay(files))
+      new NeededFilesWalker(tree, { ...options, isPackage: true }, withParents(files))
         .on("done", (packed: string[]) => {
           const names = new Set(packed.map((file) => file.replace(/^\.\//, "")));
           resolve(new Set(files.filter((file) => names.has(file))));

@@ -2,7 +2,7 @@
 declare module "npm-packlist" {
   import type { EventEmitter } from "node:events";
 
-  /** What it needs of arborist's tree. */
+  /** The part of arborist's tree that it reads. */
   export interface PackingTree {
     path: string;
     package: Record<string, unknown>;
