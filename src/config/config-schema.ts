@@ -168,12 +168,9 @@ export const config = z
       description:
         "What happens if a server exits unexpectedly: fail ends the session, isolate fails only its tools, relaunch restarts it once.",
     }),
-    isolation: z
-      .enum(["in-process", "process"])
-      .default("in-process")
-      .meta({
-        description: "Where the tools of packs run: in the host's process, or in one child process per pack.",
-      }),
+    isolation: z.enum(["in-process", "process"]).default("in-process").meta({
+      description: "Where the tools of packs run: in the host's process, or in one child process per pack.",
+    }),
     callback: callback
       .optional()
       .meta({ description: "The callback endpoint, through which servers call tools." }),

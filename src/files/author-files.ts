@@ -19,41 +19,41 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
   EROFS: "the file system is read-only",
   ENOSPC: "no space is left on the disk",
-  EEXIST: "something of that name is there",
+  EEXIST: "it already exists",
   EISDIR: "it is a folder",
   ENOENT: "its folder does not exist",
-  ENOTDIR: "a part of its path is no folder",
-  ELOOP: "symbolic links go in a circle",
+  ENOTDIR: "a part of its path is not a folder",
+  ELOOP: "symbolic links form a cycle",
   ENAMETOOLONG: "its path is too long",
 };
 
-/** What the system refuses, as an argument that cannot be used. */
+/** Converts a file system error to `InvalidArguments`. */
 function describeRefusal(what: string, path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   const code = errorCode(error);
   const reason = Object.hasOwn(reasons, code) ? reasons[code] : code;
   return failure(
     "InvalidArguments",
-    { reason: `${quote(path, 400)} cannot be ${what}: ${reason}` },
+    { reason: `Cannot ${what} ${quote(path, 400)}: ${reason}` },
     {},
     { cause: error },
   );
 }
 
-/** What is at a path where a new folder is wanted. Throws `InvalidArguments` where it cannot be looked at. */
+/** The state of a path for a new folder. Throws `InvalidArguments` if it cannot be read. */
 export function describeFolder(path: string): "absent" | "empty" | "filled" | "noFolder" {
   try {
     if (!statSync(path).isDirectory()) return "noFolder";
     return readdirSync(path).length === 0 ? "empty" : "filled";
   } catch (error) {
     if (errorCode(error) === "ENOENT") return "absent";
-    throw describeRefusal("used", path, error);
+    throw describeRefusal("use", path, error);
   }
 }
 
 /**
- * Writes new files into a folder, all of them or none: where one cannot be written, or is there already, everything that
- * was made is taken away and `InvalidArguments` thrown. Paths have `/`; `folder` is absolute.
+ * Creates all files in a folder or none: if one cannot be written or already exists, deletes everything that it created
+ * and throws `InvalidArguments`. Paths have `/`; `folder` is absolute.
  */
 export function createFiles(folder: string, files: readonly { path: string; text: string }[]): void {
   const undo: (() => void)[] = [];
@@ -80,14 +80,14 @@ export function createFiles(folder: string, files: readonly { path: string; text
       try {
         step();
       } catch {
-        // Somebody else put something there meanwhile, which is not ours to take away.
+        // Another process has added a file to the folder, so it stays.
       }
     }
-    throw describeRefusal("written", current, error);
+    throw describeRefusal("write", current, error);
   }
 }
 
-/** The text of a file; `undefined` where there is none. Throws `InvalidArguments` where it cannot be read. */
+/** The text of a file; `undefined` if it does not exist. Throws `InvalidArguments` if it cannot be read. */
 export function readTextFile(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
@@ -97,7 +97,7 @@ export function readTextFile(file: string): string | undefined {
   }
 }
 
-/** A path with symbolic links followed; itself where nothing is there. */
+/** The real path, or the path itself if it does not exist. */
 function followLinks(file: string): string {
   try {
     return realpathSync(file);
@@ -108,8 +108,8 @@ function followLinks(file: string): string {
 }
 
 /**
- * Puts a text in the place of a file, whose mode stays: at every moment there is the old text or the new one. What a link
- * leads to is written. Throws `InvalidArguments`, the file as it was.
+ * Replaces the text of a file atomically, keeping its mode. Follows links. Throws `InvalidArguments` and leaves the file
+ * unchanged if that fails.
  */
 export function replaceTextFile(path: string, text: string): void {
   try {
@@ -117,6 +117,6 @@ export function replaceTextFile(path: string, text: string): void {
     const mode = statSync(file, { throwIfNoEntry: false })?.mode;
     overwriteFile(file, Buffer.from(text), { mode: mode && mode & 0o7777, isLasting: true });
   } catch (error) {
-    throw describeRefusal("written", path, error);
+    throw describeRefusal("write", path, error);
   }
 }

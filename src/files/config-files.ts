@@ -24,15 +24,15 @@ import {
   writeAndClose,
 } from "./replace-file.ts";
 
-/** Larger than any config that people or clients keep. */
+/** Limit on the size of a config. */
 const maximumBytes = 64 << 20;
 const maximumLinks = 40;
 const keptBackups = 10;
-/** A file that was written this recently may be half written. */
+/** A file that was changed this recently may be incomplete. */
 const writingMs = 250;
-/** How long to wait for the rest of it. */
+/** The timeout of waiting for an incomplete file. */
 const wholeMs = 1000;
-/** A file that was written this recently is likely to be written again soon. */
+/** A file that was changed this recently is likely to change again. */
 const busyMs = 100;
 const pauseMs = 30;
 
@@ -44,16 +44,16 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   ENOSPC: "no space is left on the disk",
   EDQUOT: "no space is left for this user",
-  ENOTDIR: "a part of its path is no folder",
-  ELOOP: "symbolic links go in a circle",
+  ENOTDIR: "a part of its path is not a folder",
+  ELOOP: "symbolic links form a cycle",
   ENAMETOOLONG: "its path is too long",
-  EFBIG: "it would be larger than the system allows",
+  EFBIG: "it would exceed the system's limit on file sizes",
 };
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs what touches a file; what the system refuses becomes `ClientConfigUnwritable`. */
-function refuse<Result>(file: string, run: () => Result): Result {
+/** Runs a file operation. File system errors become `ClientConfigUnwritable`. */
+function attempt<Result>(file: string, run: () => Result): Result {
   try {
     return run();
   } catch (error) {
@@ -75,12 +75,12 @@ function describeRefusal(file: string, error: unknown): unknown {
 export type ChangeStep = "locked" | "backedUp" | "drafted" | "replaced";
 
 export interface ConfigFilesOptions extends LockOptions {
-  /** Folder of backups, made where it is missing. */
+  /** Folder of backups, created on demand. */
   backups: string;
   onStep?: ((step: ChangeStep, file: string) => void) | undefined;
 }
 
-/** What may be done to the configs of other programs, and how: each is replaced as a whole, or not at all. */
+/** Reads and atomically replaces the configs of other programs. */
 export class ConfigFiles {
   readonly #options: ConfigFilesOptions;
 
@@ -96,7 +96,7 @@ export class ConfigFiles {
     }
   }
 
-  /** Whether two paths lead to the same place. */
+  /** Whether two paths have the same real path. */
   areSame(path: string, other: string): boolean {
     try {
       return realpathSync(path) === realpathSync(other);
@@ -105,9 +105,9 @@ export class ConfigFiles {
     }
   }
 
-  /** Where a path leads once symbolic links are followed, also where nothing is there yet. */
+  /** The real path of a file, which may not exist yet. */
   findRealFile(file: string): string {
-    return refuse(file, () => {
+    return attempt(file, () => {
       let path = resolve(file);
       for (let links = 0; links < maximumLinks; links++) {
         const folder = findRealFolder(dirname(path));
@@ -121,8 +121,8 @@ export class ConfigFiles {
   }
 
   /**
-   * The text of a file, its byte order mark included; `undefined` where there is none. Throws `TrailblazeError`
-   * `ClientConfigMalformed` for what is not text, and for a file that is too large.
+   * The text of a file with its byte order mark; `undefined` if it does not exist. Throws `TrailblazeError`
+   * `ClientConfigMalformed` if it is not UTF-8 or too large.
    */
   read(file: string): string | undefined {
     const snapshot = this.#open(file);
@@ -134,9 +134,8 @@ export class ConfigFiles {
   }
 
   /**
-   * Reads a file that another program may be writing: one that is not whole is read again, for a while. With `avoidBusy` a
-   * file that was just written is read after it was written once more, if that comes soon: programs leave some time between
-   * two of their writes. Throws as `read`.
+   * Reads a file that another program may be writing. Retries for a while if it is incomplete. With `avoidBusy`, waits
+   * briefly for another change if the file has just changed, because programs pause between writes. Throws as `read` does.
    */
   async open(
     file: string,
@@ -178,8 +177,8 @@ export class ConfigFiles {
   }
 
   /**
-   * What another program wrote into a file that was replaced or removed since it was read, once that is whole; `undefined`
-   * where it wrote nothing.
+   * Text that another program has written to a file that was replaced or removed since it was read, once it is complete;
+   * `undefined` if there is none.
    */
   async readLate(snapshot: FileSnapshot, isWhole: (text: string) => boolean): Promise<string | undefined> {
     const giveUpAt = performance.now() + wholeMs;
@@ -190,7 +189,7 @@ export class ConfigFiles {
         const text = utf8.decode(bytes);
         if (isWhole(text)) return text;
       } catch {
-        // The first part of a character.
+        // The last character may be incomplete.
       }
       await pause(5);
     }
@@ -208,12 +207,12 @@ export class ConfigFiles {
     }
   }
 
-  /** Makes the folder of a file; gives those that were made, innermost first. */
+  /** Creates the parent folders of a file. Returns the created ones, innermost first. */
   makeFolders(file: string, mode: number): string[] {
-    return refuse(file, () => makeFolders(dirname(file), mode));
+    return attempt(file, () => makeFolders(dirname(file), mode));
   }
 
-  /** Removes folders that are empty. */
+  /** Deletes empty folders. */
   removeFolders(folders: readonly string[]): void {
     for (const folder of folders) {
       try {
@@ -235,9 +234,9 @@ export class ConfigFiles {
     }
   }
 
-  /** Keeps a file's bytes as they were; gives the copy's path. `settleBackup` is to follow once the file is changed. */
+  /** Backs up the bytes of a file. Returns the path of the copy. Call `settleBackup` once the file is changed. */
   backUp(file: string, bytes: Uint8Array): string {
-    return refuse(file, () => {
+    return attempt(file, () => {
       const { backups } = this.#options;
       makeFolders(backups, 0o700);
       const time = new Date().toISOString().replaceAll(":", "-");
@@ -258,7 +257,7 @@ export class ConfigFiles {
     rmSync(backup, { force: true });
   }
 
-  /** Makes a backup last, and lets the oldest ones of the same file go. */
+  /** Syncs a backup to disk, and deletes the oldest ones of the same file. */
   settleBackup(file: string, backup: string): void {
     const { backups } = this.#options;
     sync(backup, "r+");
@@ -270,9 +269,9 @@ export class ConfigFiles {
     }
   }
 
-  /** As `makeDraft`. */
+  /** Like `makeDraft`. */
   draft(file: string, text: string, newMode: number, snapshot?: FileSnapshot): Draft {
-    return refuse(file, () => {
+    return attempt(file, () => {
       const draft = makeDraft(file, text, newMode, snapshot);
       try {
         this.#options.onStep?.("drafted", file);
@@ -284,26 +283,26 @@ export class ConfigFiles {
     });
   }
 
-  /** Puts a draft in the place of a file that only Trailblaze writes. */
+  /** Replaces a file that only Trailblaze writes with a draft. */
   commit(draft: Draft): void {
-    refuse(draft.file, () => {
+    attempt(draft.file, () => {
       draft.commit();
       this.#finish(draft.file);
     });
   }
 
-  /** As `replaceFile`. */
+  /** Like `replaceFile`. */
   replace(draft: Draft, snapshot: FileSnapshot, options: { isFolderBusy: boolean }): boolean {
-    return refuse(draft.file, () => {
+    return attempt(draft.file, () => {
       const isReplaced = replaceFile(draft, snapshot, options);
       if (isReplaced) this.#finish(draft.file);
       return isReplaced;
     });
   }
 
-  /** As `removeFile`. */
+  /** Like `removeFile`. */
   remove(snapshot: FileSnapshot): boolean {
-    return refuse(snapshot.file, () => {
+    return attempt(snapshot.file, () => {
       const isRemoved = removeFile(snapshot, (bytes) => this.backUp(snapshot.file, bytes));
       if (isRemoved) this.#finish(snapshot.file);
       return isRemoved;
@@ -316,11 +315,11 @@ export class ConfigFiles {
   }
 }
 
-/** A file as it was opened. The snapshot is to be closed. */
+/** An opened file. The caller must close the snapshot. */
 export interface OpenedFile {
   snapshot: FileSnapshot;
   text: string | undefined;
-  /** Another program was seen writing it. */
+  /** Another program changed it while it was being opened. */
   isBusy: boolean;
 }
 
@@ -328,7 +327,7 @@ function decode({ file, bytes }: FileSnapshot): string | undefined {
   try {
     return bytes && utf8.decode(bytes);
   } catch {
-    throw failure("ClientConfigMalformed", { file, reason: "it is not UTF-8 text" }, { file });
+    throw failure("ClientConfigMalformed", { file, reason: "it is not UTF-8" }, { file });
   }
 }
 
@@ -339,7 +338,7 @@ const describeSize = (size: bigint, limit: number) =>
 
 const backupPrefix = (file: string) => `${createHash("sha256").update(file).digest("hex").slice(0, 8)}-`;
 
-/** A folder with symbolic links followed, as far as it is there. */
+/** The real path of a folder, whose last segments may not exist. */
 function findRealFolder(folder: string): string {
   try {
     return realpathSync(folder);

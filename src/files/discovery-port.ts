@@ -1,44 +1,44 @@
-// What discovery may do to the machine, and nothing else. Trust is a capability: whoever holds only this port
-// cannot open a pack's other files, run code, or use the network, because there is no method for it.
+// Everything that discovery can do on the machine. Trust is a capability: code with only this port cannot open a pack's
+// other files, run code, or use the network, because there is no method for it.
 
-/** The most that is read of a package.json. */
+/** Limit on the size of a package.json. */
 export const maximumManifestBytes = 1 << 20;
 
-/** The most that is read of another file of a project. */
+/** Limit on the size of other files of a project. */
 export const maximumProjectFileBytes = 16 << 20;
 
-/** What one discovery spends on finding workspaces at most, its own and those that the project may belong to. */
+/** Limits on the search for workspaces in one discovery, including those that may contain the project. */
 export const workspaceLimits = {
-  /** Of pnpm-workspace.yaml: parsing YAML takes seconds for each MiB. */
+  /** Size of pnpm-workspace.yaml: parsing YAML takes seconds per MiB. */
   bytes: 1 << 20,
   /** Characters of a pattern. */
   length: 1024,
-  /** Patterns of a workspace with their braces written out. */
+  /** Patterns of a workspace with expanded braces. */
   alternatives: 5000,
-  /** Folders to look into. */
+  /** Folders to read. */
   folders: 50_000,
-  /** Paths to compare with patterns, and what compiling these costs in the same measure. */
+  /** Comparisons of paths with patterns, plus the equivalent cost of compiling patterns. */
   steps: 10_000_000,
 } as const;
 
-/** An entry of a folder that holds packages. */
+/** An entry of a folder of packages. */
 export interface DirectoryEntry {
   name: string;
   isDirectory(): boolean;
   isSymbolicLink(): boolean;
 }
 
-/** What reading a package.json gave. */
+/** The result of reading a package.json. */
 export type ManifestRead =
-  /** There is none. */
+  /** It does not exist. */
   | { state: "absent" }
-  /** It is well-formed at both ends and does not mention us: no pack, nothing to report. */
+  /** It starts and ends with braces and does not mention the field, so it is not a pack. */
   | { state: "irrelevant" }
   | { state: "read"; bytes: Uint8Array }
   | { state: "unusable"; reason: string }
   | { state: "tooLarge"; bytes: number };
 
-/** Files at the top of a project that tell where its packages are, and what the user allows. */
+/** Files of a project that determine its packages and the user's policy. */
 export type ProjectFile =
   | "trailblaze.config.yaml"
   | "trailblaze.config.yml"
@@ -49,7 +49,7 @@ export type ProjectFile =
   | "yarn.lock"
   | "node_modules/.modules.yaml";
 
-/** What is left of the limits; a search takes from it what it uses. */
+/** The remaining budget, which a search reduces. */
 export interface WorkspaceBudget {
   folders: number;
   steps: number;
@@ -57,9 +57,9 @@ export interface WorkspaceBudget {
 
 /** Why packages of a workspace may be missing. */
 export interface WorkspaceObstacle {
-  /** Of the pattern that is the cause. */
+  /** Index of the pattern that causes it. */
   index?: number;
-  /** The limit that is reached. */
+  /** The exceeded limit. */
   cause: "length" | "alternatives" | "folders" | "steps" | "failed";
   /** Why the search failed. */
   reason?: string | undefined;
@@ -72,22 +72,22 @@ export interface WorkspaceSearch {
 }
 
 export interface DiscoveryPort {
-  /** Entries of a folder, in any order; `undefined` where there is none that can be read. */
+  /** Entries of a folder, in any order; `undefined` if it cannot be read. */
   listDirectory(directory: string): DirectoryEntry[] | undefined;
   exists(path: string): boolean;
   /** Whether the path itself, not a folder above it, is a symbolic link. */
   isLink(path: string): boolean;
-  /** The path with every symbolic link followed; `undefined` where nothing is, or links go in a circle. */
+  /** The real path; `undefined` if it does not exist or links form a cycle. */
   realPath(path: string): string | undefined;
   /**
-   * Reads the package.json in a folder. With `"ifRelevant"`, one that begins with `{`, ends with `}` and does not
-   * hold the text `"trailblaze"` is passed over.
+   * Reads the package.json in a folder. With `"ifRelevant"`, skips one that starts with `{`, ends with `}` and does not
+   * contain `"trailblaze"`.
    */
   readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead;
-  /** The bytes of a file of the project; `undefined` where there is none, or one of more than 16 MiB. */
+  /** The bytes of a file of the project; `undefined` if it does not exist or exceeds 16 MiB. */
   readProjectFile(directory: string, file: ProjectFile): Uint8Array | undefined;
   hasProjectFile(directory: string, file: ProjectFile): boolean;
-  /** Finds folders with a package.json that match the patterns of a workspace, as far as the budget goes. Never rejects. */
+  /** Finds folders with a package.json that match the patterns of a workspace, within the budget. Never rejects. */
   findWorkspaces(
     root: string,
     patterns: readonly string[],

@@ -14,35 +14,35 @@ import { join } from "node:path";
 import { errorCode, makeFolders } from "./make-folders.ts";
 import { identifyOwnProcess, isSameProcessRunning, parseProcessIdentity } from "./process-identity.ts";
 
-/** A lock on a file that other programs may want too. */
+/** A lock on a file that other programs may also lock. */
 export interface FileLock {
-  /** False where another program's lock was left in its place, and the file is edited beside it. */
+  /** False if another program's lock was ignored. */
   readonly isOwn: boolean;
-  /** False where another program took it, because this process did not refresh it for `staleMs`. */
+  /** False if another program took the lock, because this process did not refresh it for `staleMs`. */
   isHeld(): boolean;
-  /** Shows other programs that it is still in use. A timer does so too, while this process waits. */
+  /** Marks the lock as in use. A timer also does this while the event loop runs. */
   refresh(): void;
   release(): void;
 }
 
 export interface LockOptions {
-  /** Folder in which the holders of locks are noted; without it, none is. */
+  /** Folder for the identities of lock holders; without it, they are not recorded. */
   holders?: string | undefined;
-  /** How long to wait for a holder that is known to be running. */
+  /** The timeout of waiting for a running holder, in milliseconds. */
   waitMs?: number | undefined;
-  /** How long to wait for a holder that is unknown and gives no sign of life. */
+  /** The timeout of waiting for an unknown holder that does not refresh the lock, in milliseconds. */
   graceMs?: number | undefined;
-  /** A lock of an unknown holder that was not refreshed for this long is taken away. */
+  /** The age after which an unknown holder's lock is stale and removed, in milliseconds. */
   staleMs?: number | undefined;
-  /** Gets told what is being waited for, once the wait is long enough for a person to notice. */
+  /** Called with the holder once the wait is noticeable. */
   onWait?: ((what: string) => void) | undefined;
-  /** What the holder is doing, for `onWait`; default: "holds the lock" and its path. */
+  /** The activity of the holder, for `onWait`; default: "holds the lock" and its path. */
   purpose?: string | undefined;
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
 }
 
-/** Thrown where a lock stays with another process. */
+/** Thrown if another process keeps the lock. */
 export class LockHeldError extends Error {
   override readonly name = "LockHeldError";
 }
@@ -50,14 +50,14 @@ export class LockHeldError extends Error {
 const noticeMs = 300;
 const refreshMs = 2000;
 
-/** Tells a lock from one that another process made at the same place. Refreshing it makes it another one. */
+/** Distinguishes locks at the same path. Refreshing a lock changes its id. */
 const idOf = ({ ino, mtimeNs }: BigIntStats) => `${ino}-${mtimeNs}`;
 
 const look = (folder: string) => statSync(folder, { bigint: true, throwIfNoEntry: false });
 
-/** Removes a lock that was looked at before, unless it is another process's by now. */
-function takeAway(folder: string, id: string): void {
-  // Renaming it first lets one process win, and shows whether what was taken is what was looked at.
+/** Removes a lock with this id, unless another process has replaced it. */
+function removeLock(folder: string, id: string): void {
+  // Only one process can rename it, and its id can be checked afterwards.
   const aside = `${folder}.${randomBytes(6).toString("hex")}`;
   try {
     renameSync(folder, aside);
@@ -66,15 +66,15 @@ function takeAway(folder: string, id: string): void {
   }
   try {
     const stats = look(aside);
-    if (stats === undefined || idOf(stats) !== id) throw new Error("it is another process's by now");
+    if (stats === undefined || idOf(stats) !== id) throw new Error("another process has replaced the lock");
     rmdirSync(aside);
   } catch {
-    // It is no lock, or a lock that is in use.
+    // It is not a lock, or it is in use.
     renameSync(aside, folder);
   }
 }
 
-/** The notes of who holds which lock. They lie elsewhere: a lock is an empty folder to other programs. */
+/** Records the holders of locks in a separate folder, because other programs expect locks to be empty folders. */
 class Holders {
   readonly #folder: string | undefined;
 
@@ -94,7 +94,7 @@ class Holders {
       makeFolders(this.#folder ?? "", 0o700);
       writeFileSync(file, JSON.stringify(identifyOwnProcess()), { mode: 0o600 });
     } catch {
-      // On a full disk, for example. The lock then counts as an unknown process's.
+      // For example, the disk is full. The lock has an unknown holder then.
       this.forget(lock, id);
     }
   }
@@ -113,7 +113,7 @@ class Holders {
     try {
       if (file !== undefined) rmSync(file, { force: true });
     } catch {
-      // A part of the path is no folder, so there is none.
+      // A part of the path is not a folder, so there is no record.
     }
   }
 }
@@ -144,7 +144,7 @@ function hold(folder: string, holders: Holders): FileLock {
       note();
       refreshedAt = performance.now();
     } catch {
-      // It was taken away between the look and now.
+      // Another process has just removed it.
     }
   };
   const timer = setInterval(refresh, refreshMs);
@@ -168,10 +168,9 @@ function hold(folder: string, holders: Holders): FileLock {
 }
 
 /**
- * Locks a file by making the folder `FILE.lock`, as the package proper-lockfile does, and with it clients that rewrite
- * their own config. A lock of a process that is gone is taken away at once. A lock of an unknown holder is waited for, and
- * left alone after `graceMs`: the file is edited beside it. Rejects with `LockHeldError`, or with what the system says where
- * the folder cannot be made.
+ * Locks a file by creating the folder `FILE.lock`, like the package proper-lockfile, which some clients use for their own
+ * config. Removes the lock of a process that has exited. Waits for an unknown holder, but ignores its lock after `graceMs`.
+ * Rejects with `LockHeldError`, or with a file system error if the folder cannot be created.
  */
 export async function lockFile(
   file: string,
@@ -206,7 +205,7 @@ export async function lockFile(
       const isRunning = holder && isSameProcessRunning(holder);
       const isStale = isRunning !== true && Date.now() - Number(stats.mtimeMs) >= staleMs;
       if (isRunning === false || isStale) {
-        takeAway(folder, id);
+        removeLock(folder, id);
         holders.forget(folder, id);
       } else if (isRunning === undefined && now - seen.at >= graceMs) {
         return { isOwn: false, isHeld: () => true, refresh() {}, release() {} };

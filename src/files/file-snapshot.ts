@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, readSyn
 import { dirname } from "node:path";
 import { errorCode, openFlags } from "./make-folders.ts";
 
-// Windows does not let a file that is open be replaced.
+// Windows does not allow replacing an open file.
 const keepsOpen = process.platform !== "win32";
 
 const isSameFile = (a: BigIntStats, b: BigIntStats) =>
@@ -12,7 +12,7 @@ const isSameFile = (a: BigIntStats, b: BigIntStats) =>
   a.mtimeNs === b.mtimeNs &&
   a.ctimeNs === b.ctimeNs;
 
-/** All bytes of an open file from its start, wherever it was read to before. */
+/** Reads all bytes of an open file from its start. */
 function readAll(descriptor: number, expected: number): Buffer {
   let bytes = Buffer.alloc(expected + 1);
   let length = 0;
@@ -25,19 +25,19 @@ function readAll(descriptor: number, expected: number): Buffer {
 }
 
 /**
- * A file as it was read. It is kept open, so that what another program writes into it is found even after a new file took
- * its place.
+ * The contents of a file when it was read. The file stays open, so that later writes of other programs can be found even
+ * after the file was replaced.
  */
 export class FileSnapshot {
   readonly file: string;
-  /** `undefined` where there is no file. */
+  /** `undefined` if the file did not exist. */
   readonly bytes: Buffer | undefined;
   readonly stats: BigIntStats | undefined;
   #descriptor: number | undefined;
-  /** When a file was last made, moved or removed in the folder. */
+  /** The modification time of the folder. */
   #folderTime: bigint | undefined;
 
-  /** Throws what the system says of a file that cannot be read. `check` may throw before it is read. */
+  /** Throws a file system error if the file cannot be read. `check` may throw before it is read. */
   constructor(file: string, check: (stats: BigIntStats) => void) {
     this.file = file;
     this.#folderTime = this.#readFolderTime();
@@ -70,14 +70,14 @@ export class FileSnapshot {
   }
 
   /**
-   * False where something was made, moved or removed in the folder since the file was read: a program that replaces it by
-   * another file makes that beforehand.
+   * False if an entry of the folder was created, moved or deleted since the file was read: programs that replace the file
+   * create the new one first.
    */
   isFolderQuiet(): boolean {
     return this.#readFolderTime() === this.#folderTime;
   }
 
-  /** Does something to the folder that is no other program's doing. */
+  /** Runs a change to the folder that `isFolderQuiet` ignores. */
   changeFolder<Result>(change: () => Result): Result {
     const wasQuiet = this.isFolderQuiet();
     const result = change();
@@ -85,7 +85,7 @@ export class FileSnapshot {
     return result;
   }
 
-  /** Whether all bytes are still as they were read. */
+  /** Whether the contents are unchanged. */
   hasSameBytes(): boolean {
     const { bytes } = this;
     try {
@@ -95,7 +95,7 @@ export class FileSnapshot {
     }
   }
 
-  /** Whether the path still leads to what was read, by one quick look. */
+  /** Whether the path still refers to the same unchanged file, according to its metadata. */
   isInPlace(): boolean {
     try {
       const now = statSync(this.file, { bigint: true, throwIfNoEntry: false });
@@ -105,7 +105,7 @@ export class FileSnapshot {
     }
   }
 
-  /** What the file holds by now, if that is not what was read; also where another file took its place. */
+  /** The new contents of the original file if they have changed, even if it was replaced. */
   readLate(): Buffer | undefined {
     if (this.#descriptor === undefined || this.bytes === undefined) return undefined;
     const now = this.#readAgain();

@@ -8,9 +8,9 @@ import {
 } from "./discovery-port.ts";
 import { countAlternatives, measureGlob, stepsToPrepare } from "./glob-cost.ts";
 
-/** What compiling one pattern costs, as measured. fast-glob may compile all excluding ones for each of the others. */
+/** The measured cost of compiling one pattern. fast-glob may compile all exclusions for each other pattern. */
 const stepsToCompile = 300;
-/** What an entry of a folder costs before it is compared with anything. */
+/** The base cost of an entry of a folder. */
 const stepsPerEntry = 30;
 
 interface SelectedPattern {
@@ -21,13 +21,13 @@ interface SelectedPattern {
   measure: (longest: number, depth: number) => number;
 }
 
-/** The patterns within the limits that each has for itself; why the others are not. */
+/** Selects the patterns within the individual limits, and reports the others. */
 function selectPatterns(patterns: readonly string[]) {
   const selected: SelectedPattern[] = [];
   const obstacles: WorkspaceObstacle[] = [];
   let total = 0;
   for (const [index, pattern] of patterns.entries()) {
-    // No package manager takes one, and what it leads to is not below the root.
+    // Package managers ignore absolute patterns, too.
     if (isAbsolute(pattern.replace(/^!/, ""))) continue;
     const isTooLong = pattern.length > workspaceLimits.length;
     const alternatives = isTooLong ? 0 : countAlternatives(pattern);
@@ -47,7 +47,7 @@ function selectPatterns(patterns: readonly string[]) {
   return { selected, obstacles };
 }
 
-/** Takes from the budget what compiling the patterns costs; those that it is not enough for are left out. */
+/** Takes the cost of compiling the patterns from the budget. Excludes those that exceed it. */
 function payForCompiling(
   selected: readonly SelectedPattern[],
   budget: WorkspaceBudget,
@@ -70,14 +70,14 @@ function payForCompiling(
   return { paid, obstacles };
 }
 
-/** Ends the reading of folders; what was found until then stays. */
+/** Stops reading folders and keeps the results so far. */
 class Stopped extends Error {}
 
-/** The file system as fast-glob sees it: folders on a budget, and no links to what lies above them. */
+/** The file system for fast-glob, with a budget for folders and without links to parent folders. */
 class BudgetedFolders {
-  /** Patterns that one folder would take too many steps for. */
+  /** Patterns that take too many steps for one folder. */
   readonly tooCostly = new Set<SelectedPattern>();
-  /** What the budget was not enough for. */
+  /** The exceeded limit of the budget. */
   spent: "folders" | "steps" | undefined;
   readonly #root: string;
   readonly #patterns: readonly SelectedPattern[];
@@ -106,14 +106,14 @@ class BudgetedFolders {
       return entries;
     }) as typeof fs.readdirSync,
     statSync: ((path: string) => {
-      // Of circles, fast-glob would go through every round that the patterns allow.
+      // fast-glob would follow cyclic links as deep as the patterns allow.
       const real = fs.realpathSync.native(path);
       if (`${dirname(path)}/`.startsWith(`${real}/`)) throw new Stopped();
       return fs.statSync(path);
     }) as typeof fs.statSync,
   };
 
-  /** Takes from the budget what comparing the entries of a folder costs. */
+  /** Takes the cost of comparing the entries of a folder from the budget. */
   #payFor(folder: string, names: readonly string[]): void {
     if (names.length === 0) return;
     const path = folder.startsWith(this.#root) ? folder.slice(this.#root.length) : folder;
@@ -139,7 +139,7 @@ class BudgetedFolders {
   }
 }
 
-/** Folders below `root` with a package.json that match patterns of any form, as far as the budget goes. */
+/** Finds folders below `root` with a package.json that match any patterns, within the budget. */
 export async function findByPatterns(
   root: string,
   patterns: readonly string[],
@@ -154,8 +154,7 @@ export async function findByPatterns(
     const folders = new BudgetedFolders(root, paid, budget);
     let manifests: string[];
     try {
-      // Whatever a package.json turns out to be, a member that has one is looked at. The streams would throw where
-      // nothing can catch it.
+      // Synchronous, because the streams would throw uncatchable errors. Includes a package.json that is not a file.
       manifests = fastGlob.sync(
         paid.map(({ pattern }) => `${pattern.replace(/(?<!\/)\/+$/, "")}/package.json`),
         {
@@ -163,7 +162,7 @@ export async function findByPatterns(
           fs: folders.methods,
           ignore: ["**/node_modules/**"],
           onlyFiles: false,
-          // Only a pattern of any depth could be led in circles.
+          // Only patterns of unlimited depth could follow cycles.
           followSymbolicLinks: !paid.some(({ pattern }) => pattern.includes("**")),
           suppressErrors: true,
         },

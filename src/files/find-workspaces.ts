@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { type WorkspaceBudget, type WorkspaceSearch, workspaceLimits } from "./discovery-port.ts";
 
-/** `tools/cli` or `packages/*`: what nearly every workspace says, and what needs no library. */
+/** `tools/cli` or `packages/*`: the patterns of nearly every workspace, which need no library. */
 const plainPattern = /^(?:\.\/)?([\w@-][\w@.-]*(?:\/[\w@-][\w@.-]*)*)(\/\*)?\/?$/;
 
 function hasManifest(folder: string): boolean {
@@ -13,7 +13,7 @@ function hasManifest(folder: string): boolean {
   }
 }
 
-/** A folder, or those in it, as far as they hold a package.json. */
+/** The folder itself or its subfolders, if they contain a package.json. */
 function listMembers(folder: string, inside: boolean, budget: WorkspaceBudget): string[] {
   const names = inside && fs.existsSync(folder) ? fs.readdirSync(folder) : [""];
   const folders = names
@@ -24,13 +24,13 @@ function listMembers(folder: string, inside: boolean, budget: WorkspaceBudget): 
   return members;
 }
 
-/** Folders that match patterns which are all plain, as far as the budget goes. */
+/** Finds folders that match plain patterns, within the budget. */
 function findPlain(
   root: string,
   matches: readonly RegExpExecArray[],
   budget: WorkspaceBudget,
 ): WorkspaceSearch {
-  // One folder may be written in several ways.
+  // Several patterns may name the same folder.
   const wanted = new Map(
     matches.map(([, folder = "", star]) => [join(folder, star ?? ""), { folder: join(root, folder), star }]),
   );
@@ -43,7 +43,7 @@ function findPlain(
   return { folders, obstacles: budget.folders < 0 ? [{ cause: "folders" }] : [] };
 }
 
-/** Folders below `root` with a package.json that match patterns of a workspace, as far as the budget goes. */
+/** Finds folders below `root` with a package.json that match patterns of a workspace, within the budget. */
 export async function findWorkspaces(
   root: string,
   patterns: readonly string[],

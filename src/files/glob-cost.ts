@@ -1,15 +1,14 @@
-// What glob patterns of others may cost, counted before a library expands them or makes regular expressions of them.
-// All of it errs upwards: a library may do less, never more.
+// Upper bounds on the cost of untrusted glob patterns, determined before a library expands or compiles them.
 
 const occurrences = (text: string, part: string) => text.split(part).length - 1;
 
-/** What fast-glob writes out; it throws at a longer one. */
+/** fast-glob's limit on ranges. */
 const longestRange = 1000;
 
-/** The numbers or letters of a range in braces, as far as it may be one. */
+/** The size of a range in braces; 1 if it is not a range. */
 function rangeSize(from: string, to: string): number {
   if (from === "" || to === "") return 1;
-  // Quoted or escaped, it may still be a range.
+  // Quotes and escapes are allowed in ranges.
   const [first, last] = [from, to].map((end) => end.replace(/["'`\\]/g, ""));
   if (first === undefined || last === undefined) return 1;
   const isNumeric = Number.isFinite(Number(first)) && Number.isFinite(Number(last));
@@ -20,18 +19,18 @@ function rangeSize(from: string, to: string): number {
   return size > longestRange ? Number.POSITIVE_INFINITY : size;
 }
 
-/** How many patterns one becomes when its braces are written out. */
+/** The number of patterns after brace expansion. */
 export function countAlternatives(pattern: string): number {
   const groups = occurrences(pattern, "{");
   if (groups === 0) return 1;
-  // However the commas are spread over the groups, there are never more than if each had as many.
+  // The product is largest if the commas are distributed equally among the groups.
   let count = (1 + occurrences(pattern, ",") / groups) ** groups;
   for (const [, from = "", to = ""] of pattern.matchAll(/([^{},/.]*)\.\.([^{},/.]*)/g))
     count *= rangeSize(from, to);
   return count;
 }
 
-/** Alternatives in braces written out, innermost first. */
+/** Expands braces, innermost first. */
 function* writeOut(pattern: string): Generator<string> {
   const group = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
   if (group === null) yield pattern;
@@ -41,23 +40,23 @@ function* writeOut(pattern: string): Generator<string> {
   }
 }
 
-/** In how many ways `count` wildcards can share `length` characters, where the last has no choice. */
+/** The number of ways in which `count` wildcards can divide `length` characters. */
 function waysToShare(length: number, count: number): number {
   let ways = 1;
   for (let index = 1; index < count; index++) ways *= (length + index) / index;
   return ways;
 }
 
-/** Groups of plain words or of one class, as `@(a|b)` or `+([a-z])`; others are measured as the worst they may be. */
+/** Groups of plain words or of one class, such as `@(a|b)` or `+([a-z])`. Other groups count as the worst case. */
 const plainGroup = /([@?!*+]?)\(([^()[\]{}*+?\\/]*|\[[^\][/]*\])\)([+*?]?)/g;
 
-/** One pattern without braces, in what decides how often a matcher may have to try again. */
+/** The properties of a pattern without braces that determine backtracking. */
 interface Shape {
-  /** Wildcards of each segment that has more than one. */
+  /** The number of wildcards in each segment with more than one. */
   wildcards: number[];
-  /** Segments that stand for any number of folders. */
+  /** The number of `**` segments. */
   globstars: number;
-  /** Ways of groups: a factor, how many may match any length, and the base of each whose repetition may be split anyhow. */
+  /** For groups: a factor, the number with variable length, and the bases of ambiguous repetitions. */
   factor: number;
   free: number;
   bases: number[];
@@ -76,7 +75,7 @@ function describeShape(pattern: string): Shape {
     return "";
   });
   const nested = occurrences(rest, "(");
-  // Parentheses that are left hold others, or do not close. Without anything to repeat or to choose they are text.
+  // Remaining parentheses are nested or not closed. Without repetition or alternatives they are literal.
   if (nested > 0 && /\(.*[*+?|!@]/.test(pattern)) shape.bases.push(nested + occurrences(pattern, "|") + 1);
   for (const segment of rest.split("/")) {
     if (segment === "**") shape.globstars++;
@@ -98,8 +97,8 @@ function waysOf(
 }
 
 /**
- * Measures a pattern: how many steps matching a path may take whose segments have at most `longest` characters and
- * number at most `depth`. A step reads a path once.
+ * Returns a function for the maximum number of steps to match a path of at most `depth` segments with at most `longest`
+ * characters each. A step reads a path once.
  */
 export function measureGlob(pattern: string): (longest: number, depth: number) => number {
   const isQuoted = /["'`\\]/.test(pattern);
@@ -109,7 +108,7 @@ export function measureGlob(pattern: string): (longest: number, depth: number) =
     shapes.reduce((sum, shape) => sum + times * waysOf(shape, Math.max(longest, 1), depth), 0);
 }
 
-/** Steps that it may take to make a matcher of a pattern: its text is gone through for each group, and for each alternative. */
+/** The maximum number of steps to compile a pattern, which is read for each group and for each alternative. */
 export function stepsToPrepare(pattern: string): number {
   const groups = occurrences(pattern, "{") + occurrences(pattern, "(");
   return pattern.length * (groups + countAlternatives(pattern));

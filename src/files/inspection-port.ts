@@ -1,34 +1,33 @@
-// What inspection may do beyond discovery: read files of a package, and have its code evaluated in confinement.
+// Everything that inspection can do in addition to discovery: read the files of a package.
 import type { DiscoveryPort } from "./discovery-port.ts";
 
-/** The most that is read of a definition file. */
+/** Limit on the size of a definition file. */
 export const maximumFileBytes = 1 << 20;
 
-/** The most that is read of a module to find its exports: bundles are larger than definitions. */
+/** Limit on the size of a module whose exports are parsed: bundled code is larger than definitions. */
 export const maximumModuleBytes = 16 << 20;
 
-/** What reading a file of a package gave. */
+/** The result of reading a file of a package. */
 export type FileRead =
   | { state: "absent" }
-  /** It lies outside the package once symbolic links are followed. */
+  /** Its real path is outside the package. */
   | { state: "outside" }
   | { state: "unusable"; reason: string }
   | { state: "tooLarge"; bytes: number }
   | { state: "read"; bytes: Uint8Array; realPath: string };
 
-/** What a path of a package leads to once symbolic links are followed; `other` is a device, a socket or a pipe. */
+/** The kind of a path with links followed; `other` is a device, a socket or a pipe. */
 export type PathKind = "file" | "folder" | "other" | "absent" | "outside";
 
 export interface InspectionPort extends DiscoveryPort {
-  /** Names of everything in a folder of a package that is no folder; `undefined` where there is no such folder. */
+  /** Names of all entries of a folder except subfolders; `undefined` if the folder does not exist. */
   listFiles(packageRoot: string, path: string): string[] | undefined;
   /**
    * Reads a regular file of at most `limit` bytes (default: `maximumFileBytes`). `packageRoot` is a real path; `path`
-   * is relative to it, with `/`. What is read is what was checked: a file that is swapped for a link meanwhile is
-   * refused.
+   * is relative to it, with `/`. Rejects a file that is replaced while it is checked.
    */
   readFile(packageRoot: string, path: string, limit?: number): FileRead;
   describePath(packageRoot: string, path: string): PathKind;
-  /** Whether a relative path leads to something outside the package, links followed. What is absent is inside. */
+  /** Whether the real path is outside the package. A path that does not exist counts as written. */
   leavesPackage(packageRoot: string, path: string): boolean;
 }

@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { dirname } from "node:path";
 
 /**
- * Makes the missing folders down to a path; gives those that were made, innermost first. One at a time: Node's own way
- * never ends where a system says "no such folder" of one that is there, as in /proc.
+ * Creates missing folders. Returns the created ones, innermost first. Creates them one by one, because Node's recursive
+ * `mkdir` never ends in folders such as /proc.
  */
 export function makeFolders(folder: string, mode?: number): string[] {
   const missing: string[] = [];
@@ -16,14 +16,14 @@ export function makeFolders(folder: string, mode?: number): string[] {
       mkdirSync(path, mode === undefined ? {} : { mode });
       made.unshift(path);
     } catch (error) {
-      // Another process may have made it meanwhile.
+      // Another process may have created it.
       if (errorCode(error) !== "EEXIST") throw error;
     }
   }
   return made;
 }
 
-/** The user's home, which a process without HOME and without an entry in the system's table has not. */
+/** The user's home; `undefined` without HOME and without an entry in the user database. */
 export function findHome(): string | undefined {
   try {
     return homedir();
@@ -32,14 +32,14 @@ export function findHome(): string | undefined {
   }
 }
 
-/** Opening a FIFO for reading would wait for a writer, so nothing is opened in blocking mode; Windows has no such flag. */
+/** Non-blocking, because opening a named pipe would wait for a writer. Windows has no such flag. */
 export const openFlags: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown error";
 }
 
-/** What something is that is no regular file. */
+/** Describes an entry that is not a regular file. */
 export function describeFileType(stats: Pick<Stats, "isDirectory" | "isFIFO" | "isSocket">): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a named pipe";

@@ -10,12 +10,12 @@ import {
 import { findWorkspaces } from "./find-workspaces.ts";
 import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
 
-/** Up to here a manifest that is too large is searched for the field; beyond, it is reported unseen. */
+/** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
 const maximumSearchedBytes = 64 << 20;
 
 const absent: ManifestRead = { state: "absent" };
 const irrelevant: ManifestRead = { state: "irrelevant" };
-/** A package.json that is a link would lead to a file that is none. Windows has no such flag. */
+/** A package.json must not be a link. Windows has no such flag. */
 const noFollow = fs.constants.O_NOFOLLOW ?? 0;
 const field = Buffer.from('"trailblaze"');
 
@@ -27,9 +27,9 @@ function isWhiteSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** True for text that begins with `{` and ends with `}`, a byte order mark and white space apart. */
+/** True for text that starts with `{` and ends with `}`, ignoring a byte order mark and white space. */
 function hasBracesAtEnds(bytes: Buffer, length: number): boolean {
-  // As package managers and editors write it; what follows is for the others.
+  // The usual format of package managers and editors, checked first.
   if (bytes[0] === 0x7b && bytes[length - 1] === 0x0a && bytes[length - 2] === 0x7d) return true;
   let start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let end = length - 1;
@@ -38,9 +38,9 @@ function hasBracesAtEnds(bytes: Buffer, length: number): boolean {
   return start < end && bytes[start] === 0x7b && bytes[end] === 0x7d;
 }
 
-/** A port onto this machine's file system. Every manifest passes through one buffer, allocated here. */
+/** Creates a port for this machine's file system. All manifests share one buffer. */
 export function createNodeDiscoveryPort(): DiscoveryPort {
-  // One byte more than the limit tells a file of exactly the limit from a larger one.
+  // One extra byte detects files above the limit.
   const buffer = Buffer.allocUnsafe(maximumManifestBytes + 1);
 
   /** Reads until the buffer is full or the file ends. */
@@ -54,7 +54,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     return length;
   }
 
-  /** Looks for the field in the rest of a file whose first part is in the buffer, and at its last byte. */
+  /** Whether a large file, whose first part is in the buffer, does not contain the field and ends with a brace. */
   function restIsIrrelevant(descriptor: number, stats: fs.Stats): boolean {
     if (stats.size > maximumSearchedBytes) return false;
     const beginsWell = hasBracesAtEnds(Buffer.concat([buffer.subarray(0, 64), Buffer.from("}")]), 65);
@@ -69,7 +69,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
           break;
         }
       }
-      // The field may lie across the border of two parts.
+      // The field may span two parts.
       const overlap = Math.min(field.length - 1, length);
       buffer.copyWithin(0, length - overlap, length);
       const next = fill(descriptor, overlap);
@@ -139,7 +139,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     readProjectFile(directory: string, file: ProjectFile) {
       try {
         const path = `${directory}${sep}${file}`;
-        // Most are absent, and an exception costs ten times what asking does.
+        // Most files are absent, and exceptions are slower than this check.
         if (!fs.existsSync(path)) return undefined;
         const stats = fs.statSync(path);
         return stats.isFile() && stats.size <= maximumProjectFileBytes ? fs.readFileSync(path) : undefined;
@@ -148,7 +148,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       }
     },
     hasProjectFile(directory: string, file: ProjectFile) {
-      // Not `existsSync`: what is there but cannot be read, or leads nowhere, is not the same as nothing.
+      // Not `existsSync`, which is false for unreadable files and broken links.
       try {
         return fs.lstatSync(join(directory, file), { throwIfNoEntry: false }) !== undefined;
       } catch {

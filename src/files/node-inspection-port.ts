@@ -17,27 +17,27 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Reads what is open, after making sure that it is the regular file that its path leads to, inside the package. */
+/** Reads an open file after checking that it is a regular file at its real path inside the package. */
 function readOpened(descriptor: number, packageRoot: string, path: string, limit: number): FileRead {
   const stats = fs.fstatSync(descriptor);
   if (!stats.isFile())
     return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
   const realPath = realPathOf(path);
-  if (realPath === undefined) return { state: "unusable", reason: "it vanished while it was read" };
+  if (realPath === undefined) return { state: "unusable", reason: "it was deleted while it was being read" };
   if (!isBelow(packageRoot, realPath)) return { state: "outside" };
   const named = fs.lstatSync(realPath, { throwIfNoEntry: false });
-  // Between opening and asking for the path, somebody may have put another file, or a link, in its place.
+  // The file may have been replaced since it was opened.
   if (named?.ino !== stats.ino || named.dev !== stats.dev)
-    return { state: "unusable", reason: "it was replaced while it was read" };
+    return { state: "unusable", reason: "it was replaced while it was being read" };
   if (stats.size > limit) return { state: "tooLarge", bytes: stats.size };
 
-  // One byte more than the size tells a file that grows while it is read.
+  // One extra byte detects a file that grows.
   const buffer = Buffer.allocUnsafe(stats.size + 1);
   let length = 0;
   for (let count = -1; count !== 0 && length < buffer.length; length += count) {
     count = fs.readSync(descriptor, buffer, length, buffer.length - length, null);
   }
-  if (length > stats.size) return { state: "unusable", reason: "it changed while it was read" };
+  if (length > stats.size) return { state: "unusable", reason: "it changed while it was being read" };
   return { state: "read", bytes: buffer.subarray(0, length), realPath };
 }
 
@@ -71,7 +71,7 @@ function describePath(packageRoot: string, path: string): PathKind {
   return stats.isFile() ? "file" : "other";
 }
 
-/** The port onto this machine's file system. */
+/** Creates a port for this machine's file system. */
 export function createNodeInspectionPort(): InspectionPort {
   return {
     ...createNodeDiscoveryPort(),

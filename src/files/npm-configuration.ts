@@ -5,23 +5,23 @@ import { findHome } from "./make-folders.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Values of npm's configuration by key, as npm names them; lists are of keys written `key[]`. */
+/** Values of npm's configuration by key. Keys written as `key[]` have arrays. */
 export type NpmConfiguration = ReadonlyMap<string, string | readonly string[]>;
 
 interface Location {
   env: Environment;
   platform?: NodeJS.Platform;
   execPath?: string;
-  /** The user's home; `undefined` where there is none. */
+  /** The user's home; `undefined` if there is none. */
   home?: string | undefined;
 }
 
 export interface NpmConfigurationSources extends Location {
-  /** Folder whose .npmrc counts: the project's, or its workspace's root. */
+  /** Folder of the project's .npmrc: the project, or its workspace's root. */
   projectDirectory: string | undefined;
 }
 
-/** `${NAME}`, as npm expands it: `${NAME?}` is empty where there is no such variable, the plain one stays. */
+/** Expands `${NAME}` like npm. For undefined variables, `${NAME?}` is empty and `${NAME}` stays. */
 function expand(text: string, env: Environment): string {
   return text.replace(/(?<!\\)(\\*)\$\{([^${}]+)\}/g, (whole, escapes: string, expression: string) => {
     if (escapes.length % 2 === 1) return whole.slice((escapes.length + 1) / 2);
@@ -31,7 +31,7 @@ function expand(text: string, env: Environment): string {
   });
 }
 
-/** Larger files are nobody's configuration. */
+/** Limit on the size of a configuration file. */
 const maximumBytes = 1 << 20;
 
 function readFile(file: string, env: Environment): Map<string, string | string[]> {
@@ -57,7 +57,7 @@ function readFile(file: string, env: Environment): Map<string, string | string[]
   return values;
 }
 
-/** What `npm_config_*` say. Keys of credentials (`//host/:_authToken`) are taken as they stand. */
+/** Reads `npm_config_*` variables. Keys of credentials (`//host/:_authToken`) are not normalized. */
 function readEnvironment(env: Environment): Map<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(env)) {
@@ -70,8 +70,8 @@ function readEnvironment(env: Environment): Map<string, string> {
 }
 
 /**
- * The user's npm configuration, as npm itself would read it: environment, the project's .npmrc, the user's, the
- * global one, in this order. Runs nothing; a file that cannot be read counts as empty.
+ * Reads npm's configuration like npm, without running it: environment, the project's .npmrc, the user's, the global one,
+ * in this order. Files that cannot be read count as empty.
  */
 export function readNpmConfiguration(sources: NpmConfigurationSources): NpmConfiguration {
   const { projectDirectory, env, platform = process.platform, home = findHome() } = sources;
@@ -93,7 +93,7 @@ export function readNpmConfiguration(sources: NpmConfigurationSources): NpmConfi
   return new Map([...readFile(globalFile, env), ...user, ...project, ...fromEnvironment]);
 }
 
-/** The path that a key holds, with a leading `~/` expanded as npm does. */
+/** The path value of a key, with a leading `~/` expanded. */
 function pathOf(configuration: NpmConfiguration, key: string, home: string | undefined): string | undefined {
   const value = configuration.get(key);
   const text = typeof value === "string" && value !== "" ? value : undefined;
@@ -106,7 +106,7 @@ function defaultPrefix({ env, platform = process.platform, execPath = process.ex
   return env.APPDATA ? win32.join(env.APPDATA, "npm") : win32.dirname(execPath);
 }
 
-/** npm's folder of globally installed packages, found as npm finds it. Runs nothing. */
+/** npm's folder of globally installed packages, determined like npm without running it. */
 export function findGlobalPackages(location: Location): string {
   const { platform = process.platform, home = findHome() } = location;
   const configuration = readNpmConfiguration({ projectDirectory: undefined, ...location });

@@ -2,12 +2,12 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isRecord } from "../data/parse-json.ts";
 
-/** What tells a process from a later one that got its number. */
+/** Distinguishes a process from a later one with the same id. */
 export interface ProcessIdentity {
   pid: number;
-  /** When it started, as the system counts; absent where that cannot be read. */
+  /** The start time in the system's units; absent if it is unknown. */
   started?: string | undefined;
-  /** The machine, its current boot, and the namespace that the number belongs to. */
+  /** The machine, its current boot, and the namespace of the id. */
   host: string;
 }
 
@@ -20,7 +20,7 @@ function findHost(): string {
   }
 }
 
-/** What Linux says of a process; `undefined` where there is none or it does not tell. */
+/** The status of a process on Linux; `undefined` if it is unknown. */
 function readStatus(pid: number): { isOver: boolean; started: string | undefined } | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -35,7 +35,7 @@ export function identifyOwnProcess(): ProcessIdentity {
   return { pid: process.pid, started: readStatus(process.pid)?.started, host: findHost() };
 }
 
-/** Whether a process is still there; `undefined` where that cannot be found out from here. */
+/** Whether a process is still running; `undefined` if it cannot be determined. */
 export function isSameProcessRunning({ pid, started, host }: ProcessIdentity): boolean | undefined {
   if (host !== findHost()) return undefined;
   if (!isRunning(pid)) return false;
@@ -43,7 +43,7 @@ export function isSameProcessRunning({ pid, started, host }: ProcessIdentity): b
   return status === undefined || (!status.isOver && (started === undefined || started === status.started));
 }
 
-/** Reads what was stored of a process; `undefined` for what is something else. */
+/** Parses a stored identity; `undefined` if it is not valid. */
 export function parseProcessIdentity(text: string): ProcessIdentity | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -55,11 +55,11 @@ export function parseProcessIdentity(text: string): ProcessIdentity | undefined 
   }
 }
 
-/** Whether a process is there, another user's too. False for what is no process id: 0 and below stand for groups. */
+/** Whether a process exists, even another user's. False for invalid ids: 0 and below are groups. */
 export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
-    // Signal 0 is none: it only asks.
+    // Signal 0 only checks.
     process.kill(pid, 0);
     return true;
   } catch (error) {

@@ -20,31 +20,31 @@ import { basename, dirname, join } from "node:path";
 import type { FileSnapshot } from "./file-snapshot.ts";
 import { errorCode } from "./make-folders.ts";
 
-/** Another program takes no longer than this from writing a file to moving it to its place. */
+/** The assumed maximum time between another program's write of a new file and its rename. */
 const movingMs = 1000;
 
-/** What is ready to take a file's place. */
+/** A new file that is ready to replace another one. */
 export interface Draft {
   file: string;
   path: string;
-  /** Puts it in the place of the file, whatever is there. */
+  /** Replaces the file unconditionally. */
   commit(): void;
-  /** Does nothing where it took the file's place. */
+  /** Deletes the draft. Does nothing after `commit`. */
   discard(): void;
 }
 
 interface WriteOptions {
-  /** Default: that of any new file. */
+  /** Default: the usual mode of new files. */
   mode?: number | undefined;
   owner?: { uid: number; gid: number } | undefined;
-  /** Whether to wait until the disk has the bytes. */
+  /** Whether to sync the bytes to disk. */
   isLasting?: boolean;
 }
 
 const draftPrefix = (file: string) => `.${basename(file)}.trailblaze-`;
 const nextTo = (file: string) => join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
 
-/** Removes what a process that was killed had not finished. Only the holder of the file's lock may. */
+/** Deletes drafts of processes that were killed. Call this only while holding the file's lock. */
 export function removeDrafts(file: string): void {
   const prefix = draftPrefix(file);
   for (const name of readdirSync(dirname(file))) {
@@ -52,7 +52,7 @@ export function removeDrafts(file: string): void {
   }
 }
 
-/** Writes all bytes. Closes the descriptor, whatever happens. */
+/** Writes all bytes. Always closes the descriptor. */
 export function writeAndClose(
   descriptor: number,
   bytes: Uint8Array,
@@ -64,7 +64,7 @@ export function writeAndClose(
       try {
         fchownSync(descriptor, owner.uid, owner.gid);
       } catch {
-        // Only the owner's own files are meant to be edited; another owner's become the editor's.
+        // The file becomes this user's.
       }
     }
     if (mode !== undefined) fchmodSync(descriptor, mode);
@@ -74,7 +74,7 @@ export function writeAndClose(
   }
 }
 
-/** Has the system put on the disk what it still keeps in memory, where it can. */
+/** Syncs a file or folder to disk, if the system supports it. */
 export function sync(path: string, flags: "r" | "r+"): void {
   try {
     const descriptor = openSync(path, flags);
@@ -84,11 +84,11 @@ export function sync(path: string, flags: "r" | "r+"): void {
       closeSync(descriptor);
     }
   } catch {
-    // Not every system can.
+    // Not every system supports it.
   }
 }
 
-/** Writes bytes beside a file, ready to take its place; leaves nothing if that fails. */
+/** Writes a draft next to a file. Leaves nothing behind if that fails. */
 export function writeBeside(
   file: string,
   bytes: Uint8Array,
@@ -113,7 +113,7 @@ export function writeBeside(
   return draft;
 }
 
-/** Replaces or creates a file that only Trailblaze writes: at every moment there is the old file or the new one. */
+/** Atomically replaces or creates a file that only Trailblaze writes. */
 export function overwriteFile(file: string, bytes: Uint8Array, options: WriteOptions): void {
   const draft = writeBeside(file, bytes, options);
   try {
@@ -125,21 +125,21 @@ export function overwriteFile(file: string, bytes: Uint8Array, options: WriteOpt
 }
 
 /**
- * Writes what is to take a file's place beside it, with all that takes time. The file's mode and owner are kept; a new file
- * has `newMode`. `file` is a real path.
+ * Writes a draft next to a file, so that replacing it is fast. Keeps the file's mode and owner; a new file gets `newMode`.
+ * `file` is a real path.
  */
 export function makeDraft(file: string, text: string, newMode: number, snapshot?: FileSnapshot): Draft {
   const stats = statSync(file, { throwIfNoEntry: false });
-  // A new file could take its place all the same, which its owner does not want.
+  // A read-only file could be replaced, but its owner does not want changes.
   if (stats !== undefined) accessSync(file, constants.W_OK);
   const mode = stats === undefined ? newMode : stats.mode & 0o7777;
   return writeBeside(file, Buffer.from(text), { mode, owner: stats, isLasting: true }, snapshot);
 }
 
-/** Lets other processes run now, so that the system does not stop this one for their sake in the next microseconds. */
+/** Yields to other processes, so that the system is less likely to preempt this one in the next microseconds. */
 const nap = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0.1);
 
-/** Whether another program seems to be about to move a file here: one that it just wrote beside this one. */
+/** Whether another program has just written a new file next to this one, probably to replace it. */
 function hasDraftOfAnother(file: string): boolean {
   const folder = dirname(file);
   const own = [basename(file), `${basename(file)}.lock`];
@@ -151,7 +151,7 @@ function hasDraftOfAnother(file: string): boolean {
   });
 }
 
-/** Moves a file to a path where there is none. Gives false where there is one. */
+/** Moves a file to a path that does not exist. Returns false if it exists. */
 function moveToFreePath(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -166,8 +166,8 @@ function moveToFreePath(from: string, to: string): boolean {
 }
 
 /**
- * Puts a draft in the place of the file that was read. At every moment there is the old file or the new one. Gives false, with
- * nothing done, where another program changed the file since, or seems about to; with `isFolderBusy` only where it did.
+ * Atomically replaces the file of a snapshot with a draft. Returns false without changes if another program has changed
+ * the file since or seems about to; with `isFolderBusy`, only if it has changed.
  */
 export function replaceFile(
   { file, path, commit }: Draft,
@@ -178,18 +178,18 @@ export function replaceFile(
   if (!snapshot.hasSameBytes() || (!isFolderBusy && hasDraftOfAnother(file))) return false;
   nap();
   if (!isFolderBusy && !snapshot.isFolderQuiet()) return false;
-  // Nothing may come between these two: a change that another program makes there is lost.
+  // Keep these two together: changes of other programs in between are lost.
   if (!snapshot.isInPlace()) return false;
   commit();
   return true;
 }
 
 /**
- * Removes the file that was read. Gives false, with the file as it is, where another program changed it since. `keep` gets
- * what would be lost because there is another file by now.
+ * Deletes the file of a snapshot. Returns false and keeps the file if another program has changed it since. `keep` receives
+ * the bytes that would otherwise be lost because a new file exists.
  */
 export function removeFile({ file, bytes }: FileSnapshot, keep: (bytes: Buffer) => void): boolean {
-  // It is looked at where no other program finds it any more.
+  // Moved first, so that other programs cannot change it during the comparison.
   const aside = nextTo(file);
   renameSync(file, aside);
   const removed = readFileSync(aside);

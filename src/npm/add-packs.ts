@@ -14,33 +14,33 @@ import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import { namesOfItems, type PackPreview, previewPacks, readCommands } from "./preview-packs.ts";
 
 export interface AddOptions extends ChangeOptions {
-  /** For one answer of the registry; default: a minute. */
+  /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number;
-  /** Receives what the packs would add to the project, and decides. Required, so that no caller forgets to ask. */
+  /** Receives previews of the packs and returns whether to install them. Required, so that callers cannot forget it. */
   consent: (previews: readonly PackPreview[]) => boolean | Promise<boolean>;
-  /** Add packs whose names are almost those of others that are there; they are shown with a warning. Default: refuse. */
+  /** Allow names that are very similar to existing ones, with a warning. Default: false, which throws `SimilarName`. */
   allowSimilar?: boolean;
 }
 
-/** What was done to a project. */
+/** The result of adding packs. */
 export interface AddedPacks {
-  /** As discovery finds them now. */
+  /** The added packs, as discovery finds them. */
   added: DiscoveredPack[];
-  /** Warnings about the packs before they were added, and what validation reports about them now. */
+  /** Warnings of the previews, and problems that validation finds after the installation. */
   problems: Problem[];
-  /** Consent was refused: nothing was done. */
+  /** Consent was declined, and nothing was changed. */
   declined: boolean;
 }
 
 const isPack = (name: string) => (pack: DiscoveredPack) => pack.name === name && !pack.shadowed;
 
-/** Plug'n'Play keeps packages where nobody can look at them: told before anything is changed. */
-function refusePlugAndPlay({ problems }: FoundPacks): void {
+/** Rejects Plug'n'Play projects before any change. */
+function rejectPlugAndPlay({ problems }: FoundPacks): void {
   const problem = problems.find(({ code }) => code === "UnsupportedLayout");
   if (problem !== undefined) throw new TrailblazeError(problem);
 }
 
-/** Why what is installed is not what was shown; `undefined` where it is. */
+/** The reason why an installed pack differs from its preview; `undefined` if it is the same. */
 async function compare(
   port: InspectionPort,
   { packs, resolvePackage }: FoundPacks,
@@ -48,19 +48,20 @@ async function compare(
 ): Promise<string | undefined> {
   const { name } = spec;
   const found = packs.find((one) => one.pack.location === resolvePackage(name));
-  if (found === undefined || found.pack.name !== name) return `${name} is not there as a pack`;
+  if (found === undefined || found.pack.name !== name) return `${name} was not installed as a pack`;
   const { pack: installed } = found;
   if (installed.version !== pack.version)
     return (
-      `${name} ${installed.version} was installed, but ${pack.version} had been shown; if the package manager has a ` +
-      `minimum age for versions, name the one you want: ${name}@${installed.version}`
+      `${name} ${installed.version} was installed, but the preview showed ${pack.version}; if the package manager has ` +
+      `a minimum release age, pass the version: ${name}@${installed.version}`
     );
-  if (namesOfItems(installed) !== namesOfItems(pack)) return `${name} does not contain what was shown`;
+  if (namesOfItems(installed) !== namesOfItems(pack))
+    return `the contents of ${name} differ from the preview`;
   const isSame = isDeepStrictEqual(await readCommands(port, found), commands);
-  return isSame ? undefined : `${name} starts its servers with other commands than those shown`;
+  return isSame ? undefined : `the server commands of ${name} differ from the preview`;
 }
 
-/** The packs that the project has, and what it declares and has not installed, which may be packs. */
+/** The names of the installed packs, and of missing dependencies, which may be packs. */
 function* namesOfPacks(
   { packs, resolvePackage }: FoundPacks,
   { manifest }: OpenedProject,
@@ -69,7 +70,7 @@ function* namesOfPacks(
   for (const name of declaredDependencies(manifest)) if (resolvePackage(name) === undefined) yield name;
 }
 
-/** Warns of names that may be mistaken for those of packs that are there. Throws `SimilarName` unless they are allowed. */
+/** Creates warnings for names that are very similar to existing ones. Throws `SimilarName` unless `allowed`. */
 function checkNames(
   names: readonly string[],
   existing: readonly string[],
@@ -86,7 +87,7 @@ function checkNames(
   return warnings;
 }
 
-/** What validation says of packs that were just installed. */
+/** Validates packs after their installation. */
 async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const pack of packs) {
@@ -97,33 +98,34 @@ async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Pro
 }
 
 /**
- * Adds packs to a project with its own package manager: npm, pnpm or Yarn, whichever it declares or has a lockfile of.
- * Lifecycle scripts are not run. `specs` are names in a registry, with a tag, a version or a range if need be.
+ * Adds packs to a project with its package manager: npm, pnpm or Yarn, according to its package.json or lockfile. Does
+ * not run lifecycle scripts. `specs` are names in a registry, optionally with a tag, a version or a range.
  *
- * Trust level: execution. Fetches the packs to show what they bring, and installs them only with `consent`; after a
- * failure package.json and lockfiles are as they were, byte for byte.
+ * Trust level: execution. Fetches the packs for previews, and installs them only with `consent`. After a failure, restores
+ * package.json and lockfiles byte for byte.
  *
- * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (a package that is no pack),
+ * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (the package is not a pack),
  * `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
  */
 export async function addPacks(specs: readonly string[], options: AddOptions): Promise<AddedPacks> {
   return addParsedPacks(parseSpecs(specs), options);
 }
 
-/** As `addPacks`, of specs that are parsed already. */
+/** Like `addPacks`, with parsed specs. */
 export async function addParsedPacks(
   parsed: readonly RegistrySpec[],
   options: AddOptions,
 ): Promise<AddedPacks> {
   const { cwd = process.cwd(), consent, allowSimilar = false, registryTimeoutMs, signal } = options;
   if (typeof consent !== "function")
-    throw failure("InvalidArguments", { reason: "Adding packs takes a function `consent`" });
-  if (parsed.length === 0) throw failure("InvalidArguments", { reason: "No pack to add is named" });
+    throw failure("InvalidArguments", { reason: "`consent` must be a function" });
+  if (parsed.length === 0)
+    throw failure("InvalidArguments", { reason: "Adding packs requires at least one name" });
   const what = `add ${parsed.map(({ text }) => text).join(", ")}`;
   const port = createNodeInspectionPort();
   const project = await openProject(port, cwd, what);
   const before = await findPacks(port, { cwd: project.directory });
-  refusePlugAndPlay(before);
+  rejectPlugAndPlay(before);
   const names = parsed.map(({ name }) => name);
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
   const claimsBefore = await findClaims(port, project.directory);

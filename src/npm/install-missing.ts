@@ -8,7 +8,7 @@ import type { PackPreview } from "./preview-packs.ts";
 
 export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
 
-/** A pack that references ask for, each perhaps in a range. */
+/** A referenced pack, with the ranges of the references. */
 export interface MissingPack {
   /** The npm name. */
   name: string;
@@ -16,9 +16,8 @@ export interface MissingPack {
 }
 
 /**
- * Installs those of some packs that are not installed, as `addPacks` does, for who has been allowed to beforehand: by
- * `--install`, or by `packs.autoInstall`. Takes a version that all ranges allow, that of package.json among them if the
- * pack is declared there. What cannot be installed is among the problems, and hides no other.
+ * Installs missing packs like `addPacks`, for callers with prior consent: `--install` or `packs.autoInstall`. Selects
+ * versions that satisfy all ranges, including those in package.json. Failures become problems and do not stop the others.
  */
 export async function installMissing(
   packs: readonly MissingPack[],

@@ -4,13 +4,13 @@ import { failure } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 
-/** A package of a registry, as somebody asked for it. */
+/** A requested package of a registry. */
 export interface RegistrySpec {
   name: string;
   /** A dist-tag, a version or a semver range. */
   wanted: string;
   type: "tag" | "version" | "range";
-  /** As a package manager is told. */
+  /** The argument for the package manager. */
   text: string;
 }
 
@@ -24,15 +24,15 @@ const kindsOfOthers: Readonly<Record<string, string>> = {
 
 const unsupported = (spec: string, reason: string) => failure("UnsupportedSpec", { spec, reason });
 
-/** Reads what a person wrote. Nothing in it could be taken for an option or for a second spec. */
+/** Parses user input. Rejects anything that could be read as an option or as a second spec. */
 function parseSpec(spec: string): RegistrySpec {
-  const given: unknown = spec;
-  if (typeof given !== "string") throw unsupported(String(given), "it is no text");
+  const value: unknown = spec;
+  if (typeof value !== "string") throw unsupported(String(value), "it is not a string");
   if (spec === "") throw unsupported(spec, "it is empty");
   if (/\s/.test(spec)) throw unsupported(spec, "it contains white space");
-  if (/^-|@-/.test(spec)) throw unsupported(spec, "a package manager would read part of it as an option");
+  if (/^-|@-/.test(spec)) throw unsupported(spec, "package managers would read part of it as an option");
   if (spec.length > 512 || /[^!-~]/.test(spec))
-    throw unsupported(spec, "no name and no version is like that");
+    throw unsupported(spec, "it is too long or contains characters that are not allowed");
   return readSpec(spec);
 }
 
@@ -41,46 +41,46 @@ function readSpec(spec: string): RegistrySpec {
   try {
     parsed = parsePackageSpec(spec);
   } catch {
-    throw unsupported(spec, "it is no name of a package, or what follows the @ is no version");
+    throw unsupported(spec, "the name or the part after the @ is not valid");
   }
   const { type, registry, name, fetchSpec, rawSpec } = parsed;
   if (type !== "tag" && type !== "version" && type !== "range") {
     const isQualified = /^[^@:/]+\/[^@:/]+(@|$)/.test(spec) && isPackageName(`@${spec.replace(/@.*/, "")}`);
-    const meant = isQualified ? ` (is "@${spec}" meant?)` : "";
-    throw unsupported(spec, `${kindsOfOthers[type] ?? "it is no package of a registry"}${meant}`);
+    const suggestion = isQualified ? ` (did you mean "@${spec}"?)` : "";
+    throw unsupported(spec, `${kindsOfOthers[type] ?? "it is not a package of a registry"}${suggestion}`);
   }
   if (registry !== true || typeof name !== "string" || !isPackageName(name))
-    throw unsupported(spec, "npm allows no package of that name");
-  // Without a version, or with `*`, package managers take what is tagged as the latest.
+    throw unsupported(spec, "npm does not allow this name");
+  // Without a version, or with `*`, package managers use the version tagged as latest.
   if (rawSpec === "" || rawSpec === "*") return { name, wanted: "latest", type: "tag", text: name };
   return { name, wanted: fetchSpec ?? rawSpec, type, text: `${name}@${rawSpec}` };
 }
 
 /**
- * Reads what should be added. Throws `TrailblazeError` `UnsupportedSpec` for anything but packages of a registry, by
- * name, tag, version or range; `InvalidArguments` where one is named twice. Pure.
+ * Parses the specs of packs to add. Throws `TrailblazeError` `UnsupportedSpec` for anything but packages of a registry, by
+ * name, tag, version or range, and `InvalidArguments` for duplicates. Pure.
  */
 export function parseSpecs(specs: readonly string[]): RegistrySpec[] {
   const parsed = specs.map(parseSpec);
   const names = new Set<string>();
   for (const { name } of parsed) {
-    if (names.has(name)) throw failure("InvalidArguments", { reason: `"${name}" is named twice` });
+    if (names.has(name)) throw failure("InvalidArguments", { reason: `The pack "${name}" is listed twice` });
     names.add(name);
   }
   return parsed;
 }
 
 /**
- * A pack that references ask for, in a version that all their ranges allow, and what package.json declares, if it does.
- * Several ranges together have white space in them. Throws `TrailblazeError`: `UnsupportedSpec`, `PackVersionMismatch`,
- * or `PackNotInstalled` where package.json declares that it comes from elsewhere. Pure.
+ * The spec for a referenced pack, in a version that satisfies all ranges, including the one in package.json. Joined ranges
+ * contain spaces. Throws `TrailblazeError`: `UnsupportedSpec`, `PackVersionMismatch`, or `PackNotInstalled` if package.json
+ * declares a source other than a registry. Pure.
  */
 export function parseReferredPack(
   name: string,
   ranges: readonly (string | undefined)[],
   declared: unknown,
 ): RegistrySpec {
-  if (!isPackageName(name)) throw unsupported(name, "npm allows no package of that name");
+  if (!isPackageName(name)) throw unsupported(name, "npm does not allow this name");
   if (declared === undefined) return readSpec(joinRanges(name, ranges));
   const isElsewhere =
     explainForeignDependency(name, declared) !== undefined || /^npm:/.test(String(declared));
@@ -90,14 +90,14 @@ export function parseReferredPack(
 }
 
 /**
- * Why a dependency that a package declares does not come from a registry, where fetching it could run code; `undefined`
- * where it does. Pure.
+ * The reason why a declared dependency does not come from a registry, so that fetching it may run code; `undefined` if it
+ * does. Pure.
  */
 export function explainForeignDependency(name: string, wanted: unknown): string | undefined {
   try {
     const { type } = parsePackageSpec(`${name}@${String(wanted)}`);
     return type === "alias" ? undefined : kindsOfOthers[type];
   } catch {
-    return "it is no name of a package, or no version";
+    return "the name or the version is not valid";
   }
 }

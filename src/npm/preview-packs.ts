@@ -35,30 +35,30 @@ import {
   type RemotePack,
 } from "./registry/remote-pack.ts";
 
-/** A command that a server of a pack is started with; `null` where it is the host that serves the pack's own tools. */
+/** The command of a pack's server; `null` for a composed server, which the host runs itself. */
 export interface ServerCommand {
   server: string;
-  /** `undefined` where the definition is code, which is not run to look at it. */
+  /** `undefined` if the definition is code, which is not evaluated for a preview. */
   command: string | null | undefined;
 }
 
-/** What a pack would bring, read from the package that would be installed. */
+/** The contents of a pack before it is installed, read from its package. */
 export interface PackPreview {
   spec: RegistrySpec;
   pack: RemotePack;
   commands: ServerCommand[];
-  /** Scripts that npm would run while installing, which are not run. */
+  /** Install scripts, which are not run. */
   lifecycleScripts: { name: string; command: string }[];
   deprecated: string | undefined;
-  /** When this version was published, in ISO 8601; `undefined` where the registry does not tell. */
+  /** The publication time of the version in ISO 8601; `undefined` if it is unknown. */
   published: string | undefined;
-  /** What to think of before agreeing. */
+  /** Warnings to consider before installing. */
   warnings: Problem[];
 }
 
 export interface PreviewOptions {
   port: InspectionPort;
-  /** For one answer of the registry; default: a minute. */
+  /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -66,7 +66,7 @@ export interface PreviewOptions {
 interface PreviewContext {
   client: RegistryClient;
   port: InspectionPort;
-  /** Up to when a version must have been published for the package manager to take it, in milliseconds since 1970. */
+  /** The latest publication time that the package manager allows, in milliseconds since 1970. */
   findNewestAllowed(name: string): number | undefined;
   timeoutMs: number;
   signal: AbortSignal | undefined;
@@ -74,35 +74,35 @@ interface PreviewContext {
 
 const scriptNames = ["preinstall", "install", "postinstall"];
 
-const refuse = (spec: RegistrySpec, reason: string) =>
+const createFailure = (spec: RegistrySpec, reason: string) =>
   failure("InstallFailed", { what: `add ${spec.text}`, reason });
 
-/** One answer of the registry; `undefined` where there is none of that name. Nothing comes from a cache here. */
-async function ask(
+/** Sends a request to a registry, without the cache. Returns `undefined` if the document does not exist. */
+async function fetchBytes(
   { client, timeoutMs, signal }: PreviewContext,
   request: Pick<RegistryRequest, "address" | "path" | "maximumBytes">,
 ): Promise<Uint8Array | undefined> {
   const answer = await client.get({ ...request, accept: "*/*", timeoutMs, signal });
   if (answer.state === "read") return answer.bytes;
   if (answer.state === "absent") return undefined;
-  const reason = answer.state === "failed" ? answer.reason : "wants to be asked later (429)";
+  const reason = answer.state === "failed" ? answer.reason : "is rate-limiting requests (429)";
   throw failure("RegistryUnavailable", { registry: client.show(request.address), reason });
 }
 
-async function askJson(context: PreviewContext, address: string, path: string, maximumBytes: number) {
-  const bytes = await ask(context, { address, path, maximumBytes });
+async function fetchJson(context: PreviewContext, address: string, path: string, maximumBytes: number) {
+  const bytes = await fetchBytes(context, { address, path, maximumBytes });
   if (bytes === undefined) return undefined;
   try {
     return parseJson(bytes).value;
   } catch {
     const registry = context.client.show(address);
-    throw failure("RegistryUnavailable", { registry, reason: "sends what is no JSON" });
+    throw failure("RegistryUnavailable", { registry, reason: "sent an invalid JSON response" });
   }
 }
 
 /**
- * The version that package managers would take: what is tagged as the latest, if it is in the range, else the highest;
- * of those that are old enough.
+ * The version that package managers would select: the one tagged as latest if it is in the range, otherwise the highest.
+ * Considers only versions that are old enough.
  */
 function pickVersion(packument: unknown, range: string, newestAllowed: number | undefined): unknown {
   const isAllowed = (one: string) => isOldEnough(packument, one, newestAllowed);
@@ -119,7 +119,7 @@ function pickVersion(packument: unknown, range: string, newestAllowed: number | 
   return best === null ? undefined : findVersion(packument, best);
 }
 
-/** The version that a tag stands for, or a version; where a tag's is too new, the highest below it. */
+/** The version with a tag or version number. If a tagged version is too new, the highest one below it. */
 function pickTagged(packument: unknown, wanted: string, newestAllowed: number | undefined): unknown {
   const tagged = findVersion(packument, wanted);
   const version = isRecord(tagged) ? tagged.version : undefined;
@@ -128,7 +128,7 @@ function pickTagged(packument: unknown, wanted: string, newestAllowed: number | 
   return pickVersion(packument, `<=${version}`, newestAllowed);
 }
 
-/** The registry's manifest of what a spec means, and what else it knows of the package, if that had to be asked for. */
+/** Fetches the manifest for a spec, and returns the packument if it was needed. */
 async function findManifest(
   context: PreviewContext,
   spec: RegistrySpec,
@@ -140,33 +140,34 @@ async function findManifest(
   const short =
     type === "range" || newestAllowed !== undefined
       ? undefined
-      : await askJson(context, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
+      : await fetchJson(context, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
   let manifest = short;
   let packument: unknown;
   if (manifest === undefined) {
-    packument = await askJson(context, address, path, maximumPackumentBytes);
+    packument = await fetchJson(context, address, path, maximumPackumentBytes);
     if (packument === undefined) {
-      throw refuse(spec, `the registry ${context.client.show(address)} has no package of that name`);
+      throw createFailure(spec, `the registry ${context.client.show(address)} has no such package`);
     }
     manifest =
       type === "range"
         ? pickVersion(packument, wanted, newestAllowed)
         : pickTagged(packument, wanted, newestAllowed);
   }
-  if (!isRecord(manifest)) throw refuse(spec, "the registry has no such version of it");
+  if (!isRecord(manifest)) throw createFailure(spec, "the registry has no such version");
   if (manifest.name !== name || typeof manifest.version !== "string")
-    throw refuse(spec, "the registry answers with another package");
+    throw createFailure(spec, "the registry returned a different package");
   return { manifest, packument };
 }
 
-/** With more than this, a registry's document of a package is not asked for just to tell how old a version is. */
+/** Limit on the packument that is fetched only to determine the age of a version. */
 const maximumBytesForAge = 16 << 20;
 
-/** When a version was published, as far as the registry tells. */
+/** The publication time of a version; `undefined` if it is unknown. */
 async function findAge(context: PreviewContext, name: string, version: string, known: unknown) {
   const address = context.client.registryOf(name);
   try {
-    const packument = known ?? (await askJson(context, address, escapePackageName(name), maximumBytesForAge));
+    const packument =
+      known ?? (await fetchJson(context, address, escapePackageName(name), maximumBytesForAge));
     return findPublished(packument, version);
   } catch {
     return undefined;
@@ -182,19 +183,21 @@ function warnOfAge(name: string, version: string, published: string | undefined)
   return [createProblem("RecentlyPublished", args, { pack: name })];
 }
 
-/** The package itself, verified to be what the manifest announces. */
+/** Fetches and unpacks a package, and verifies its integrity. */
 async function fetchPackage(context: PreviewContext, spec: RegistrySpec, manifest: Record<string, unknown>) {
   const dist = isRecord(manifest.dist) ? manifest.dist : {};
   const registry = context.client.registryOf(spec.name);
   const address = typeof dist.tarball === "string" ? resolveTarball(dist.tarball, registry) : undefined;
-  if (address === undefined) throw refuse(spec, "the registry does not say where the package itself is");
-  const tarball = await ask(context, { address, path: "", maximumBytes: maximumTarballBytes });
-  if (tarball === undefined) throw refuse(spec, "the registry does not have the package itself");
+  if (address === undefined)
+    throw createFailure(spec, "the registry's manifest has no valid tarball address");
+  const tarball = await fetchBytes(context, { address, path: "", maximumBytes: maximumTarballBytes });
+  if (tarball === undefined) throw createFailure(spec, "the registry does not have its tarball");
   const isIntact = hasIntegrity(tarball, dist.integrity, dist.shasum);
-  if (isIntact === false) throw refuse(spec, "what the registry sends is not what it announced (integrity)");
+  if (isIntact === false)
+    throw createFailure(spec, "its tarball does not match the integrity hash in the registry");
   const { extension } = parseExtension(manifest.trailblaze);
   const definesServer = createDefinitionFilter(extension, "server");
-  // `directories.bin` makes commands of the files in a folder, whose names are all that is looked at.
+  // `directories.bin` turns the files of a folder into commands; only their names matter.
   const isCommand = (file: string) =>
     findReservedCommand(file) !== undefined && !file.includes("node_modules/");
   try {
@@ -204,9 +207,9 @@ async function fetchPackage(context: PreviewContext, spec: RegistrySpec, manifes
       context.signal,
     );
   } catch (error) {
-    if (context.signal?.aborted) throw refuse(spec, "it was interrupted");
-    if (error instanceof TarballLimitError) throw refuse(spec, `its tarball ${error.message}`);
-    throw refuse(spec, "what the registry sends is no package");
+    if (context.signal?.aborted) throw createFailure(spec, "it was interrupted");
+    if (error instanceof TarballLimitError) throw createFailure(spec, `its tarball ${error.message}`);
+    throw createFailure(spec, "its tarball is not a valid package");
   }
 }
 
@@ -230,8 +233,8 @@ function readScripts(manifest: Readonly<Record<string, unknown>>) {
 
 const dependencyKeys = ["dependencies", "optionalDependencies", "peerDependencies"];
 
-/** A pack that would bring a git repository or the like brings what fetching it may run: refused as if it were asked for. */
-function refuseForeignDependencies(pack: string, manifest: Readonly<Record<string, unknown>>): void {
+/** Rejects a pack with dependencies such as git repositories, because fetching them may run code. */
+function rejectForeignDependencies(pack: string, manifest: Readonly<Record<string, unknown>>): void {
   for (const key of dependencyKeys) {
     const dependencies = isRecord(manifest[key]) ? manifest[key] : {};
     for (const [name, wanted] of Object.entries(dependencies)) {
@@ -244,10 +247,10 @@ function refuseForeignDependencies(pack: string, manifest: Readonly<Record<strin
 }
 
 /**
- * A pack that takes over a command is not installed: neither as the registry announces it, which is what package managers
- * go by, nor as it is.
+ * Rejects a pack that overrides a reserved command, according to the registry's manifest, which package managers use, or
+ * to the package itself.
  */
-function refuseClaims(
+function rejectClaims(
   { port }: PreviewContext,
   spec: RegistrySpec,
   announced: Record<string, unknown>,
@@ -265,14 +268,14 @@ function refuseClaims(
   );
 }
 
-/** The names of a pack's items, for comparing what was announced with what came. */
+/** The names of a pack's items, for comparing the registry's manifest with the package. */
 export function namesOfItems(pack: Pick<RemotePack, "servers" | "tools" | "toolsets" | "prompts">): string {
   return JSON.stringify(kinds.map((kind) => pack[keyOfKind[kind]].map(({ name }) => name).sort()));
 }
 
-const noCode = () => Promise.reject(new Error("Code is not evaluated to look at a pack"));
+const noCode = () => Promise.reject(new Error("Previews do not evaluate code"));
 
-/** What a pack's servers are started with. Data only: none of its code is run. */
+/** Reads the commands of a pack's servers. Does not evaluate definitions that are code. */
 export async function readCommands(port: InspectionPort, found: FoundPack): Promise<ServerCommand[]> {
   const only = found.extension.servers;
   const { items } = await loadDefinitions(port, found, { dataOnly: true, only, createEvaluator: noCode });
@@ -293,19 +296,19 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
   try {
     const manifest = readManifest(context.port, unpacked.folder, "always");
     if (typeof manifest === "string" || isFault(manifest))
-      throw refuse(spec, "the package has no package.json that can be read");
+      throw createFailure(spec, "its package.json is missing or cannot be read");
     const pack = describeRemotePack(name, manifest.value, false);
     const isSame =
       pack !== undefined &&
       pack.version === announced.version &&
       namesOfItems(pack) === namesOfItems(announcedPack);
-    if (!isSame) throw refuse(spec, "the package is not what the registry says of it");
-    refuseForeignDependencies(name, manifest.value);
-    refuseClaims(context, spec, announced, { folder: unpacked.folder, manifest: manifest.value });
+    if (!isSame) throw createFailure(spec, "the package differs from the registry's manifest");
+    rejectForeignDependencies(name, manifest.value);
+    rejectClaims(context, spec, announced, { folder: unpacked.folder, manifest: manifest.value });
     const found = await describePack(unpacked.folder, manifest, "direct", [name]);
-    // Definitions were looked for where the registry says that they are.
+    // Definitions were unpacked according to the root in the registry's manifest.
     if (found.extension.root !== parseExtension(announced.trailblaze).extension.root)
-      throw refuse(spec, "the package is not what the registry says of it");
+      throw createFailure(spec, "the package differs from the registry's manifest");
     const commands = await readCommands(context.port, found);
     const { deprecated } = announced;
     return {
@@ -323,9 +326,9 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
 }
 
 /**
- * Reads from the registry what packs would bring, and fetches the packages themselves to see what their definitions
- * say: data only, no code of theirs is run. Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound`,
- * `InstallFailed` (no such version, not what was announced).
+ * Previews packs: fetches their manifests and packages, and reads definitions that are data, without running any code.
+ * Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound`, `InstallFailed` (no such version, or the package
+ * differs from the manifest), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
   { directory, workspaceRoot = directory, manager, program }: ChangeableProject,
@@ -333,7 +336,7 @@ export async function previewPacks(
   { port, registryTimeoutMs: timeoutMs = 60_000, signal }: PreviewOptions,
 ): Promise<PackPreview[]> {
   const configuration = readNpmConfiguration({ projectDirectory: workspaceRoot, env: process.env });
-  // pnpm and Yarn have settings of their own for this; what they take instead is found out afterwards.
+  // pnpm and Yarn have their own settings; a different version is detected after the installation.
   const ofManager = manager.name === "npm" ? configuration : new Map();
   const limits = { now: Date.now(), npmVersion: readManagerVersion(program) };
   const context: PreviewContext = {

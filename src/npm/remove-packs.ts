@@ -11,22 +11,22 @@ import { type ChangeOptions, changePackages } from "./managers/change-packages.t
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 
 function readName(written: string): string {
-  const given: unknown = written;
+  const value: unknown = written;
   if (
-    typeof given === "string" &&
-    isPackageName(given.includes("/") && !given.startsWith("@") ? `@${given}` : given)
+    typeof value === "string" &&
+    isPackageName(value.includes("/") && !value.startsWith("@") ? `@${value}` : value)
   )
-    return given;
-  const reason = "what is removed is told by its npm name alone";
-  throw failure("UnsupportedSpec", { spec: String(given), reason, isRemoval: true });
+    return value;
+  const reason = "it is not an npm name without a version";
+  throw failure("UnsupportedSpec", { spec: String(value), reason, isRemoval: true });
 }
 
-/** A pack as discovery found it before, or the name it is declared by where its package.json cannot be read. */
+/** A removed pack as discovery found it, or only its name if its package.json could not be read. */
 export type RemovedPack = DiscoveredPack | { name: string };
 
 type Found = Awaited<ReturnType<typeof findPacks>>;
 
-/** The dependency that a name means, and the pack it is. Throws where there is none to remove. */
+/** Finds the dependency to remove and its pack. Throws if the project does not declare it. */
 async function findDependency(
   found: Found,
   { manifest }: OpenedProject,
@@ -37,12 +37,12 @@ async function findDependency(
   const packs = found.packs.map(({ pack }) => pack);
   const name = declared.has(written) ? written : declared.has(`@${written}`) ? `@${written}` : undefined;
   if (name === undefined) {
-    const isThere = packs.find((pack) => pack.name === written || pack.qualifiedName === written);
+    const installed = packs.find((pack) => pack.name === written || pack.qualifiedName === written);
     const nearest = findNearestNames(written, [...declared]);
     const inConfig = findInConfig(await readConfigNames(port, found.project), written);
-    if (isThere === undefined)
+    if (installed === undefined)
       throw failure("PackNotInstalled", { name: written, nearest, isRemoval: true, inConfig });
-    const reason = `"${isThere.name}" is no dependency of this project: it is here because of others`;
+    const reason = `"${installed.name}" is a transitive dependency and cannot be removed directly`;
     throw failure("InvalidArguments", { reason });
   }
   const location = found.resolvePackage(name);
@@ -58,10 +58,10 @@ async function findDependency(
 }
 
 /**
- * Removes packs from a project with its own package manager. Restores everything after a failure, as `addPacks`.
+ * Removes packs from a project with its package manager. Restores everything after a failure, like `addPacks`.
  *
- * Throws `TrailblazeError`: `PackNotInstalled`, `ExtensionNotFound`, `UnsupportedSpec`, `InvalidArguments` (a pack that
- * is here because of others), `InstallFailed`, `ProjectNotFound`, `InvalidConfig`.
+ * Throws `TrailblazeError`: `PackNotInstalled`, `ExtensionNotFound`, `UnsupportedSpec`, `InvalidArguments` (a transitive
+ * dependency), `InstallFailed`, `ProjectNotFound`, `InvalidConfig`.
  */
 export async function removePacks(
   names: readonly string[],
@@ -69,7 +69,8 @@ export async function removePacks(
 ): Promise<{ removed: RemovedPack[] }> {
   const { cwd = process.cwd() } = options;
   const written = [...new Set(names.map(readName))];
-  if (written.length === 0) throw failure("InvalidArguments", { reason: "No pack to remove is named" });
+  if (written.length === 0)
+    throw failure("InvalidArguments", { reason: "Removing packs requires at least one name" });
   const port = createNodeDiscoveryPort();
   const project = await openProject(port, cwd, `remove ${written.join(", ")}`);
   const found = await findPacks(port, { cwd: project.directory });
@@ -77,10 +78,10 @@ export async function removePacks(
   const packages = [...new Set(removed.map(({ name }) => name))];
   await changePackages(project, "remove", packages, options, async () => {
     const read = readManifest(port, project.directory, "always");
-    if (typeof read === "string" || isFault(read)) return "package.json cannot be read any more";
+    if (typeof read === "string" || isFault(read)) return "package.json can no longer be read";
     const declared = declaredDependencies(read);
     const left = packages.find((name) => declared.has(name));
-    return left === undefined ? undefined : `package.json still names ${left}`;
+    return left === undefined ? undefined : `package.json still declares ${left}`;
   });
   return { removed: removed.map(({ pack }) => pack) };
 }

@@ -19,30 +19,30 @@ import {
 } from "./registry/remote-pack.ts";
 import { openResponseCache } from "./registry/response-cache.ts";
 
-/** What was found in registries. */
+/** The result of a search. */
 export interface RemoteSearch {
   packs: RemotePack[];
-  /** How many there are. */
+  /** The number of packs. */
   total: number;
-  /** `cache` where no registry was reached. */
+  /** `cache` if no registry could be reached. */
   source: "network" | "cache";
   problems: Problem[];
 }
 
-/** How far a search is. */
+/** The progress of a search. */
 export interface SearchProgress {
   read: number;
   of: number;
 }
 
 export interface RemoteSearchOptions {
-  /** Folder whose project's npm configuration counts; default: the process's. */
+  /** Folder of the project whose npm configuration applies; default: the working folder of the process. */
   cwd?: string;
-  /** Ask for everything anew, whatever the cache has. */
+  /** Ignore the cache. */
   refresh?: boolean;
   /** Use only the cache; make no requests. */
   offline?: boolean;
-  /** Times in milliseconds; defaults: 20 s for an answer, 30 s for waits that a registry asks for, 3 min for all. */
+  /** Timeouts in milliseconds; defaults: 20 s per request, 30 s for waits before retries, 3 min in total. */
   limits?: Partial<ReaderLimits>;
   onProgress?: (progress: SearchProgress) => void;
   signal?: AbortSignal;
@@ -50,14 +50,14 @@ export interface RemoteSearchOptions {
 
 const everything = { allow: undefined, deny: [], transitive: [] };
 
-/** Manifests that are read at once: npm's own number of sockets is twelve. */
+/** The number of concurrent requests. npm's limit on sockets is twelve. */
 const concurrency = 8;
 
-/** Whether documents are about a package at all; which one is looked at later. */
+/** Whether a document describes a package. Later code checks its name. */
 const isManifest = ({ name }: Readonly<Record<string, unknown>>) => typeof name === "string";
 const isPackument = ({ versions }: Readonly<Record<string, unknown>>) => isRecord(versions);
 
-/** Runs a function over a list, some at once, in the list's order. */
+/** Maps an array with limited concurrency. Results keep the order. */
 async function mapSome<From, To>(list: readonly From[], map: (one: From) => Promise<To>): Promise<To[]> {
   const results: To[] = new Array(list.length);
   let next = 0;
@@ -71,17 +71,17 @@ async function mapSome<From, To>(list: readonly From[], map: (one: From) => Prom
   return results;
 }
 
-/** A package that a search found; `hasKeyword` is undefined where the hit does not tell. */
+/** A search hit; `hasKeyword` is `undefined` if the hit has no keywords. */
 interface Hit {
   name: string;
   hasKeyword: boolean | undefined;
 }
 
-/** npm's registry gives no more than 250 at once. */
+/** The limit of npm's registry. */
 const pageSize = 250;
-/** npm's registry refuses about the eleventh. */
+/** npm's registry rejects requests after about ten pages. */
 const maximumPages = 10;
-/** Pages of a search by text, for a registry that does not know keywords. */
+/** Limit on the pages of a text search, for registries without keyword search. */
 const maximumOptionalPages = 4;
 
 const maximumPageBytes = 8 << 20;
@@ -96,8 +96,8 @@ function readHit(object: unknown): Hit | undefined {
 }
 
 /**
- * Asks a registry's search, page by page, until there is nothing new. `failed` tells why there is no first page; what
- * a later page lacks is noted by the reader. Faults of an optional search are not reported.
+ * Searches a registry page by page until there are no new hits. `failed` is the reason if the first page is unavailable;
+ * the reader records faults of later pages. Faults of an optional search are not reported.
  */
 async function findHits(
   reader: RegistryReader,
@@ -113,7 +113,7 @@ async function findHits(
     const read = await reader.read(registry, path, maximumPageBytes, { isOptional, isExpected: isPage });
     if (read.state !== "read") {
       if (page > 0) break;
-      return { hits: [], failed: read.state === "failed" ? read.reason : "has no search" };
+      return { hits: [], failed: read.state === "failed" ? read.reason : "does not support searching" };
     }
     const objects = read.value.objects as readonly unknown[];
     const before = hits.size;
@@ -123,7 +123,7 @@ async function findHits(
     }
     from += objects.length;
     const { total } = read.value;
-    // A registry may give fewer than it is asked for, and repeats hits where it has no more.
+    // A registry may return fewer hits than requested, and may repeat hits at the end.
     const mayHaveMore = objects.length >= pageSize || (typeof total === "number" && from < total);
     if (hits.size === before || !mayHaveMore) break;
   }
@@ -150,7 +150,7 @@ class Search {
     this.#onProgress = onProgress;
   }
 
-  /** The manifest of a hit's newest version, where registries that lack the short way have it in the long one. */
+  /** Reads the manifest of a hit's latest version, from the packument if the registry has no separate document. */
   async #readManifest(registry: string, name: string): Promise<unknown> {
     const path = escapePackageName(name);
     const short = await this.#reader.read(registry, `${path}/latest`, maximumManifestBytes, {
@@ -164,7 +164,7 @@ class Search {
     return long.state === "read" ? findVersion(long.value, "latest") : undefined;
   }
 
-  /** What a hit turns out to be: a pack has both keyword and field. */
+  /** Reads a hit. A pack has both the keyword and the field. */
   async #readHit(registry: string, { name, hasKeyword }: Hit) {
     const manifest = await this.#readManifest(registry, name);
     this.#onProgress?.({ read: ++this.#read, of: this.#of });
@@ -174,10 +174,10 @@ class Search {
     return { hasKeyword: isFindable, pack };
   }
 
-  /** The packs among the hits of one query, and whether the registry seems to know keywords. */
+  /** Finds the packs among the hits of one query, and whether the registry seems to support keyword search. */
   async #query(registry: string, text: string, known: ReadonlySet<string>, isOptional = false) {
     const { hits, failed } = await findHits(this.#reader, registry, text, isOptional);
-    // A package counts only where npm would install it from: another registry may say anything about it.
+    // Only hits from the registry that npm would use are trusted.
     const own = hits.filter(({ name }) => this.#client.registryOf(name) === registry && !known.has(name));
     const candidates = own.filter(({ hasKeyword }) => hasKeyword !== false);
     this.#of += candidates.length;
@@ -190,13 +190,13 @@ class Search {
     return { packs, failed, knowsKeywords };
   }
 
-  /** Everything in one registry. Throws nothing; `failed` tells why it could not be searched. */
+  /** Searches one registry. Never rejects; `failed` is the reason if it could not be searched. */
   async searchRegistry(registry: string, text: string): Promise<{ packs: RemotePack[]; failed?: string }> {
     const query = `keywords:${packKeyword}${text === "" ? "" : ` ${text}`}`;
     const { packs, failed, knowsKeywords } = await this.#query(registry, query, new Set());
     if (failed !== undefined) return { packs, failed };
     if (knowsKeywords) return { packs };
-    // There may be registries that look into names and descriptions only: by text, then, and manifests decide.
+    // The registry may search only names and descriptions, so search by text and check the manifests.
     const texts = text === "" ? [packKeyword, ""] : [text];
     for (const one of texts) {
       const known = new Set(packs.map(({ name }) => name));
@@ -212,8 +212,8 @@ function explainFaults(client: RegistryClient, faults: ReadonlyMap<string, strin
   );
 }
 
-/** The folder whose .npmrc counts for a project, its workspace's root if it has one, and the names of its packs. */
-async function lookAtProject(cwd: string): Promise<{ directory?: string; installed: Set<string> }> {
+/** The folder of a project's .npmrc (its workspace's root, if any) and the names of its packs. */
+async function readProject(cwd: string): Promise<{ directory?: string; installed: Set<string> }> {
   const port = createNodeDiscoveryPort();
   try {
     const project = findProject(port, cwd);
@@ -227,11 +227,12 @@ async function lookAtProject(cwd: string): Promise<{ directory?: string; install
   }
 }
 
-/** `searchPacks` of the library's entry `remote`, which documents it. */
+/** Implements `searchPacks` of src/remote.ts, which documents it. */
 export async function searchPacks(text: string, options: RemoteSearchOptions): Promise<RemoteSearch> {
   const { cwd = process.cwd(), refresh = false, offline = false, limits, onProgress, signal } = options;
-  if (typeof text !== "string") throw failure("InvalidArguments", { reason: "What to search for is a text" });
-  const { directory, installed } = await lookAtProject(cwd);
+  if (typeof text !== "string")
+    throw failure("InvalidArguments", { reason: "The search text must be a string" });
+  const { directory, installed } = await readProject(cwd);
   const client = createRegistryClient(
     readNpmConfiguration({ projectDirectory: directory, env: process.env }),
   );
@@ -252,7 +253,7 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
     throw failure("RegistryUnavailable", { registry: client.show(first.registry), reason: first.failed });
   const faults = new Map(reader.faults);
   for (const { registry, failed: reason } of failed) if (reason !== undefined) faults.set(registry, reason);
-  if (mode === "offline") for (const address of faults.keys()) faults.set(address, "was not asked");
+  if (mode === "offline") for (const address of faults.keys()) faults.set(address, "was not contacted");
   if (mode !== "offline") cache.prune();
   const packs = answers.flatMap((answer) => answer.packs);
   if (wanted === "") packs.sort((a, b) => (a.name < b.name ? -1 : 1));

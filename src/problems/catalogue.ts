@@ -18,10 +18,10 @@ const entries = {
 /** A code is permanent: it may be added, never renamed or given another meaning. */
 export type ProblemCode = keyof typeof entries;
 
-/** What the words of each code need to know. */
+/** The arguments of each code. */
 export type ProblemArguments = {
   [Code in ProblemCode]: Parameters<(typeof entries)[Code]["message"]>[0];
 };
 
-/** Every code with its words. */
+/** Every code with its title, severity, message and hint. */
 export const catalogue: { readonly [Code in ProblemCode]: CatalogueEntry<ProblemArguments[Code]> } = entries;

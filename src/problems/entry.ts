@@ -1,14 +1,14 @@
-/** What is known of one code. The words here are the only ones a problem of that code ever has. */
+/** The catalogue's entry for one code: the only source of its messages. */
 export interface CatalogueEntry<Arguments> {
-  /** What went wrong, without the particulars: a heading of at most ten words. */
+  /** A phrase of at most ten words, without details. */
   readonly title: string;
   readonly severity: Severity | ((context: ProblemContext, args: Arguments) => Severity);
   readonly message: (args: Arguments) => string;
-  /** What to do about it. */
+  /** An instruction that fixes the problem. */
   readonly hint?: (args: Arguments) => string | undefined;
 }
 
-/** Types an entry by the arguments its words need. */
+/** Infers the type of an entry's arguments. */
 export function entry<Arguments>(description: CatalogueEntry<Arguments>): CatalogueEntry<Arguments> {
   return description;
 }
@@ -22,7 +22,7 @@ export const warningForBystanders = (context: ProblemContext): Severity =>
 export type Severity = "error" | "warning" | "info";
 
 /**
- * Who asks: `validation` reports to an author who can mend the pack; `operation` is everything else;
- * `bystander` is an operation that met a package which is neither the project nor a declared dependency.
+ * The operation that finds a problem: `validation` reports to the author of the pack; `bystander` concerns a package that
+ * is neither the project nor a declared dependency; `operation` is everything else.
  */
 export type ProblemContext = "validation" | "operation" | "bystander";

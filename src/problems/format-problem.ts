@@ -1,7 +1,7 @@
 import { fileOfPosition, type Problem } from "./problem.ts";
 import { printable, shorten } from "./text.ts";
 
-/** Escape sequences that begin and end a style. */
+/** Escape sequences that start and end a style. */
 const styles = {
   bold: ["\u001b[1m", "\u001b[22m"],
   dim: ["\u001b[2m", "\u001b[22m"],
@@ -10,7 +10,7 @@ const styles = {
   info: ["\u001b[36m", "\u001b[39m"],
 } as const;
 
-/** The place of a problem on one line, most general part first; empty when there is none. */
+/** Formats the place of a problem on one line, most general part first; empty if there is none. */
 function formatPlace(problem: Omit<Problem, "args">): string {
   const parts: string[] = [];
   if (problem.pack !== undefined) parts.push(problem.pack);
@@ -24,8 +24,8 @@ function formatPlace(problem: Omit<Problem, "args">): string {
 }
 
 /**
- * A problem as text for people: severity, code and place, then the message, then the hint, a line each.
- * No character of a pack's text can act on a terminal.
+ * Formats a problem for people: one line each for severity, code and place, for the message, and for the hint. Escapes
+ * characters that could control a terminal.
  */
 export function formatProblem(
   problem: Omit<Problem, "args">,

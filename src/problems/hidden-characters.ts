@@ -1,11 +1,11 @@
-// The one definition of text that a person does not see. Validation reports it, and every output escapes it: the
-// terminal, JSON, and generated source.
+// The single definition of invisible text. Validation reports it, and every output escapes it: the terminal, JSON, and
+// generated source.
 
-/** C0 and C1 controls but tab, line feed and carriage return. */
+/** C0 and C1 controls except tab, line feed and carriage return. */
 const controls = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/gu;
 
 const pictograph = "\\p{Extended_Pictographic}(?:\\p{Emoji_Modifier}|\\ufe0f)?";
-/** Scripts in which a joiner between two letters is part of how a word is written. */
+/** Scripts in which joiners between letters are part of the spelling. */
 const joiningScripts =
   "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
 const joined = joiningScripts.replace(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`);
@@ -15,26 +15,26 @@ const tags = (letters: string) =>
   [...letters].map((letter) => `\\u{${(0xe0000 + letter.charCodeAt(0)).toString(16)}}`).join("");
 
 /**
- * What does not show, or changes the order in which text shows: everything that Unicode calls ignorable by default
- * (zero-width characters, tags, variation selectors, soft hyphen, fillers, bidirectional controls, those that are not
- * assigned yet), annotation marks, and surrogates without their other half.
+ * Characters that are invisible or change the order of text: everything that Unicode calls ignorable by default
+ * (zero-width characters, tags, variation selectors, soft hyphen, fillers, bidirectional controls, unassigned ones),
+ * annotation marks, and lone surrogates.
  */
 const invisible = "\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\ufff9-\\ufffb\\p{Surrogate}";
 
-/** All of that and the rest of what does not print: controls, private use, unassigned, and separators of lines. */
+/** Invisible characters and other unprintable ones: controls, private use, unassigned, and line separators. */
 const unprintable = `(?!\\n)[${invisible}\\p{C}\\p{Zl}\\p{Zp}]`;
 
-/** Invisible characters in emoji, where they decide what is seen: one selector, joiners, and the tags of three flags. */
+/** Emoji whose appearance depends on invisible characters: selectors, joiners, and the tags of three flags. */
 const emoji = [
   `${pictograph}(?:\\u200d${pictograph})+`,
   "\\p{Emoji}[\\ufe0e\\ufe0f]",
   `\\u{1f3f4}${tags("gb")}(?:${["eng", "sct", "wls"].map(tags).join("|")})\\u{e007f}`,
 ].join("|");
 
-/** Joiners between letters of scripts that need them: fine in a pack, escaped where text is shown. */
+/** Joiners between letters of scripts that need them: allowed in a pack, but escaped in output. */
 const joiners = `(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`;
 
-// Made where there is something to look at: the tables behind each take more than a millisecond.
+// Compiled on demand, because each takes more than a millisecond.
 const expressions = new Map<string, RegExp>();
 
 function expressionOf(source: string): RegExp {
@@ -46,9 +46,9 @@ function expressionOf(source: string): RegExp {
   return expression;
 }
 
-/** Replaces every character that does not print, line feeds apart, and leaves those that emoji are made of. */
+/** Replaces every unprintable character except line feeds and those in emoji. */
 export function replaceUnprintable(text: string, replace: (character: string) => string): string {
-  // Nearly every text is this.
+  // The fast path for nearly every text.
   if (/^[\n -~]*$/.test(text) || text.search(expressionOf(unprintable)) === -1) return text;
   return text.replace(expressionOf(`(?:${emoji})|(${unprintable})`), (shown, character?: string) =>
     character === undefined ? shown : replace(character),
@@ -61,13 +61,13 @@ function toCodePoint(character: string): string {
 
 const unique = (characters: readonly string[]) => [...new Set(characters)].map(toCodePoint);
 
-/** What a text holds that a person does not see: code points as `U+202E`, each once, in order. */
+/** The control and invisible characters of a text: unique code points such as `U+202E`, in order. */
 export interface HiddenCharacters {
   control: string[];
   hidden: string[];
 }
 
-/** Looks through a text that people or models may read. */
+/** Finds invisible characters in a text that people or models may read. */
 export function findHiddenCharacters(text: string): HiddenCharacters {
   if (/^[\t\n\r\x20-\x7e]*$/.test(text)) return { control: [], hidden: [] };
   const found = text.matchAll(expressionOf(`(?:${emoji}|${joiners})|([${invisible}])`));

@@ -3,16 +3,16 @@ import { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.
 import type { ProblemContext, Severity } from "./entry.ts";
 import { printableLines, shorten } from "./text.ts";
 
-/** Keys that lead to a value: from the top of a definition, of package.json, or of the field. */
+/** Keys to a value, from the top of a definition, of package.json, or of the field. */
 export type Path = readonly (string | number)[];
 
-/** Where a problem lies. Only the keys that apply are set. */
+/** The place of a problem. Only the keys that apply are set. */
 export interface ProblemPlace {
   /** npm name of the pack. */
   pack?: string;
   kind?: Kind;
   item?: string;
-  /** Path with `/`, inside the pack; absolute only for a file outside every pack, as the user's config. */
+  /** Path with `/`, relative to the pack; absolute for files outside packs, such as the user's config. */
   file?: string;
   /** Keys from the `trailblaze` field, or from the top of the definition. */
   path?: Path;
@@ -22,7 +22,7 @@ export interface ProblemPlace {
   column?: number;
 }
 
-/** What every problem has besides its code and arguments. */
+/** The part of a problem without code and arguments. */
 interface ProblemBase extends ProblemPlace {
   severity: Severity;
   message: string;
@@ -30,16 +30,15 @@ interface ProblemBase extends ProblemPlace {
 }
 
 /**
- * One finding: permanent code, severity, place, arguments and words. The same shape everywhere, JSON output included.
- * `args` is plain data as it was found: not escaped, strings cut after 4,096 characters. `message` and `hint` are made
- * from it and can be printed.
+ * One finding: permanent code, severity, place, arguments, message and hint, with the same shape in JSON output. `args` is
+ * plain data, which is not escaped; its strings are cut after 4,096 characters. `message` and `hint` are safe to print.
  * Comparing `code` narrows `args`.
  */
 export type Problem = {
   [Code in ProblemCode]: ProblemBase & { code: Code; args: ProblemArguments[Code] };
 }[ProblemCode];
 
-/** Arguments as plain data: without what is not set, and with strings that are no longer than people are shown. */
+/** Copies arguments without `undefined` values, and with strings cut to the limit for output. */
 function boundArguments(value: unknown): unknown {
   if (typeof value === "string") return shorten(value);
   if (Array.isArray(value)) return value.map(boundArguments);
@@ -48,7 +47,7 @@ function boundArguments(value: unknown): unknown {
   return Object.fromEntries(set.map(([key, one]) => [key, boundArguments(one)]));
 }
 
-/** The only way to make a problem: severity, message and hint come from the catalogue. */
+/** Creates a problem with severity, message and hint from the catalogue. The only function that does. */
 export function createProblem<Code extends ProblemCode>(
   code: Code,
   args: ProblemArguments[Code],
@@ -58,7 +57,7 @@ export function createProblem<Code extends ProblemCode>(
   const entry = catalogue[code];
   const severity = typeof entry.severity === "function" ? entry.severity(context, args) : entry.severity;
   const hint = entry.hint?.(args);
-  // Not every argument is escaped by the words around it, and who logs a problem escapes nothing.
+  // The catalogue does not escape every argument, and callers may log problems without escaping.
   const problem: ProblemBase & { code: Code; args: ProblemArguments[Code] } = {
     code,
     severity,
@@ -70,14 +69,14 @@ export function createProblem<Code extends ProblemCode>(
   return problem as Problem;
 }
 
-/** True when an answer with these problems must end a command with exit code 1. */
+/** True if any problem is an error, so that a command exits with code 1. */
 export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(({ severity }) => severity === "error");
 }
 
 /**
- * The file that `line` and `column` are of, which is what to show and to open. It is `file`, but for a definition that
- * is missing: `file` is then the one to make, and the position that of its declaration.
+ * The file that `line` and `column` refer to. It is `file`, except for a missing definition: `file` is the one to create,
+ * and the position is that of its declaration in package.json.
  */
 export function fileOfPosition({
   code,

@@ -1,15 +1,15 @@
 import { printable } from "./text.ts";
 
-/** How a process came to its end. */
+/** The exit of a process. */
 export interface ProcessExit {
   exitCode: number | null;
   signal: string | null;
-  /** Why the host ended it, where it did, going on from "because": `it sent a message of more than 32 MiB`. */
+  /** The reason why the host terminated it, which continues after "because": `it sent a message of more than 32 MiB`. */
   reason?: string;
 }
 
 export interface ProcessDeath extends ProcessExit {
-  /** The end of what it wrote to stderr, without secrets. */
+  /** The end of its stderr output, without secrets. */
   stderrTail: string;
 }
 

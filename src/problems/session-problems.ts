@@ -2,7 +2,7 @@ import { entry } from "./entry.ts";
 import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
 import { listOf, printable, quote } from "./text.ts";
 
-/** A server, or the process with a pack's code, that ended by itself. */
+/** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
   /** The server's name, or the pack's. */
   label: string;

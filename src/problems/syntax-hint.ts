@@ -1,4 +1,4 @@
-/** What a parser found wrong, where something can be advised. */
+/** Causes of syntax errors that have a hint. */
 export type SyntaxCause =
   | "tab"
   | "nestedMapping"
@@ -26,5 +26,5 @@ const hints: Readonly<Record<SyntaxCause, string>> = {
   encoding: "Save the file as UTF-8.",
 };
 
-/** What to do about data that cannot be parsed; `undefined` where the reason says it already. */
+/** The hint for data that cannot be parsed; `undefined` if the reason is sufficient. */
 export const hintForSyntax = (cause: SyntaxCause | undefined): string | undefined => cause && hints[cause];

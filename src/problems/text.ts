@@ -1,5 +1,5 @@
-// Text from packs is hostile until shown otherwise: it may hold escape sequences, bidirectional overrides or
-// invisible characters. Everything that people read goes through here.
+// Text from packs is untrusted: it may contain escape sequences, bidirectional overrides or invisible characters.
+// Everything that people read goes through this module.
 
 import { replaceUnprintable } from "./hidden-characters.ts";
 
@@ -8,29 +8,29 @@ function escapeCharacter(character: string): string {
   return `\\u{${codePoint.toString(16).padStart(4, "0")}}`;
 }
 
-/** The text on one line, with every character that does not print written as `\u{…}`. */
+/** The text on one line, with unprintable characters as `\u{…}`. */
 export function printable(text: string): string {
   return replaceUnprintable(text.replace(/[\t\r\n]+/g, " "), escapeCharacter);
 }
 
-/** The text with its lines as they are, each as `printable` gives it. */
+/** Like `printable`, but keeps line breaks. */
 export function printableLines(text: string): string {
   return text.split(/\r?\n/).map(printable).join("\n");
 }
 
-/** A number with its thousands apart, as `12,345`. */
+/** A number with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** The most characters of one text that people are shown, and the most of a description that validation lets pass. */
+/** Limit on the characters of one string in output, and of a description in validation. */
 export const longestText = 4096;
 
 export function countCharacters(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
-/** The text, cut after `limit` characters with a note of how many there are more; `note` ends it. */
+/** The text, cut after `limit` characters, with the number of omitted ones and an optional `note`. */
 export function shorten(text: string, limit = longestText, note = ""): string {
   if (text.length <= limit) return text;
   const head = [...text.slice(0, 2 * limit)].slice(0, limit).join("");
@@ -39,27 +39,27 @@ export function shorten(text: string, limit = longestText, note = ""): string {
   return `${head}… (${formatCount(rest)} more character${rest === 1 ? "" : "s"}${note})`;
 }
 
-/** The text as `printable` gives it, in double quotes, cut after `limit` characters. */
+/** The printable text in double quotes, cut after `limit` characters. */
 export function quote(text: string, limit = 80): string {
   const characters = [...text];
   const cut = characters.length > limit ? `${characters.slice(0, limit).join("")}…` : text;
   return `"${printable(cut)}"`;
 }
 
-/** A limit in bytes for a sentence: `32 MiB`, or `1000 bytes` where it is no whole number of MiB. */
+/** Formats a limit in bytes: `32 MiB`, or `1000 bytes` if it is not a whole number of MiB. */
 export function formatSize(bytes: number): string {
   return bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`;
 }
 
-/** Joins names for a sentence: `a`, `a or b`, `a, b or c`. */
+/** Joins names: `a`, `a or b`, `a, b or c`. */
 export function listOf(names: readonly string[], conjunction: "and" | "or" = "or"): string {
   if (names.length < 2) return names.join("");
   return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
 }
 
-/** The text with a full stop, unless it ends a sentence already. */
+/** The text with a period, unless it already ends with punctuation. */
 export const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);
 
-/** A word of a command line that is shown: in quotation marks where a shell would read it as something else. */
+/** A word of a command line for messages, quoted if a shell would interpret it. */
 export const quoteForShell = (word: string): string =>
   /^[\p{L}\p{N}_@%+=:,./\\-]+$/u.test(word) ? word : JSON.stringify(word);

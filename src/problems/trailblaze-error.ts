@@ -6,14 +6,14 @@ export interface FailureOptions extends ErrorOptions {
   isMissingTarget?: boolean;
 }
 
-/** The one class the library throws, and only when no result is possible. Carries the problem as data. */
+/** The only class that the library throws, and only if no result is possible. Contains the problem as data. */
 export class TrailblazeError extends Error {
   override readonly name = "TrailblazeError";
   readonly code: ProblemCode;
   readonly problem: Problem;
-  /** Of a reference that leads to a pack that is not installed: the pack, as npm takes it (`@acme/jira@^1.2`). */
+  /** For a reference to a pack that is not installed: the npm specifier of the pack (`@acme/jira@^1.2`). */
   readonly missingPack: string | undefined;
-  /** What was asked about does not exist, whatever else the code says of. */
+  /** Whether the target of the operation does not exist. */
   readonly isMissingTarget: boolean;
 
   constructor(problem: Problem, options: FailureOptions = {}) {
@@ -25,7 +25,7 @@ export class TrailblazeError extends Error {
   }
 }
 
-/** Makes the error for a problem of this code. */
+/** Creates the error for a problem with this code. */
 export function failure<Code extends ProblemCode>(
   code: Code,
   args: ProblemArguments[Code],

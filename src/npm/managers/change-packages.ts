@@ -17,17 +17,17 @@ import { type SavedEntries, type SavedFiles, saveEntries, saveFiles } from "./pr
 import { lockProject } from "./project-lock.ts";
 
 export interface ChangeOptions {
-  /** Folder whose project is changed; default: the process's. */
+  /** Folder of the project; default: the working folder of the process. */
   cwd?: string;
-  /** For one run of the package manager; default: ten minutes. */
+  /** The timeout of one run of the package manager in milliseconds; default: ten minutes. */
   timeoutMs?: number;
-  /** How long another process may change the same project; default: five minutes. */
+  /** The timeout of waiting for another process that changes the project, in milliseconds; default: five minutes. */
   lockMs?: number;
-  /** Ends the package manager; everything is restored then. */
+  /** Stops the package manager and restores everything. */
   signal?: AbortSignal;
   /** Receives each command of the package manager before it runs. */
   onCommand?: (command: string) => void;
-  /** Receives, once, which other process is changing the project: "process 123, which …". */
+  /** Called once if another process is changing the project: "process 123, which …". */
   onWait?: (what: string) => void;
 }
 
@@ -40,19 +40,19 @@ export interface ChangeableProject {
   program: ManagerProgram;
 }
 
-/** What is wrong with what was installed: why, or a package that takes a command. */
+/** The reason why a change is undone, or a package that overrides a reserved command. */
 export type ChangeFault = string | InstalledClaim;
 
-/** What npm takes away with a package that had taken it, and does not lay anew for the package that it belongs to. */
+/** Files of reserved commands. npm deletes them with a package that has overridden them and does not restore them. */
 const linkedCommands = reservedCommands.flatMap((name) => [name, `${name}.cmd`, `${name}.ps1`]);
 
-/** Files beside package.json that package managers write to while they add or remove. */
+/** Files that package managers change when they add or remove packages. */
 const writtenFiles = ["package.json", ...lockfileNames, "pnpm-workspace.yaml", ".yarnrc.yml"];
 
 const codeOfFailure = /\b(?:npm (?:error|ERR!) code (\w+)|(ERR_PNPM_\w+))/;
 
 function describeEnd(manager: string, { exitCode, fault, tail }: ManagerEnd): string {
-  if (exitCode === null) return `${manager} did not come to its end: ${fault}`;
+  if (exitCode === null) return `${manager} did not finish: ${fault}`;
   const [, ofNpm, ofPnpm] = codeOfFailure.exec(tail) ?? [];
   const code = ofNpm ?? ofPnpm;
   return `${manager} exited with code ${exitCode}${code === undefined ? "" : ` (${code})`}`;
@@ -60,7 +60,7 @@ function describeEnd(manager: string, { exitCode, fault, tail }: ManagerEnd): st
 
 const credentialKey = /(?:^|:)(?:_authToken|_auth|_password|password|key|otp)$/;
 
-/** Takes out of a text what npm's configuration keeps secret, and credentials in addresses. */
+/** Replaces secrets of npm's configuration, and credentials in addresses. */
 function redact(text: string, { directory, workspaceRoot = directory }: ChangeableProject): string {
   const secrets = [directory, workspaceRoot].flatMap((projectDirectory) =>
     [...readNpmConfiguration({ projectDirectory, env: process.env })].flatMap(([key, value]) =>
@@ -71,7 +71,7 @@ function redact(text: string, { directory, workspaceRoot = directory }: Changeab
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutAddresses);
 }
 
-/** The last lines of what a package manager wrote that say something. */
+/** The last relevant lines of a package manager's output. */
 function lastWords(tail: string, project: ChangeableProject): string | undefined {
   const noise = /^\s*$|A complete log of this run|\bat .*:\d+:\d+\)?$|^info Visit/;
   const lines = tail.split(/\r?\n/).filter((line) => !noise.test(line));
@@ -97,11 +97,11 @@ class Change {
     return runManager(program, { cwd: directory, args, timeoutMs, signal });
   }
 
-  /** Brings everything back, as far as it can be. True where it could. */
+  /** Undoes all changes. Returns false if some could not be undone. */
   async #undo(saved: SavedFiles, commands: SavedEntries): Promise<boolean> {
     const { directory, workspaceRoot = directory } = this.#project;
     try {
-      // On a full disk the manager could only fail again, and damage what has just been saved from it.
+      // On a full disk, the package manager would fail again and could damage restored files.
       if (!saved.restore()) return false;
       forgetInstall(workspaceRoot);
       const end = await this.#run("install", [], undefined);
@@ -110,7 +110,7 @@ class Change {
     } catch {
       return false;
     } finally {
-      // An install writes to the lockfile as well, if only to bring it up to date.
+      // An install may update the lockfile.
       saved.restore();
     }
   }
@@ -131,7 +131,7 @@ class Change {
       saved = saveFiles(pathsOf(writtenFiles));
     } catch (cause) {
       const code = (cause as NodeJS.ErrnoException).code;
-      const reason = `package.json or a lockfile cannot be saved beforehand (${code})`;
+      const reason = `package.json or a lockfile cannot be backed up (${code})`;
       throw failure("InstallFailed", { what, reason }, {}, { cause });
     }
     const commands = saveEntries(pathsOf(linkedCommands.map((name) => join("node_modules/.bin", name))));
@@ -146,7 +146,8 @@ class Change {
     try {
       restored = await this.#undo(saved, commands);
     } catch {
-      const reason = typeof fault === "string" ? fault : `${fault.package} has a command "${fault.command}"`;
+      const reason =
+        typeof fault === "string" ? fault : `${fault.package} provides a command "${fault.command}"`;
       throw failure("InstallFailed", { what, reason, copies: saved.copies }, {}, { cause });
     }
     saved.discard();
@@ -155,7 +156,7 @@ class Change {
     throw failure("InstallFailed", args, {}, { cause });
   }
 
-  /** What is wrong after the package manager ended, if anything is. */
+  /** The fault of a finished change, if any. */
   async #assess(
     end: ManagerEnd,
     findFault: () => Promise<ChangeFault | undefined>,
@@ -168,14 +169,14 @@ class Change {
     } catch (cause) {
       const isKnown = cause instanceof TrailblazeError;
       return {
-        fault: isKnown ? cause.message.replace(/\.$/, "") : "what was installed cannot be read",
+        fault: isKnown ? cause.message.replace(/\.$/, "") : "the installed packages cannot be read",
         cause,
       };
     }
   }
 }
 
-/** Keeps other processes from changing the project; `undefined` if one does so for too long. */
+/** Locks the project against changes by other processes; `undefined` if waiting takes too long. */
 async function lock(
   { directory, workspaceRoot = directory }: ChangeableProject,
   { lockMs = 300_000, signal, onWait }: ChangeOptions,
@@ -186,14 +187,14 @@ async function lock(
     const locks = join(state, "trailblaze", "locks");
     return await lockProject(locks, workspaceRoot, { waitMs: lockMs, signal, onWait });
   } catch {
-    // Without a home that can be written, there is no place where other processes would look for a lock.
+    // Without a writable home, there is no place for locks.
     return () => {};
   }
 }
 
 /**
- * Has the project's package manager add or remove packages, lifecycle scripts off. `findFault` looks at the result. After
- * any failure package.json and lockfiles are as they were, byte for byte, and the manager's install has been run again.
+ * Adds or removes packages with the project's package manager, with lifecycle scripts disabled. `findFault` checks the
+ * result. After a failure, restores package.json and lockfiles byte for byte and runs the package manager's install again.
  * Throws `TrailblazeError`: `InstallFailed`, `ReservedCommand`.
  */
 export async function changePackages(

@@ -7,9 +7,9 @@ import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { type LinkedCommand, readLinkedCommands } from "./linked-commands.ts";
 
-/** An installed package that takes a reserved command, or a command in node_modules/.bin that is taken. */
+/** An installed package, or a file in node_modules/.bin, that overrides a reserved command. */
 export interface InstalledClaim {
-  /** Name and version of the package; the program's path where the package itself does not tell. */
+  /** Name and version of the package, or the program's path if the package is unknown. */
   package: string;
   command: string;
   alias?: string;
@@ -18,7 +18,7 @@ export interface InstalledClaim {
 }
 
 export interface CommandState {
-  /** Packages that take a reserved command, whether it is theirs in node_modules/.bin or not. */
+  /** Packages that override a reserved command, whether node_modules/.bin links to them or not. */
   claims: InstalledClaim[];
   /** The reserved commands in node_modules/.bin of the project and of its workspace's root. */
   linked: LinkedCommand[];
@@ -27,8 +27,8 @@ export interface CommandState {
 const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 /**
- * Looks at every package that is installed for a project, and at what the reserved commands in node_modules/.bin really
- * start. What a package.json does not tell shows there: npm links the commands that the registry announces.
+ * Checks every installed package of a project, and the targets of the reserved commands in node_modules/.bin, which may
+ * differ from package.json: npm links the commands in the registry's manifest.
  * Throws `TrailblazeError` `ProjectNotFound`.
  */
 export async function findClaims(port: DiscoveryPort, cwd: string): Promise<CommandState> {
@@ -56,7 +56,7 @@ export async function findClaims(port: DiscoveryPort, cwd: string): Promise<Comm
   return { claims, linked };
 }
 
-/** The claims that were not there before. */
+/** The claims that are new. */
 export function findNewClaims(before: CommandState, after: CommandState): InstalledClaim[] {
   const keyOf = ({ package: name, command, location }: InstalledClaim) =>
     JSON.stringify([name, command, location]);

@@ -2,18 +2,18 @@ import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, re
 import { dirname, join, resolve, sep } from "node:path";
 import { findReservedCommand, ownersOf } from "../../qualified-names/reserved-commands.ts";
 
-/** A reserved command in a node_modules/.bin, by one of its files. */
+/** A file in node_modules/.bin for a reserved command. */
 export interface LinkedCommand {
   /** Absolute path. */
   file: string;
   command: string;
-  /** Real path of the program that it starts; `undefined` where it does not lead to one. */
+  /** Real path of the program that it starts; `undefined` if there is none. */
   target: string | undefined;
-  /** Whether a package starts that may have the command. */
+  /** Whether the program belongs to an owner of the command. */
   isOwned: boolean;
 }
 
-/** Scripts that package managers write in place of links are far shorter. */
+/** Limit on the part of a script that is read. Scripts that replace links are much shorter. */
 const maximumScriptBytes = 64 << 10;
 
 function realPath(path: string): string | undefined {
@@ -35,12 +35,12 @@ function readStart(file: string): string {
 }
 
 /**
- * What the scripts that npm, pnpm and Yarn write in place of links pass on to Node or start: the last word in quotes
- * before the arguments, for sh, cmd and PowerShell.
+ * Matches the program in scripts that npm, pnpm and Yarn create instead of links, for sh, cmd and PowerShell: the last
+ * quoted word before the arguments.
  */
 const startedProgram = /"(?:\$basedir[/\\]|%~?dp0%?[/\\]?)?([^"$%]+)"\s+(?:"\$@"|%\*|\$args)/g;
 
-/** The programs that such a script starts; none where it is no such script. */
+/** The programs that such a script starts; empty for other scripts. */
 function readScriptTargets(file: string): string[] {
   const folder = dirname(file);
   const paths = [...readStart(file).matchAll(startedProgram)].map(([, path = ""]) =>
@@ -56,7 +56,7 @@ function findTargets(file: string): string[] {
     if (stats.isSymbolicLink()) return real === undefined ? [] : [real];
     if (!stats.isFile() || real === undefined) return [];
     const programs = readScriptTargets(file);
-    // A program that lies there itself is its own target.
+    // Other files are programs themselves.
     return programs.length === 0 ? [real] : programs.map((path) => realPath(path) ?? path);
   } catch {
     return [];
@@ -72,8 +72,8 @@ function readText(file: string): string | undefined {
 }
 
 /**
- * Whether npm or Yarn wrote down that a package in this node_modules has another name in the registry. pnpm's paths tell
- * that by themselves.
+ * Whether a package in this node_modules has another name in the registry, according to npm's or Yarn's metadata. pnpm's
+ * paths contain the real name.
  */
 function isAlias(modules: string, name: string): boolean {
   const yarnLock = readText(join(modules, "../yarn.lock")) ?? "";
@@ -88,7 +88,7 @@ function isAlias(modules: string, name: string): boolean {
   }
 }
 
-/** Where a package lies that a name in a node_modules stands for; `undefined` where it is another package. */
+/** The location of the package with this name; `undefined` if a different package is installed under the name. */
 function findOwner(modules: string, name: string): string | undefined {
   const location = realPath(join(modules, name));
   if (location === undefined) return undefined;
@@ -102,7 +102,7 @@ function findOwner(modules: string, name: string): string | undefined {
   }
 }
 
-/** Folders called node_modules in which what a .bin leads to may lie: its own, and those of the folders above. */
+/** The node_modules folders that may contain the targets of a .bin folder: its own, and those of parent folders. */
 function* modulesAround(binFolder: string): Generator<string> {
   const own = dirname(binFolder);
   yield own;
@@ -112,7 +112,7 @@ function* modulesAround(binFolder: string): Generator<string> {
   }
 }
 
-/** Whether a program is one of a package that may have the command. */
+/** Whether a program belongs to an owner of the command. */
 function isOwnedTarget(binFolder: string, command: string, target: string): boolean {
   for (const modules of modulesAround(binFolder)) {
     for (const name of ownersOf(command)) {
@@ -125,8 +125,8 @@ function isOwnedTarget(binFolder: string, command: string, target: string): bool
 }
 
 /**
- * Which programs the reserved commands in a node_modules/.bin really start: links are followed, and the scripts that
- * stand in for links are read.
+ * Finds the programs of the reserved commands in a node_modules/.bin folder, through links and the scripts that replace
+ * them.
  */
 export function readLinkedCommands(binFolder: string): LinkedCommand[] {
   let names: string[];

@@ -12,8 +12,8 @@ export interface OpenedProject extends ChangeableProject {
 }
 
 /**
- * The project of a folder, and the package manager that it uses. Throws `TrailblazeError`: `ProjectNotFound`,
- * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` where there is no package manager to use.
+ * Finds the project of a folder and its package manager. Throws `TrailblazeError`: `ProjectNotFound`,
+ * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` if the package manager is unsupported or missing.
  */
 export async function openProject(port: DiscoveryPort, cwd: string, what: string): Promise<OpenedProject> {
   const project = findProject(port, cwd);
@@ -27,13 +27,21 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
   const workspace = await findWorkspace(port, project);
   const manager = findProjectManager(port, project, workspace);
   if ("unsupported" in manager) {
-    const reason = `the project uses ${manager.unsupported}, which Trailblaze cannot drive`;
-    throw failure("InstallFailed", { what, reason, hint: "Use it yourself, with lifecycle scripts off." });
+    const reason = `the project uses ${manager.unsupported}, which Trailblaze does not support`;
+    throw failure("InstallFailed", {
+      what,
+      reason,
+      hint: "Run it directly, with lifecycle scripts disabled.",
+    });
   }
   const program = findManagerProgram(manager.name);
   if (program === undefined) {
     const reason = `the project uses ${manager.name}, which is not installed`;
-    throw failure("InstallFailed", { what, reason, hint: `npm install --global ${manager.name}` });
+    throw failure("InstallFailed", {
+      what,
+      reason,
+      hint: `Install it: npm install --global ${manager.name}`,
+    });
   }
   return { directory, workspaceRoot: workspace?.root, manifest, manager, program };
 }

@@ -9,7 +9,7 @@ export type ManagerName = "npm" | "pnpm" | "yarn";
 /** How a package manager is started. */
 export interface ManagerProgram {
   command: string;
-  /** Come first. */
+  /** Arguments before all others. */
   args: readonly string[];
 }
 
@@ -20,16 +20,16 @@ export interface ManagerRun {
   signal?: AbortSignal | undefined;
 }
 
-/** How a run ended, and the end of what it wrote. */
+/** The result of a run. */
 export interface ManagerEnd {
-  /** `null` where it was ended. */
+  /** `null` if it was terminated. */
   exitCode: number | null;
-  /** Why it was ended, or could not be started. */
+  /** The reason why it was terminated or could not be started. */
   fault: string | undefined;
   tail: string;
 }
 
-/** Where a package manager's own program lies beside the command that starts it, on systems without links. */
+/** Paths of package managers' programs relative to their commands, for systems without links. */
 const programs: Readonly<Record<ManagerName, readonly string[]>> = {
   npm: ["node_modules/npm/bin/npm-cli.js"],
   pnpm: ["node_modules/pnpm/bin/pnpm.cjs", "node_modules/pnpm/bin/pnpm.mjs"],
@@ -38,7 +38,7 @@ const programs: Readonly<Record<ManagerName, readonly string[]>> = {
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** A program in JavaScript runs in this Node: commands that are scripts of a shell would need one, which is unsafe. */
+/** Runs a JavaScript program with this Node, because running shell scripts would be unsafe. */
 function throughNode(script: string): ManagerProgram {
   return { command: process.execPath, args: [script] };
 }
@@ -56,18 +56,17 @@ function findIn(folder: string, name: ManagerName, platform: NodeJS.Platform): M
   return /\.[cm]?js$/.test(real) ? throughNode(real) : { command: path, args: [] };
 }
 
-/** A folder of commands that packages of a project bring, as npx puts it on the PATH. */
+/** Matches node_modules/.bin folders, which npx adds to the PATH. */
 const isBinFolder = (folder: string) => /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder);
 
-/** Whether a command there is the package manager's own, and not one that another package calls so. */
+/** Whether the command belongs to the package manager instead of an unrelated package. */
 function isGenuine(folder: string, name: ManagerName): boolean {
   const files = readLinkedCommands(folder).filter(({ command }) => command === name || command === "node");
   return files.every(({ isOwned }) => isOwned);
 }
 
 /**
- * Finds a package manager on the PATH, and npm also where it comes with Node. Other folders of the project are not looked
- * into.
+ * Finds a package manager on the PATH, and npm also next to Node.
  */
 export function findManagerProgram(
   name: ManagerName,
@@ -86,7 +85,7 @@ export function findManagerProgram(
   return existsSync(script) ? throughNode(script) : undefined;
 }
 
-/** The version of a package manager that runs in Node, by the package.json of its package; `undefined` for another one. */
+/** The version of a package manager that is a JavaScript program, from its package.json; `undefined` for others. */
 export function readManagerVersion({ args: [script = ""] }: ManagerProgram): string | undefined {
   try {
     const { version } = JSON.parse(readFileSync(join(dirname(script), "../package.json"), "utf8"));
@@ -96,29 +95,29 @@ export function readManagerVersion({ args: [script = ""] }: ManagerProgram): str
   }
 }
 
-/** What a script of npm that started us was told, which is not meant for another project. */
+/** Variables of an npm script that may have started us, which must not affect another project. */
 const ofAnotherRun =
   /^npm_(?:package|lifecycle|command|node_execpath|execpath)|^npm_config_(?:global|location|local_prefix|workspaces?|include_workspace_root|dry_run|package_lock_only|save\w*|omit|prefix)$/i;
 
-/** The environment of a package manager: the user's own, with lifecycle scripts off whatever the project says. */
+/** The environment of a package manager: the user's, with lifecycle scripts disabled regardless of the project. */
 export function createManagerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !ofAnotherRun.test(name));
   return {
     ...Object.fromEntries(kept),
     npm_config_ignore_scripts: "true",
-    // What comes along from deep below must not be a git repository, whose fetching may run code.
+    // Transitive dependencies must not be git repositories, because fetching them may run code.
     npm_config_allow_git: "root",
     YARN_ENABLE_SCRIPTS: "false",
     npm_config_update_notifier: "false",
-    // Without a terminal, pnpm would ask before it makes node_modules anew, and find nobody.
+    // Otherwise, pnpm would ask for confirmation before it recreates node_modules.
     CI: "true",
     COREPACK_ENABLE_DOWNLOAD_PROMPT: "0",
   };
 }
 
 const maximumTail = 16_384;
-/** From being told to end to being ended. */
-const patienceMs = 5000;
+/** The time between SIGTERM and SIGKILL. */
+const killDelayMs = 5000;
 
 /** Runs a package manager. Never rejects. */
 export function runManager(
@@ -134,7 +133,7 @@ export function runManager(
     });
     let tail = "";
     let fault: string | undefined;
-    let impatience: NodeJS.Timeout | undefined;
+    let killTimer: NodeJS.Timeout | undefined;
     const collect = (chunk: string) => {
       tail = (tail + chunk).slice(-maximumTail);
     };
@@ -144,7 +143,7 @@ export function runManager(
       if (fault !== undefined) return;
       fault = reason;
       child.kill("SIGTERM");
-      impatience = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+      killTimer = setTimeout(() => child.kill("SIGKILL"), killDelayMs);
     };
     const timer = setTimeout(() => end(`it took longer than ${timeoutMs / 1000} s`), timeoutMs);
     const onAbort = () => end("it was interrupted");
@@ -155,7 +154,7 @@ export function runManager(
       if (isSettled) return;
       isSettled = true;
       clearTimeout(timer);
-      clearTimeout(impatience);
+      clearTimeout(killTimer);
       signal?.removeEventListener("abort", onAbort);
       resolve({ exitCode: fault === undefined ? exitCode : null, fault, tail });
     };
@@ -163,7 +162,7 @@ export function runManager(
       fault ??= `it cannot be started (${error.code ?? "unknown error"})`;
       settle(null);
     });
-    // Not `close`: what it left running could hold its streams open for ever.
+    // Not `close`: remaining child processes could keep the streams open.
     child.on("exit", (exitCode, ending) => {
       if (exitCode === null) fault ??= `it was terminated by ${ending}`;
       setTimeout(() => settle(exitCode), 200).unref();
@@ -172,7 +171,7 @@ export function runManager(
   });
 }
 
-/** Has the next install of Yarn 1 look at what is there: with nothing to install, it would leave everything. */
+/** Makes the next install of Yarn 1 check node_modules, which it would otherwise skip. */
 export function forgetInstall(folder: string): void {
   rmSync(join(folder, "node_modules/.yarn-integrity"), { force: true });
 }
@@ -181,11 +180,11 @@ export interface ManagerTask {
   kind: "add" | "remove" | "install";
   /** Specs or names. */
   packages: readonly string[];
-  /** Whether the project is the root of a workspace, where some ask for an option. */
+  /** Whether the project is the root of a workspace, which may require an option. */
   isWorkspaceRoot: boolean;
 }
 
-/** The arguments that make a package manager do a task, lifecycle scripts off. Pure. */
+/** The arguments of a package manager for a task, with lifecycle scripts disabled. Pure. */
 export function managerArguments(
   { name, isModernYarn }: ProjectManager,
   { kind, packages, isWorkspaceRoot }: ManagerTask,

@@ -13,25 +13,25 @@ import { dirname } from "node:path";
 import { errorCode } from "../../files/make-folders.ts";
 import { type Draft, overwriteFile, writeBeside } from "../../files/replace-file.ts";
 
-/** What a file held; `undefined` where there was none. */
+/** A backup of a file; `bytes` is `undefined` if the file did not exist. */
 interface SavedFile {
   /** Symbolic links followed. */
   path: string;
   bytes: Buffer | undefined;
   mode: number;
-  /** Lies beside the file, and can take its place without any space; absent once it has. */
+  /** A copy next to the file that can replace it without disk space; `undefined` once it has. */
   copy: Draft | undefined;
 }
 
 export interface SavedFiles {
   /**
-   * Gives every file its bytes back, and removes those that were not there. False where the disk is so full that a copy had to
-   * be moved back, which works once. Throws where it may not; the copies then stay.
+   * Restores every file, and removes new ones. Returns false if the disk is full and a copy had to be moved back, which
+   * works only once. Throws if a file cannot be restored; the copies remain in this case.
    */
   restore(): boolean;
   /** Removes the copies. */
   discard(): void;
-  /** Paths of the copies that are left. */
+  /** Paths of the remaining copies. */
   readonly copies: readonly string[];
 }
 
@@ -61,8 +61,8 @@ function restoreFile(file: SavedFile): void {
 }
 
 /**
- * Remembers what files hold, byte for byte, and keeps copies beside them. Throws where one is there and cannot be read, or
- * where there is no space for its copy.
+ * Saves the contents of files, with copies next to them. Throws if an existing file cannot be read or there is no disk
+ * space for its copy.
  */
 export function saveFiles(paths: readonly string[]): SavedFiles {
   const saved: SavedFile[] = [];
@@ -110,12 +110,12 @@ function isSameEntry(a: Entry, b: Entry): boolean {
   return "bytes" in b && a.bytes.equals(b.bytes) && a.mode === b.mode;
 }
 
-/** Files and links as they were. */
+/** Saved files and links. */
 export interface SavedEntries {
   restore(): void;
 }
 
-/** Remembers files and links as they are, without following links. Throws where one is there and cannot be read. */
+/** Saves files and links, without following links. Throws if an existing one cannot be read. */
 export function saveEntries(paths: readonly string[]): SavedEntries {
   const saved = [...new Set(paths)].map((path) => ({ path, entry: readEntry(path) }));
   return {

@@ -4,8 +4,9 @@ import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { makeFolders } from "../../files/make-folders.ts";
 
 /**
- * Waits until no other process of this user changes a project, and keeps others waiting until released. `undefined` if
- * it takes too long. Throws if no lock can be made. The lock lies in `folder`, which is the user's, never in the project.
+ * Locks a project against changes by other processes of this user. Returns a function that releases the lock, or
+ * `undefined` if waiting takes too long. Throws if the lock cannot be created. `folder`, which contains it, is in the
+ * user's home.
  */
 export async function lockProject(
   folder: string,

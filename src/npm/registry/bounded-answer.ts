@@ -3,20 +3,20 @@ import { promisify } from "node:util";
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
 import { getAgent } from "@npmcli/agent";
 
-/** An answer is longer than what may be read of it. */
+/** Thrown if a response exceeds the limit on its size. */
 export class AnswerTooLongError extends Error {
   override readonly name = "AnswerTooLongError";
 }
 
-/** An answer has an encoding that was not asked for; its name is the registry's own. */
+/** Thrown if a response has an unsupported encoding, whose name is untrusted. */
 export class UnknownEncodingError extends Error {
   override readonly name = "UnknownEncodingError";
 }
 
 /**
- * Keeps the answers to one request, redirects and refusals among them, within a number of bytes, and hands their bodies
- * on as they arrive. npm-registry-fetch reads the bodies of refusals to their end, and decodes every body at once:
- * kilobytes may become gigabytes before it can be stopped, and its decoder then throws an error that cannot be caught.
+ * Limits the size of all responses to one request, including redirects and errors, and passes on their bodies without
+ * decoding. npm-registry-fetch reads the bodies of errors completely and decodes every body immediately: kilobytes may
+ * expand to gigabytes, and its decoder then throws an error that cannot be caught.
  */
 export class AnswerBounds {
   readonly #maximumBytes: number;
@@ -28,7 +28,7 @@ export class AnswerBounds {
     this.#maximumBytes = maximumBytes;
   }
 
-  /** Aborts when an answer is too long. */
+  /** Aborted if a response is too long. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -37,12 +37,12 @@ export class AnswerBounds {
     return this.#isExceeded;
   }
 
-  /** The option `agent` of npm-registry-fetch: npm's own agent for each address, with the answers watched. */
+  /** The option `agent` of npm-registry-fetch: npm's agent for each address, which monitors responses. */
   createAgent(options: Record<string, unknown>): (url: URL) => object {
     return (url) => {
       const agent = getAgent(url.href, options);
       const addRequest = (request: ClientRequest, requestOptions: object) => {
-        // Before the listener of npm-registry-fetch, which would decode what it finds encoded.
+        // Runs before the listener of npm-registry-fetch, which would decode the body.
         request.once("response", (response) => this.#watch(response));
         agent.addRequest(request, requestOptions);
       };
@@ -62,18 +62,18 @@ export class AnswerBounds {
     });
   }
 
-  /** Ends whatever of the answers is still on its way, such as unread bodies of redirects. */
+  /** Aborts unfinished responses, such as unread bodies of redirects. */
   end(): void {
     this.#controller.abort();
   }
 
-  /** The body of the last answer, decoded. Rejects with `AnswerTooLongError`, `UnknownEncodingError` or an error of zlib. */
+  /** Decodes the body of the last response. Rejects with `AnswerTooLongError`, `UnknownEncodingError` or an error of zlib. */
   async decode(body: Uint8Array): Promise<Uint8Array> {
     const encoding = this.#encoding?.trim().toLowerCase() ?? "";
     if (encoding === "" || encoding === "identity") return body;
     const decode = encoding === "deflate" && !hasZlibHeader(body) ? inflateRaw : decoders.get(encoding);
     if (decode === undefined) throw new UnknownEncodingError(encoding);
-    // As curl and npm do: some servers leave out the end.
+    // Like curl and npm, accept bodies without the final block.
     const finishFlush =
       decode === brotliDecompress ? constants.BROTLI_OPERATION_FLUSH : constants.Z_SYNC_FLUSH;
     try {
@@ -98,5 +98,5 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
   ["br", brotliDecompress as Decoder],
 ]);
 
-/** Some servers send `deflate` without the header that it has by its definition. */
+/** Some servers send `deflate` without the required header. */
 const hasZlibHeader = ([first = 0]: Uint8Array) => (first & 0x0f) === 8;

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 
-/** Options of npm-registry-fetch, credentials among them. */
+/** Options of npm-registry-fetch, which may include credentials. */
 export type FetchOptions = Record<string, unknown>;
 
 const lineBreaks = (text: string) => text.replace(/\\n/g, "\n");
 
-/** Each certificate of a file on its own, as TLS wants them; `undefined` where the file cannot be read. */
+/** Splits a file into certificates, as TLS requires; `undefined` if it cannot be read. */
 function readCertificates(file: string): string[] | undefined {
   const end = "-----END CERTIFICATE-----";
   try {
@@ -18,15 +18,15 @@ function readCertificates(file: string): string[] | undefined {
 }
 
 /**
- * npm's configuration as npm-registry-fetch takes it. Registries that are no web addresses are left out. The result
- * holds credentials: it goes to npm-registry-fetch and nowhere else.
+ * Converts npm's configuration to options of npm-registry-fetch. Excludes registries that are not web addresses. The result
+ * may contain credentials: pass it only to npm-registry-fetch.
  */
 export function toFetchOptions(configuration: NpmConfiguration): FetchOptions {
   const text = (key: string) => {
     const value = configuration.get(key);
     return typeof value === "string" && value !== "" && value !== "null" ? value : undefined;
   };
-  // Without a prototype: keys come from files.
+  // No prototype, because keys come from files.
   const options: FetchOptions = Object.create(null);
   for (const [key, value] of configuration) {
     const isRegistry = /^@[^:]+:registry$/.test(key);

@@ -7,18 +7,18 @@ import { createGunzip } from "node:zlib";
 import { maximumFileBytes } from "../../files/inspection-port.ts";
 import { formatSize, readTar, TarballLimitError } from "./read-tar.ts";
 
-/** The most that is read of a tarball. */
+/** Limit on the size of a tarball … */
 export const maximumTarballBytes = 256 << 20;
-/** … of what it unpacks to … */
+/** … of its unpacked contents … */
 const limits = { maximumBytes: 1 << 30, maximumEntries: 100_000 };
-/** … and of the files that are kept, together. */
+/** … and of the selected files in total. */
 const maximumKeptBytes = 64 << 20;
 
 const algorithms = ["sha512", "sha384", "sha256", "sha1"] as const;
 
 /**
- * Whether bytes are those that a registry announced: by the strongest of the hashes in `integrity`, else by `shasum`,
- * as npm does. `undefined` where it announced nothing that could be compared.
+ * Whether bytes match the strongest hash in `integrity`, or else `shasum`, like npm. `undefined` if there is no supported
+ * hash.
  */
 export function hasIntegrity(bytes: Uint8Array, integrity: unknown, shasum: unknown): boolean | undefined {
   const hashes = typeof integrity === "string" ? integrity.trim().split(/\s+/) : [];
@@ -37,7 +37,7 @@ function isHash(bytes: Uint8Array, algorithm: string, hash: Buffer): boolean {
   return own.length === hash.length && timingSafeEqual(own, hash);
 }
 
-/** The path of a file inside the package, without the archive's own folder; `undefined` where it leads elsewhere. */
+/** The path of a file in the package, without the top folder of the archive; `undefined` if it is outside. */
 function pathInPackage(path: string): string | undefined {
   const segments = path.replaceAll("\\", "/").split("/").slice(1);
   const isOdd = (segment: string) => /^\.{0,2}$|[\0-\x1f:]/.test(segment);
@@ -51,11 +51,10 @@ export interface UnpackedPackage {
 }
 
 /**
- * Writes the files of a package's tarball that are wanted to a temporary folder of this user's; of several entries with
- * one path the last counts, as for npm. The rest is passed over while it is unpacked, and links, devices and paths that
- * lead out are left out. A wanted file above 1 MiB is written empty: no
- * file of that size is a definition. Rejects with
- * `TarballLimitError`, or with another error for what is no tarball and where `signal` aborts.
+ * Unpacks selected files of a tarball to a temporary folder. Like npm, uses the last of several entries with the same path.
+ * Skips links, devices and paths outside the package. Selected files above 1 MiB are written empty, because definitions
+ * cannot be that large. Rejects with `TarballLimitError`, or with another error if the tarball is not valid or `signal`
+ * aborts.
  */
 export async function unpackTarball(
   tarball: Uint8Array,
@@ -73,12 +72,14 @@ export async function unpackTarball(
       if (inside === undefined || !isWanted(inside)) continue;
       const isTooLarge = size > maximumFileBytes;
       if (isTooLarge && inside === "package.json")
-        throw new TarballLimitError(`has a package.json above ${formatSize(maximumFileBytes)}, the limit`);
+        throw new TarballLimitError(
+          `has a package.json that exceeds the limit of ${formatSize(maximumFileBytes)}`,
+        );
       const bytes = isTooLarge ? Buffer.alloc(0) : await read();
       keptBytes += bytes.length - (kept.get(inside)?.length ?? 0);
       if (keptBytes > maximumKeptBytes)
         throw new TarballLimitError(
-          `has definitions of servers above ${formatSize(maximumKeptBytes)} together, the limit`,
+          `has definitions of servers that exceed the limit of ${formatSize(maximumKeptBytes)}`,
         );
       kept.set(inside, bytes);
     }

@@ -1,8 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 
 /**
- * When a version was published, in ISO 8601, as its registry tells; `undefined` where it does not, or tells what is no
- * time. Pure.
+ * The publication time of a version in ISO 8601; `undefined` if the registry's value is missing or not valid. Pure.
  */
 export function findPublished(packument: unknown, version: string): string | undefined {
   const times = isRecord(packument) ? packument.time : undefined;
@@ -11,7 +10,7 @@ export function findPublished(packument: unknown, version: string): string | und
   return Number.isFinite(ms) ? new Date(ms).toISOString() : undefined;
 }
 
-/** Whether a version may be taken where only those published up to a time may; one without a time may. Pure. */
+/** Whether a version was published up to a time. True if its time is unknown. Pure. */
 export function isOldEnough(packument: unknown, version: string, newestAllowed: number | undefined): boolean {
   const published = newestAllowed === undefined ? undefined : findPublished(packument, version);
   return published === undefined || Date.parse(published) <= (newestAllowed ?? 0);
@@ -25,7 +24,7 @@ const units: readonly [name: string, ms: number][] = [
   ["minute", 60_000],
 ];
 
-/** How long ago a time was, as "3 hours ago". Pure. */
+/** Formats the age of a time: "3 hours ago". Pure. */
 export function formatAge(published: string, now: number): string {
   const ageMs = now - Date.parse(published);
   for (const [name, ms] of units) {

@@ -1,10 +1,10 @@
-/** A tarball goes past one of the limits that it is read with. The message goes on from "its tarball". */
+/** Thrown if a tarball exceeds a limit. The message continues after "its tarball". */
 export class TarballLimitError extends Error {
   override readonly name = "TarballLimitError";
 }
 
 export interface TarLimits {
-  /** Of the whole archive, headers among them. */
+  /** Limit on the whole archive, including headers. */
   maximumBytes: number;
   maximumEntries: number;
 }
@@ -13,18 +13,18 @@ export interface TarLimits {
 export interface TarFile {
   path: string;
   size: number;
-  /** May be called once, before the next file is asked for; what is not read is passed over. */
+  /** May be called once, before the iteration continues. */
   read(): Promise<Buffer>;
 }
 
 const blockSize = 512;
-/** npm reads no longer header either. */
+/** The same limit as npm's. */
 const maximumHeaderBytes = 1 << 20;
 
 export const formatSize = (bytes: number): string =>
   bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GiB` : `${Math.ceil(bytes / 2 ** 20)} MiB`;
 
-/** Bytes that come in chunks, taken as they are needed. */
+/** Reads bytes from a stream of chunks. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #maximumBytes: number;
@@ -36,14 +36,14 @@ class ByteSource {
     this.#maximumBytes = maximumBytes;
   }
 
-  /** Takes bytes until the next chunk or the wanted number; none at the end. */
+  /** Takes up to `wanted` bytes of the current chunk; none at the end. */
   async #take(wanted: number): Promise<Uint8Array> {
     if (this.#chunk.length === 0) {
       const { done, value } = await this.#chunks.next();
       if (done === true) return this.#chunk;
       this.#length += value.length;
       if (this.#length > this.#maximumBytes)
-        throw new TarballLimitError(`unpacks to more than ${formatSize(this.#maximumBytes)}, the limit`);
+        throw new TarballLimitError(`exceeds the limit of ${formatSize(this.#maximumBytes)} when unpacked`);
       this.#chunk = value;
     }
     const taken = this.#chunk.subarray(0, wanted);
@@ -51,7 +51,7 @@ class ByteSource {
     return taken;
   }
 
-  /** A copy of the next bytes; fewer at the end. */
+  /** Copies the next bytes; fewer at the end. */
   async read(length: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
     for (let missing = length; missing > 0; ) {
@@ -63,7 +63,7 @@ class ByteSource {
     return Buffer.concat(parts);
   }
 
-  /** Passes over bytes; gives how many there were. */
+  /** Skips bytes. Returns how many were available. */
   async skip(length: number): Promise<number> {
     let skipped = 0;
     while (skipped < length) {
@@ -81,7 +81,7 @@ const textAt = (block: Buffer, start: number, length: number) => {
   return field.toString("utf8", 0, end < 0 ? length : end);
 };
 
-/** A number as tar has it: octal digits, or, with the first bit set, binary. `NaN` for anything else. */
+/** Parses a number: octal digits, or binary if the first bit is set. `NaN` for anything else. */
 function numberAt(block: Buffer, start: number, length: number): number {
   const field = block.subarray(start, start + length);
   if (((field[0] ?? 0) & 0x80) === 0) {
@@ -93,13 +93,13 @@ function numberAt(block: Buffer, start: number, length: number): number {
   return value;
 }
 
-/** What extended headers say of the file after them. */
+/** The values of extended headers, which apply to the next file. */
 interface Extended {
   path?: string | undefined;
   size?: number | undefined;
 }
 
-/** The records of an extended header: "length key=value" with a line end. */
+/** Parses the records of an extended header: "length key=value" with a line end. */
 function readExtended(data: Buffer): Extended {
   const extended: Extended = {};
   for (let at = 0; at < data.length; ) {
@@ -114,22 +114,22 @@ function readExtended(data: Buffer): Extended {
   return extended;
 }
 
-/** Whether a header has the sum of its bytes that it says. */
-function hasItsSum(header: Buffer): boolean {
+/** Whether the checksum of a header is correct. */
+function hasValidChecksum(header: Buffer): boolean {
   const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0);
   return sum === numberAt(header, 148, 8);
 }
 
 function pathOf(header: Buffer): string {
   const name = textAt(header, 0, 100);
-  // Older formats have other things where the prefix would be.
+  // Older formats have other fields at this offset.
   const prefix = header.toString("latin1", 257, 265) === "ustar\u000000" ? textAt(header, 345, 155) : "";
   return prefix === "" ? name : `${prefix}/${name}`;
 }
 
 /**
- * The regular files of a tar archive, in order, read as npm reads them. Rejects with `TarballLimitError`, or with
- * another error for what is no archive.
+ * Reads the regular files of a tar archive in order, like npm. Rejects with `TarballLimitError`, or with another error if
+ * the archive is not valid.
  */
 export async function* readTar(
   chunks: AsyncIterable<Uint8Array>,
@@ -143,18 +143,18 @@ export async function* readTar(
     const header = await source.read(blockSize);
     if (header.length < blockSize) return;
     if (header.every((byte) => byte === 0)) {
-      // One empty block is passed over, two are the end.
+      // One empty block is skipped, two mark the end.
       if (isAtEnd) return;
       isAtEnd = true;
       continue;
     }
     isAtEnd = false;
-    if (!hasItsSum(header)) throw new Error("this is no tar archive");
+    if (!hasValidChecksum(header)) throw new Error("not a tar archive");
     if (++entries > maximumEntries)
-      throw new TarballLimitError(`has more than ${maximumEntries} entries, the limit`);
+      throw new TarballLimitError(`exceeds the limit of ${maximumEntries} entries`);
     const type = String.fromCharCode(header[156] ?? 0);
     const path = ofNext.path ?? pathOf(header);
-    // What is said to be a folder has no bytes, whatever its size says.
+    // Folders have no content, regardless of their size field.
     const isFolder = type === "5" || (path.endsWith("/") && "07\0".includes(type));
     const size = isFolder ? 0 : (ofNext.size ?? ofAll.size ?? numberAt(header, 124, 12));
     if (!Number.isSafeInteger(size) || size < 0) throw new Error("an entry has no size");
@@ -162,12 +162,14 @@ export async function* readTar(
     const read = async () => {
       const bytes = await source.read(size);
       left -= bytes.length;
-      if (left > 0) throw new Error("the archive breaks off");
+      if (left > 0) throw new Error("the archive is truncated");
       return bytes;
     };
     if ("xXgLN".includes(type)) {
       if (size > maximumHeaderBytes)
-        throw new TarballLimitError(`has a header above ${formatSize(maximumHeaderBytes)}, the limit`);
+        throw new TarballLimitError(
+          `has a header that exceeds the limit of ${formatSize(maximumHeaderBytes)}`,
+        );
       const data = await read();
       if (type === "x" || type === "X") ofNext = { ...ofNext, ...readExtended(data) };
       else if (type === "g") ofAll.size = readExtended(data).size ?? ofAll.size;
@@ -176,8 +178,8 @@ export async function* readTar(
       ofNext = {};
       if (!isFolder && "07\0".includes(type)) yield { path, size, read };
     }
-    if ((await source.skip(left)) < left) throw new Error("the archive breaks off");
-    // The last block need not be filled up.
+    if ((await source.skip(left)) < left) throw new Error("the archive is truncated");
+    // The last block may be incomplete.
     await source.skip((blockSize - (size % blockSize)) % blockSize);
   }
 }

@@ -4,48 +4,48 @@ import { AnswerBounds, AnswerTooLongError, UnknownEncodingError } from "./bounde
 import { type FetchOptions, toFetchOptions } from "./fetch-options.ts";
 
 export interface RegistryRequest {
-  /** One of the registries' addresses, or a tarball's with `path` empty. */
+  /** The address of a registry, or of a tarball with an empty `path`. */
   address: string;
-  /** Below the address, with its query. */
+  /** The path below the address, with the query. */
   path: string;
   accept?: string;
-  /** Of the answer that is at hand: one that has not changed need not be sent again. */
+  /** The ETag of the cached response. */
   etag?: string | undefined;
   maximumBytes: number;
-  /** For the whole answer. */
+  /** The timeout of the whole request. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** What asking gave. Reasons go on from the registry's address and tell no credentials. */
+/** The result of a request. Reasons continue after the registry's address and contain no credentials. */
 export type RegistryAnswer =
   | { state: "read"; bytes: Uint8Array; etag: string | undefined }
   | { state: "unchanged" }
   | { state: "absent" }
-  /** It wants to be asked later; without a time it does not say when. */
+  /** Rate-limited; `retryAfterMs` is the requested wait, if any. */
   | { state: "busy"; retryAfterMs: number | undefined }
-  /** `isDown`: nothing came, so the next request is not likely to fare better. */
+  /** `isDown`: there was no response, so further requests are likely to fail too. */
   | { state: "failed"; reason: string; isDown: boolean };
 
 export interface RegistryClient {
-  /** Addresses of all registries that the configuration names, npm's usual one first. */
+  /** Addresses of all configured registries, the default one first. */
   registries: readonly string[];
-  /** The registry that npm would install a package from. */
+  /** The registry from which npm would install a package. */
   registryOf(packageName: string): string;
-  /** An address as people may see it: without credentials. */
+  /** An address without credentials, for messages. */
   show(address: string): string;
   /** Never rejects. */
   get(request: RegistryRequest): Promise<RegistryAnswer>;
 }
 
-/** Beyond this, an answer "later" is a refusal. Dates are read too. */
+/** Parses a Retry-After header, in seconds or as a date. */
 function readRetryAfter(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** What is known of an error: never its message, which may repeat addresses with credentials in them. */
+/** The used part of an error. Excludes its message, which may contain addresses with credentials. */
 interface FetchFault {
   statusCode?: unknown;
   code?: unknown;
@@ -55,20 +55,20 @@ interface FetchFault {
 }
 
 const describeStatus = (status: number): string => {
-  if (status === 401) return "wants credentials that npm's configuration does not have (401)";
-  if (status === 403) return "refuses access (403)";
-  return `answers with status ${status}`;
+  if (status === 401) return "requires credentials that npm's configuration does not have (401)";
+  if (status === 403) return "denies access (403)";
+  return `returned status ${status}`;
 };
 
 const unreachable = new Map([
-  ["ENOTFOUND", "cannot be found: there is no such host, or no network"],
+  ["ENOTFOUND", "cannot be found: the host is unknown, or there is no network"],
   ["EAI_AGAIN", "cannot be found: there is no network"],
-  ["ECONNREFUSED", "cannot be reached: it refuses connections"],
+  ["ECONNREFUSED", "refuses connections"],
 ]);
 
 function describeFault(error: unknown): RegistryAnswer {
   if (error instanceof UnknownEncodingError)
-    return { state: "failed", reason: "answers in an encoding that was not asked for", isDown: false };
+    return { state: "failed", reason: "sent a response with an unsupported encoding", isDown: false };
   const { statusCode, code, name, type, headers } = error as FetchFault;
   if (typeof statusCode === "number") {
     if (statusCode === 404 || statusCode === 405) return { state: "absent" };
@@ -82,7 +82,8 @@ function describeFault(error: unknown): RegistryAnswer {
     return { state: "failed", reason: "does not answer in time", isDown: true };
   const known = unreachable.get(String(code));
   const reason =
-    known ?? `cannot be read (${/^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "it breaks off"})`;
+    known ??
+    `cannot be read (${/^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "the connection was closed"})`;
   return { state: "failed", reason, isDown: true };
 }
 
@@ -92,10 +93,10 @@ async function readBody({ body }: FetchAnswer): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-/** A number of bytes as people read it. */
+/** Formats a number of bytes in MiB. */
 const formatBytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
-/** A scoped package's name is one segment of a path. */
+/** Escapes a package name as one path segment. */
 export function escapePackageName(name: string): string {
   return encodeURIComponent(name).replace(/^%40/, "@");
 }
@@ -105,7 +106,7 @@ function withoutCredentials(address: string): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/** What npm-registry-fetch tells npm's agent of a request to an address. */
+/** The options that npm-registry-fetch would pass to npm's agent. */
 function agentOptions(url: string, options: FetchOptions): Record<string, unknown> {
   const { ca, localAddress, maxSockets, noProxy, strictSSL, httpsProxy, proxy, timeout } = options;
   const auth = fetch.getAuth(url, options);
@@ -123,8 +124,8 @@ function agentOptions(url: string, options: FetchOptions): Record<string, unknow
 }
 
 /**
- * A client of the registries of the user's npm configuration. The only place that
- * uses the network for looking at packages. It follows redirects as npm does: credentials stay with their host.
+ * Creates a client for the registries of the user's npm configuration, the only module that uses the network to look up
+ * packages. Follows redirects like npm: credentials are sent only to their host.
  */
 export function createRegistryClient(configuration: NpmConfiguration): RegistryClient {
   const options = toFetchOptions(configuration);
@@ -148,7 +149,7 @@ export function createRegistryClient(configuration: NpmConfiguration): RegistryC
           accept: accept ?? "application/json",
           ...(etag === undefined ? {} : { "if-none-match": etag }),
         },
-        // Whether to ask again is decided above: one of several that are asked at once may not answer at all.
+        // The caller decides about retries.
         retry: { retries: 0 },
         signal: AbortSignal.any(signal === undefined ? limits : [...limits, signal]),
         agent: bounds.createAgent(agentOptions(url, common)),
@@ -161,7 +162,7 @@ export function createRegistryClient(configuration: NpmConfiguration): RegistryC
       const { statusCode } = error as FetchFault;
       if (!(error instanceof AnswerTooLongError || (bounds.isExceeded && statusCode === undefined)))
         return describeFault(error);
-      const reason = `sends more than ${formatBytes(maximumBytes)}, the limit of such an answer`;
+      const reason = `sent a response that exceeds the limit of ${formatBytes(maximumBytes)}`;
       return { state: "failed", reason, isDown: false };
     } finally {
       bounds.end();
@@ -172,8 +173,8 @@ export function createRegistryClient(configuration: NpmConfiguration): RegistryC
 }
 
 /**
- * Where a tarball is to be had: at its own address, but for one of npm's usual registry, which another registry serves
- * in its place, as npm does. `undefined` for what is no web address.
+ * The address of a tarball. Like npm, replaces the host of the default registry with the configured one. `undefined` if it
+ * is not a web address.
  */
 export function resolveTarball(address: string, registry: string): string | undefined {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return undefined;

@@ -3,11 +3,11 @@ import type { RegistryAnswer, RegistryClient } from "./registry-client.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
 export interface ReaderLimits {
-  /** For one answer. */
+  /** The timeout of one request. */
   timeoutMs: number;
-  /** The longest that a registry may tell to wait before asking again, all waits of a request together. */
+  /** The limit on the total waits that a registry may request before retries. */
   maximumWaitMs: number;
-  /** For everything together. */
+  /** The timeout of all requests together. */
   deadlineMs: number;
 }
 
@@ -16,13 +16,13 @@ export const defaultLimits: ReaderLimits = { timeoutMs: 20_000, maximumWaitMs: 3
 export interface ReaderOptions {
   client: RegistryClient;
   cache: ResponseCache;
-  /** `refresh` asks for everything anew; `offline` asks nobody. */
+  /** `refresh` ignores the cache; `offline` makes no requests. */
   mode: "normal" | "refresh" | "offline";
   limits: ReaderLimits;
   signal?: AbortSignal | undefined;
 }
 
-/** What reading gave. Reasons go on from the registry's address. */
+/** The result of reading a document. Reasons continue after the registry's address. */
 export type RegistryRead =
   | { state: "read"; value: Readonly<Record<string, unknown>> }
   | { state: "absent" }
@@ -35,7 +35,7 @@ export interface ReadOptions {
 
 const isAny = () => true;
 
-/** A registry that says "later" without a time is asked again after this. */
+/** The wait before a retry if the registry does not specify one. */
 const usualWaitMs = 1000;
 const maximumAttempts = 4;
 
@@ -52,25 +52,25 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What is known of one registry while it is read. */
+/** The state of one registry. */
 interface RegistryState {
-  /** Why it is asked no more. */
+  /** The reason why no more requests are sent. */
   downBecause: string | undefined;
-  /** By `performance.now()`: before, nobody asks. */
+  /** The time of the next request, by `performance.now()`. */
   notBefore: number;
 }
 
 /**
- * Reads JSON documents from registries, through a cache: what is in it is asked for with its ETag, and stands in where
- * a registry cannot be asked. One that does not answer is not asked again.
+ * Reads JSON documents from registries through a cache, which it revalidates with ETags and uses if a registry is
+ * unavailable. Sends no more requests to a registry that does not answer.
  */
 export class RegistryReader {
   readonly #options: ReaderOptions;
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, RegistryState>();
-  /** Why each registry was not asked, or not with success, by address. */
+  /** The first fault of each registry, by address. */
   readonly faults = new Map<string, string>();
-  /** Whether any registry told something of use, if only that nothing has changed. */
+  /** Whether any registry sent a useful response, including "not modified". */
   reachedNetwork = false;
 
   constructor(options: ReaderOptions) {
@@ -88,8 +88,8 @@ export class RegistryReader {
     return state;
   }
 
-  /** Asks until there is an answer other than "later", as long as waiting may take. */
-  async #ask(address: string, path: string, maximumBytes: number, etag: string | undefined) {
+  /** Sends a request, and retries it within the limits if the registry is busy. */
+  async #send(address: string, path: string, maximumBytes: number, etag: string | undefined) {
     const { client, limits } = this.#options;
     const state = this.#stateOf(address);
     let waitedMs = 0;
@@ -100,7 +100,7 @@ export class RegistryReader {
         await wait(pause, this.#signal);
       }
       if (state.downBecause !== undefined) return fail(state.downBecause);
-      if (this.#signal.aborted) return fail("takes too long altogether");
+      if (this.#signal.aborted) return fail("exceeds the total timeout");
       const answer = await client.get({
         address,
         path,
@@ -115,17 +115,17 @@ export class RegistryReader {
       }
       const askedMs = answer.retryAfterMs ?? usualWaitMs * 2 ** (attempt - 1);
       if (attempt === maximumAttempts || waitedMs + askedMs > limits.maximumWaitMs) {
-        state.downBecause = `wants fewer requests, and to be asked again in ${Math.ceil(askedMs / 1000)} s (429)`;
+        state.downBecause = `is rate-limiting requests: retry in ${Math.ceil(askedMs / 1000)} s (429)`;
         return fail(state.downBecause);
       }
-      // Those that are asked at the same time wait as well.
+      // Concurrent requests wait as well.
       state.notBefore = Math.max(state.notBefore, performance.now() + askedMs);
     }
   }
 
   /**
-   * Reads a map below a registry's address, one that `isExpected`: anything else is a fault of the registry, and takes
-   * no place in the cache. Never rejects. What is optional leaves no fault behind.
+   * Reads an object below a registry's address. Unexpected documents, according to `isExpected`, are faults of the registry
+   * and are not cached. Never rejects. Optional reads record no faults.
    */
   async read(
     address: string,
@@ -144,36 +144,36 @@ export class RegistryReader {
       if (!isOptional && !this.faults.has(address)) this.faults.set(address, reason);
       return fromCache() ?? { state: "failed", reason };
     };
-    if (mode === "offline") return fail("was not asked, and the cache has nothing of it");
+    if (mode === "offline") return fail("was not contacted, and the cache has no response");
 
     const etag = mode === "refresh" ? undefined : cached?.etag;
-    const answer: RegistryAnswer = await this.#ask(address, path, maximumBytes, etag);
+    const answer: RegistryAnswer = await this.#send(address, path, maximumBytes, etag);
     switch (answer.state) {
       case "absent":
         this.reachedNetwork = true;
         return answer;
       case "unchanged":
         this.reachedNetwork = true;
-        return fromCache() ?? fail("says that nothing has changed, but there was nothing");
+        return fromCache() ?? fail('sent "not modified" without a cached response');
       case "read": {
         const text = Buffer.from(answer.bytes).toString("utf8");
         const value = parseText(text);
-        if (value === undefined) return fail("sends what is no JSON");
-        if (!isRecord(value) || !isExpected(value)) return fail("answers with something else");
+        if (value === undefined) return fail("sent an invalid JSON response");
+        if (!isRecord(value) || !isExpected(value)) return fail("sent an unexpected response");
         this.reachedNetwork = true;
         cache.write({ address: key, etag: answer.etag, text });
         return { state: "read", value };
       }
       case "busy":
       case "failed":
-        return fail(answer.state === "failed" ? answer.reason : "wants to be asked later");
+        return fail(answer.state === "failed" ? answer.reason : "is rate-limiting requests");
     }
   }
 }
 
 const fail = (reason: string): RegistryAnswer => ({ state: "failed", reason, isDown: true });
 
-/** The value of a JSON text; `undefined` where it is none. */
+/** Parses JSON; `undefined` if it is not valid. */
 function parseText(text: string): unknown {
   try {
     return parseJson(text).value;

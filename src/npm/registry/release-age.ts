@@ -3,7 +3,7 @@ import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 
 const dayMs = 86_400_000;
 
-/** A pattern of `min-release-age-exclude`, where `*` is any part of a name and `**` also the slash of a scope. */
+/** Matches a pattern of `min-release-age-exclude`, where `*` matches any part of a name and `**` also the slash. */
 function matches(pattern: string, name: string): boolean {
   const source = pattern
     .trim()
@@ -12,13 +12,12 @@ function matches(pattern: string, name: string): boolean {
   return new RegExp(`^${source}$`).test(name);
 }
 
-/** Whether an npm, if its version is known, has what came with another version. */
+/** Whether an npm version, if known, has a feature that was added in another version. */
 const isSince = (version: string | undefined, first: string) => version === undefined || gte(version, first);
 
 /**
- * Up to when a version of a package must have been published for npm to take it, by `before` and `min-release-age` of its
- * configuration, in milliseconds since 1970; `undefined` where any age will do. An older npm passes over what it does not
- * know.
+ * The latest publication time that npm allows for a package, according to `before` and `min-release-age`, in milliseconds
+ * since 1970; `undefined` if there is no limit. Ignores keys that this npm version does not support.
  */
 export function findNewestAllowed(
   configuration: NpmConfiguration,

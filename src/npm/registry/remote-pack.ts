@@ -5,7 +5,7 @@ import { type Kind, type KindKey, keyOfKind } from "../../kinds.ts";
 import type { Problem } from "../../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../../qualified-names/index.ts";
 
-/** An item that a pack declares; the further keys are there where its declaration has them. */
+/** A declared item, with the additional keys of its declaration. */
 export type RemoteItem = DiscoveredItem & {
   tools?: readonly unknown[];
   toolsets?: readonly unknown[];
@@ -14,7 +14,7 @@ export type RemoteItem = DiscoveredItem & {
   arguments?: unknown;
 };
 
-/** A pack as a registry describes it. Its texts are the author's own and not to be trusted. */
+/** A pack as a registry describes it. Its strings are untrusted. */
 export type RemotePack = {
   /** The npm name. */
   name: string;
@@ -22,16 +22,16 @@ export type RemotePack = {
   version: string | null;
   description: string | null;
 } & Record<KindKey, RemoteItem[]> & {
-    /** Whether the project has a package of this name installed, in whatever version. */
+    /** Whether any version of the package is installed in the project. */
     installed: boolean;
-    /** What is wrong with the `trailblaze` field. */
+    /** Problems of the `trailblaze` field. */
     problems: Problem[];
   };
 
-/** What makes packs findable. */
+/** The keyword by which packs are found. */
 export const packKeyword = "trailblaze-extension";
 
-/** Keys of a declared map that are shown of packs that are not installed. */
+/** Keys of declarations to show for packs that are not installed. */
 const shownKeys: Readonly<Record<Kind, readonly (keyof RemoteItem)[]>> = {
   server: ["tools", "toolsets", "prompts"],
   tool: ["parameters"],
@@ -39,7 +39,7 @@ const shownKeys: Readonly<Record<Kind, readonly (keyof RemoteItem)[]>> = {
   prompt: ["arguments"],
 };
 
-/** Whether keywords, as a package.json or a hit has them, hold ours; `undefined` where there are none to look at. */
+/** Whether keywords of a package.json or a search hit include ours; `undefined` if there are none. */
 export function hasPackKeyword(keywords: unknown): boolean | undefined {
   if (keywords === undefined || keywords === null) return undefined;
   if (typeof keywords === "string") return keywords.split(/[\s,]+/).includes(packKeyword);
@@ -55,8 +55,7 @@ function describeItem(pack: string, { kind, name, description, extra }: Declarat
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
 /**
- * What a manifest of the registry tells of the package that was asked for; `undefined` where it is another package's,
- * or that of no pack. Pure.
+ * Describes the pack of a registry's manifest; `undefined` if the manifest is of another package or not of a pack. Pure.
  */
 export function describeRemotePack(
   name: string,
@@ -83,13 +82,13 @@ export function describeRemotePack(
   };
 }
 
-/** What a registry knows of a package with all its versions may be long. */
+/** Limit on a packument, which describes all versions of a package. */
 export const maximumPackumentBytes = 64 << 20;
 
 const own = (value: unknown, key: string): unknown =>
   isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-/** The manifest of a version, or of the version that a tag stands for. Pure. */
+/** The manifest of a version or a tag. Pure. */
 export function findVersion(packument: unknown, versionOrTag: string): unknown {
   const tagged = own(own(packument, "dist-tags"), versionOrTag);
   return own(own(packument, "versions"), typeof tagged === "string" ? tagged : versionOrTag);

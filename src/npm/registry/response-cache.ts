@@ -6,7 +6,7 @@ import { findHome } from "../../files/make-folders.ts";
 import type { Environment } from "../../files/npm-configuration.ts";
 import { overwriteFile } from "../../files/replace-file.ts";
 
-/** An answer of a registry, kept. */
+/** A cached response of a registry. */
 export interface CachedResponse {
   address: string;
   etag: string | undefined;
@@ -16,15 +16,15 @@ export interface CachedResponse {
 
 export interface ResponseCache {
   read(address: string): CachedResponse | undefined;
-  /** What cannot be kept is not kept: a cache is no reason to fail. */
+  /** Never throws: failures to write are ignored. */
   write(response: CachedResponse): void;
-  /** Lets the oldest go where there are too many. */
+  /** Deletes the oldest responses if there are too many. */
   prune(): void;
 }
 
 const maximumEntries = 5000;
 
-/** Where a user's programs keep what they can get again, by the rules of the system. */
+/** The user's cache folder, according to the conventions of the system. */
 export function findCacheDirectory(
   platform: NodeJS.Platform = process.platform,
   env: Environment = process.env,
@@ -34,11 +34,11 @@ export function findCacheDirectory(
   if (platform === "win32") return env.LOCALAPPDATA || inHome("AppData", "Local");
   if (platform === "darwin") return inHome("Library", "Caches");
   const { XDG_CACHE_HOME } = env;
-  // The rules of XDG: a path that is not absolute is to be ignored.
+  // According to XDG, paths that are not absolute must be ignored.
   return XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : inHome(".cache");
 }
 
-/** A cache in a folder, for this user alone. Several processes may use it at once. */
+/** A cache in a folder that only this user can read. Safe for concurrent processes. */
 export function createResponseCache(folder: string): ResponseCache {
   const fileOf = (address: string) =>
     join(folder, `${createHash("sha256").update(address).digest("hex")}.json`);
@@ -71,13 +71,13 @@ export function createResponseCache(folder: string): ResponseCache {
         files.sort((a, b) => b.mtimeMs - a.mtimeMs);
         for (const { path } of files.slice(maximumEntries)) rmSync(path, { force: true });
       } catch {
-        // Another process removed some meanwhile.
+        // Another process may have deleted some.
       }
     },
   };
 }
 
-/** The cache of registries' answers in the user's folder of caches; it keeps nothing if there is no such folder. */
+/** The cache of registry responses in the user's cache folder; always empty if there is no such folder. */
 export function openResponseCache(): ResponseCache {
   const folder = findCacheDirectory();
   return folder === undefined

@@ -57,10 +57,10 @@ async function findRelative(
 ): Promise<string | undefined> {
   for (const folder of folders) {
     const candidate = posix.join(folder, module);
-    if (!candidate.startsWith("..") && (await isThere(files, candidate))) return candidate;
+    if (!candidate.startsWith("..") && (await exists(files, candidate))) return candidate;
   }
   const inside = module.replace(/^(?:\.\.\/)+/, "");
-  return inside !== module && inside !== "" && (await isThere(files, inside)) ? inside : undefined;
+  return inside !== module && inside !== "" && (await exists(files, inside)) ? inside : undefined;
 }
 
 /** Finds a file with a similar name in the folder of a missing one; `undefined` if the folder does not exist. */
