@@ -99,7 +99,9 @@ class DocumentCheck {
       }
       height = 1 + Math.max(0, ...this.#measureAll(node.items.map(({ value }) => value)));
     }
-    if (height > maximumDepth) if (anchor !== undefined) this.#anchors.set(anchor, height);
+    if (height > maximumDepth)
+      throw this.#fail(`it is nested deeper than ${maximumDepth} levels`, node as Node);
+    if (anchor !== undefined) this.#anchors.set(anchor, height);
     return height;
   }
 

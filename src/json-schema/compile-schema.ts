@@ -7,7 +7,7 @@ import { createSchemaPattern, type SchemaPattern } from "./schema-pattern.ts";
 import { isAlias } from "./schema-references.ts";
 import type { Draft, Schema } from "./schema-survey.ts";
 
-const refuseAll: RuleGroup = {
+const rejectAll: RuleGroup = {
   takes: undefined,
   wrongType: undefined,
   rules: [(_value, run) => run.fail("is not allowed")],
@@ -33,7 +33,7 @@ export function compileSchema(
 ): SchemaNode {
   const nodes = new Map<unknown, SchemaNode>([
     [true, new SchemaNode(true, undefined, () => [])],
-    [false, new SchemaNode(false, undefined, () => [refuseAll])],
+    [false, new SchemaNode(false, undefined, () => [rejectAll])],
   ]);
   const patterns = new Map<string, SchemaPattern>();
   const isDynamic = [...(references?.targets.values() ?? [])].some(

@@ -27,9 +27,9 @@ function intersect(ranges: readonly string[]): string | undefined {
  * no ranges. Throws `TrailblazeError` `PackVersionMismatch` if no version can satisfy all of them. Pure.
  */
 export function joinRanges(name: string, ranges: readonly (string | undefined)[]): string {
-  const given = [...new Set(ranges.filter((range) => range !== undefined))];
-  const short = given.filter((range) => new Range(range).set.length <= maximumAlternatives);
-  const distinct = (short.length === 0 ? given.slice(0, 1) : short).slice(0, maximumRanges);
+  const requested = [...new Set(ranges.filter((range) => range !== undefined))];
+  const short = requested.filter((range) => new Range(range).set.length <= maximumAlternatives);
+  const distinct = (short.length === 0 ? requested.slice(0, 1) : short).slice(0, maximumRanges);
   // A range is redundant if another is a subset of it; of two equal ranges the first stays.
   const needed = distinct.filter(
     (range, index) =>

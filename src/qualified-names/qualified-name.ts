@@ -49,12 +49,12 @@ function readQualifiedName(name: string): QualifiedName | string {
  */
 export function parseQualifiedName(name: string): QualifiedName {
   // Callers without types may pass anything, even values that cannot be turned into a string.
-  const given: unknown = name;
-  if (typeof given !== "string") {
-    throw failure("InvalidQualifiedName", { name: describeType(given), reason: "it is not a string" });
+  const value: unknown = name;
+  if (typeof value !== "string") {
+    throw failure("InvalidQualifiedName", { name: describeType(value), reason: "it is not a string" });
   }
-  const parsed = readQualifiedName(given);
-  if (typeof parsed === "string") throw failure("InvalidQualifiedName", { name: given, reason: parsed });
+  const parsed = readQualifiedName(value);
+  if (typeof parsed === "string") throw failure("InvalidQualifiedName", { name: value, reason: parsed });
   return parsed;
 }
 

@@ -84,10 +84,10 @@ function describeContext(ports: InspectionPorts, found: FoundPacks): ProjectCont
 async function findTarget(
   ports: InspectionPorts,
   target: string | DiscoveredPack,
-  { cwd: givenCwd, global = false }: ValidationOptions,
+  { cwd: explicitCwd, global = false }: ValidationOptions,
 ): Promise<Target> {
   const { port } = ports;
-  const cwd = givenCwd ?? process.cwd();
+  const cwd = explicitCwd ?? process.cwd();
   const findContextIn = async (directory: string) =>
     describeContext(ports, await findPacks(port, { cwd: directory, global }));
   if (typeof target !== "string" && typeof target?.location !== "string") {
@@ -98,7 +98,7 @@ async function findTarget(
     const read = readManifest(port, location, "always");
     const findContext = () => {
       // If this process is not in a project, the pack's own folder determines the context.
-      const isElsewhere = givenCwd === undefined && !isInProject(port, cwd);
+      const isElsewhere = explicitCwd === undefined && !isInProject(port, cwd);
       return findContextIn(origin === "self" || isElsewhere ? location : cwd);
     };
     return { location, read, origin, byName: false, findContext };
@@ -107,7 +107,7 @@ async function findTarget(
   const isProject = target === ".";
   const isFolder = port.exists(join(folder, "package.json"));
   if (!isProject && !isFolder && isQualifiedName(target) && !port.exists(folder))
-    refuseItem(await findPacks(port, { cwd, global }), target);
+    rejectItem(await findPacks(port, { cwd, global }), target);
   const parent = isFolder ? undefined : port.realPath(dirname(folder));
   if (parent !== undefined && port.describePath(parent, basename(folder)) === "file") {
     const hint = "Pass the folder of its package.json, or nothing to validate the current project.";
@@ -122,7 +122,7 @@ async function findTarget(
   const found = await findPacks(port, { cwd, global });
   const named = findPackBySubject(found, target);
   if (named === undefined) {
-    refuseItem(found, target);
+    rejectItem(found, target);
     if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
     throw await missingPack(port, found, target);
   }
@@ -132,7 +132,7 @@ async function findTarget(
 }
 
 /** Throws `InvalidArguments` for the name of an item, because packs are validated as a whole. */
-function refuseItem(found: FoundPacks, target: string): void {
+function rejectItem(found: FoundPacks, target: string): void {
   const owner = findOwner(found, target);
   if (owner === undefined) return;
   const { qualifiedName } = owner.pack;

@@ -168,7 +168,7 @@ function* checkBundles(
   if (item.shape !== "serverDocument") return;
   for (const { reference, path } of references) {
     if (toolsets.get(withoutRange(reference))?.shape !== "toolsetList") continue;
-    const reason = "Documents can serve only bundles of kind Mcp.Tools, but this is a list of tools.";
+    const reason = "Documents can serve only bundles of kind Mcp.Tools, but this is an array of tools.";
     const hint = "To serve it, use a composed server: remove `kind`, and move it to `toolsets`.";
     yield findInItem(item, "InvalidReference", { reference, reason, hint }, path);
   }
