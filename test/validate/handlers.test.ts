@@ -411,6 +411,6 @@ describe("a module that Node would not load", () => {
 
   test("with ES syntax that is CommonJS says how to change that", async () => {
     const files = { "lib/greet.js": "export const greet = 1", "lib/package.json": commonJs };
-    expect(await judge("./lib/greet.js#greet", files)).toContain('"type": "module"');
+    expect(await judge("./lib/greet.js#greet", files)).toContain('"type" to "module"');
   });
 });

@@ -95,7 +95,7 @@ test.each([
     const found = problems.filter(({ code }) => code === "MalformedExtension");
     expect(found.map(({ path }) => path)).toEqual(paths);
     expect(found[0]).toMatchObject({ severity: "error", file: "package.json", line, column });
-    expect(found[0]?.args).toMatchObject({ found: expect.stringContaining("again") });
+    expect(found[0]?.args).toMatchObject({ found: expect.stringContaining("duplicated") });
   },
 );
 

@@ -191,7 +191,7 @@ describe("the top", () => {
     [{}, /`type: "object"`/, []],
     [{ $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, /`type: "object"`/, []],
     [{ type: "string" }, /`type`.*"object".*"string"/, ["type"]],
-    [{ type: ["object"] }, /`type`.*"object".*list/, ["type"]],
+    [{ type: ["object"] }, /`type`.*"object".*array/, ["type"]],
     [{ type: "objekt" }, /`type`.*"object".*"objekt"/, ["type"]],
   ])("%j", async (schema, reason, path) => {
     const args = { key: "inputSchema", reason: expect.stringMatching(reason) };

@@ -48,14 +48,14 @@ describe("a wrong value", () => {
     ["isForLlm", "no", /"no"/],
     ["isForLlm", null, /null/],
     ["surfaceToLlm", 0, /number/],
-    ["isRecordable", [], /list/],
+    ["isRecordable", [], /array/],
     ["requiresHost", "true", /"true"/],
     ["requiresContext", 1, /number/],
     ["supportedDrivers", "ios-host", /"ios-host"/],
-    ["supportedDrivers", ["ios-host", 5], /list.*number/],
+    ["supportedDrivers", ["ios-host", 5], /array.*number/],
     ["supportedPlatforms", "IOS", /"IOS"/],
-    ["supportedPlatforms", ["IOS", "PHONE"], /list.*"PHONE"/],
-    ["toolset", ["auth"], /list/],
+    ["supportedPlatforms", ["IOS", "PHONE"], /array.*"PHONE"/],
+    ["toolset", ["auth"], /array/],
     ["toolset", "", /empty/],
   ])("%s: %j", async (name, value, found) => {
     const key = `trailblaze/${name}`;

@@ -14,7 +14,7 @@ async function judge(key: string, definition: object): Promise<string[]> {
 
 describe("a definition", () => {
   test.each([
-    ["tools", greetTool("./a.js", { parameters: ["city"] }), /^parameters: .*list.*`parameters: \{ city/],
+    ["tools", greetTool("./a.js", { parameters: ["city"] }), /^parameters: .*array.*`parameters: \{ city/],
     [
       "tools",
       greetTool("./a.js", { parameters: { mood: "string" } }),
@@ -26,7 +26,7 @@ describe("a definition", () => {
       /^parameters: .*`parameters`.*JSON Schema.*`inputSchema`/,
     ],
     ["tools", greetTool("./a.js", { handler: 5 }), /^handler: .*number/],
-    ["tools", greetTool("./a.js", { title: [] }), /^title: .*list/],
+    ["tools", greetTool("./a.js", { title: [] }), /^title: .*array/],
     ["tools", greetTool("./a.js", { name: "tea/get steep" }), /^name: tea\/get steep/],
     ["toolsets", toolset("one", { tools: "greet" }), /^tools: .*`tools: \[greet\]`/],
     [
@@ -43,7 +43,7 @@ describe("a definition", () => {
     const [first = "", ...others] = await judge(key, definition);
     expect(first).toMatch(expected);
     expect(others).toEqual([]);
-    expect(first).not.toMatch(/\?\.|\ban? (?:array|object|string)\b/);
+    expect(first).not.toMatch(/\?\.|\ba (?:list|map|text)\b/);
   });
 
   test("with several messages that are fine is fine", async () => {
@@ -87,7 +87,7 @@ describe("a declaration", () => {
     [{ nam: "greet" }, /`name`.*"nam"/],
     [{}, /`name`/],
     [{ name: 5 }, /`name`.*number/],
-    [{ name: "a", description: [] }, /`description`.*list/],
+    [{ name: "a", description: [] }, /`description`.*array/],
     [{ name: "a", parameters: 5 }, /`parameters`.*number/],
     [5, /number/],
     [["a", 5], /description.*number/],
