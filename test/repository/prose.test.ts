@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { createProseCheck, readBans } from "../../scripts/check-prose.ts";
+import { inRepository } from "../support/repository.ts";
+
+const dictionary = `
+| word | meaning | not |
+|---|---|---|
+| pack | a package | plugin, extension package |
+| kind | which of four | type (of an item) |
+| trail | a list | |
+| problem | a finding | fault |
+| error | a severe problem | fault |
+
+Do not use: whoever, is no X (unless "there is no X").
+`;
+const bans = readBans(dictionary);
+const check = createProseCheck(bans, ["trailblaze", "toolset"]);
+
+describe("the dictionary", () => {
+  test("bans the words of its last columns without a note, and its closing list", () => {
+    expect(bans.map(({ phrase, instead }) => [phrase, ...instead])).toEqual([
+      ["plugin", "pack"],
+      ["extension package", "pack"],
+      ["fault", "problem", "error"],
+      ["whoever"],
+      ["is no X"],
+    ]);
+  });
+
+  test("of the repository is read to its end", () => {
+    const phrases = readBans(readFileSync(inRepository("docs/words.md"), "utf8")).map(({ phrase }) => phrase);
+    expect(phrases).toEqual(expect.arrayContaining(["plugin", "slip", "whoever", "what is there"]));
+    expect(phrases).not.toContain("type");
+  });
+});
+
+describe("the check of prose", () => {
+  test.each([
+    ["a banned word", "A Plugin.", "1:3"],
+    ["its plural", "Two plugins.", "1:5"],
+    ["a phrase across lines", "An extension\npackage.", "1:4"],
+    ["a phrase with any word in it", "That is no pack.", "1:6"],
+    ["a word in a table", "| a |\n|---|\n| fault |", "3:3"],
+    ["British spelling", "The colour.", "1:5"],
+    ["a misspelled part of a compound", "A wel-known name.", "1:3"],
+  ])("finds %s", async (_, text, place) => {
+    expect((await check(text)).map((finding) => finding.split(" ")[0])).toEqual([place]);
+  });
+
+  test.each([
+    ["code", "Run `plugin colour`.\n\n```sh\nplugin colour\n```"],
+    ["the target of a link", "[here](../plugin/colour.md)"],
+    ["an exception of the dictionary", "There is no pack."],
+    ["names, in any case and with endings", "Trailblaze's toolsets; an MCP's IDs."],
+    ["names of files and of code", "See package.json, wsl.conf and openSession."],
+    ["a quoted name", 'The item "colour" is missing.'],
+  ])("passes %s", async (_, text) => {
+    expect(await check(text)).toEqual([]);
+  });
+});
