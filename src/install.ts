@@ -7,6 +7,7 @@ export type { InstallPlan, InstallResult } from "./install/plan.ts";
 export { planInstall, planUninstall } from "./install/plan-install.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 
+/** What `applyPlan` reports while it works. */
 export interface ApplyOptions {
   /** Called once if the edit has to wait, with what it waits for: "process 123, which holds the lock …". */
   onWait?: ((what: string) => void) | undefined;

@@ -14,6 +14,7 @@ import type { FoundPack, Origin } from "./types.ts";
 import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
 import { searchWorkspace, type Workspace } from "./workspace.ts";
 
+/** Where packs are looked for. */
 export interface DiscoveryOptions {
   /** A folder of the project; default: the working folder of the process. */
   cwd?: string;

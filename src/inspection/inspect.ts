@@ -22,6 +22,7 @@ import type { InspectedPack } from "./types.ts";
 
 export type { ConfinementOptions, InspectionPorts } from "./inspection-ports.ts";
 
+/** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
   /** Names of the host's built-ins, to which definitions may refer. */
   builtIns?: readonly string[];

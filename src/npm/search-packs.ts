@@ -35,6 +35,7 @@ export interface SearchProgress {
   of: number;
 }
 
+/** Which registries are asked, and how long. */
 export interface RemoteSearchOptions {
   /** Folder of the project whose npm configuration applies; default: the working folder of the process. */
   cwd?: string;
@@ -44,6 +45,7 @@ export interface RemoteSearchOptions {
   offline?: boolean;
   /** Timeouts in milliseconds; defaults: 20 s per request, 30 s for waits before retries, 3 min in total. */
   limits?: Partial<ReaderLimits>;
+  /** Called as answers arrive. */
   onProgress?: (progress: SearchProgress) => void;
   signal?: AbortSignal;
 }

@@ -19,6 +19,7 @@ export const errorInValidation = (context: ProblemContext): Severity =>
 export const warningForBystanders = (context: ProblemContext): Severity =>
   context === "bystander" ? "warning" : "error";
 
+/** Errors make a validation fail; warnings do so under `strict`. */
 export type Severity = "error" | "warning" | "info";
 
 /**

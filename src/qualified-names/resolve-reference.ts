@@ -13,6 +13,7 @@ export type ResolvablePack = {
   readonly shadowed?: boolean;
 } & { readonly [Key in KindKey]: readonly { readonly name: string; readonly qualifiedName: string }[] };
 
+/** What a reference is resolved against. */
 export interface ReferenceContext {
   /** The origin of the reference: a user's code, command line or config, or a definition of this pack. */
   from: "user" | ResolvablePack;
@@ -27,6 +28,7 @@ export interface ReferenceContext {
   suggestions?: SuggestionBudget | undefined;
 }
 
+/** The item that a reference names. */
 export interface ResolvedReference {
   kind: Kind;
   /** A built-in's name, without a slash, or a qualified name without a range. */

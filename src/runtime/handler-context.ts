@@ -3,8 +3,11 @@ export { reservedParameter as legacyContextKey } from "../json-schema/reserved-p
 
 /** The session's memory, as a tool's handler sees it. Writes take effect when the call succeeds. */
 export interface HandlerMemory {
+  /** `undefined` for a key without a value, and for one that the pack may not see. */
   get(key: string): string | undefined;
+  /** Sets a value; other tools see it after the call succeeds. */
   set(key: string, value: string): void;
+  /** Removes a value; `false` if there was none. */
   delete(key: string): boolean;
   /** Everything that `get` can find, for a handler in another process. Handlers do not see it. */
   snapshot?(): Readonly<Record<string, string>>;
@@ -13,9 +16,12 @@ export interface HandlerMemory {
 /** What a handler gets besides its arguments (CONTRACT 4). The last four are set only in a session. */
 export interface HandlerContext {
   signal: AbortSignal;
+  /** Sends JSON to the client's log, at a level of MCP. */
   log(level: string, data: unknown): void;
+  /** Reports progress to the caller; `progress` and `total` have the same unit. */
   progress(progress: number, total?: number, message?: string): void;
   options: Readonly<Record<string, unknown>>;
+  /** Calls another tool by its advertised or qualified name. Resolves with `isError: true` if that tool fails. */
   callTool(name: string, args?: Record<string, unknown>): Promise<unknown>;
   sessionId?: string;
   invocationId?: string;

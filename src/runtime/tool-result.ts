@@ -8,6 +8,7 @@ export const variants = [
   "MaestroValidationError",
   "FatalError",
 ] as const;
+/** How a call ended: `Success`, or which failure. */
 export type Variant = (typeof variants)[number];
 
 /** The answer to a call, in the same form for every kind of tool. */

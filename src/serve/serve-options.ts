@@ -18,6 +18,7 @@ export interface HttpTransport {
   stateless?: boolean;
 }
 
+/** The project, transport, config and limits of a served server. */
 export interface ServeOptions {
   /** The folder whose project has the server. Default: the current folder. */
   cwd?: string;

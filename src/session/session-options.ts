@@ -14,6 +14,7 @@ export interface StartedCommand {
   cwd: string;
 }
 
+/** The project, device, config and limits of a session; without options, those of the current project. */
 export interface SessionOptions {
   /** The folder whose project the session is for. Default: the current folder. */
   cwd?: string;

@@ -38,6 +38,7 @@ export type SkipReason =
   /** Its server failed to start. */
   | "ServerFailed";
 
+/** A tool, or a server with its tools, that the session excludes. */
 export interface SkippedTool {
   /** The advertised name if it is known, otherwise the name of the item or the server. */
   name: string;

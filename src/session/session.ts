@@ -151,6 +151,7 @@ export class Session implements AsyncDisposable {
     return this.#parts.resources.close();
   }
 
+  /** The same as `close`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

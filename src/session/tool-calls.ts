@@ -30,17 +30,20 @@ export interface ToolLog {
   data: unknown;
 }
 
+/** A progress report of a tool; `progress` and `total` have the same unit. */
 export interface ToolProgress {
   progress: number;
   total?: number;
   message?: string;
 }
 
+/** Limits of one call, and its progress reports. */
 export interface CallOptions {
   /** Cancels the call, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Milliseconds. Default: the config's `timeouts.callMs`. */
   timeoutMs?: number | undefined;
+  /** Called for each progress report until the call ends. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 

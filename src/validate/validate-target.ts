@@ -50,6 +50,7 @@ export interface DetailedReport {
   texts: ReadonlyMap<string, string>;
 }
 
+/** The options of an inspection, and what counts as a failure. */
 export interface ValidationOptions extends InspectionOptions {
   /** Treat warnings as errors. */
   strict?: boolean;

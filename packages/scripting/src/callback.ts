@@ -19,6 +19,7 @@ export type CallbackRequest = {
   action: CallbackAction;
 };
 
+/** The outcome of a call, or why the host refused the request. */
 export type CallbackResult =
   | {
       type: "call_tool_result";

@@ -154,6 +154,7 @@ export type PromptSource<Declared> = {
       handler?: never;
     }
   | {
+      /** The function, or where it is. */
       handler:
         | ModuleReference
         | ((

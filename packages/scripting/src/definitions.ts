@@ -92,6 +92,7 @@ export interface ServerDocument {
   tools: string[];
 }
 
+/** Any form of a server's definition. */
 export type ServerDefinition = ComposedServerDefinition | SubprocessServerDefinition | ServerDocument;
 
 /** How a bundle answers an error of a handler. `${{ … }}` in strings is CEL over `error` and `request`. */

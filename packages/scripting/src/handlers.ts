@@ -10,7 +10,9 @@ export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "crit
 export interface SessionMemory {
   /** `undefined` if there is no value, or the user hides the key from the pack. */
   get(name: string): unknown;
+  /** Sets a value; other tools see it after the call succeeds. */
   set(name: string, value: string): void;
+  /** Removes a value, if there is one. */
   delete(name: string): void;
 }
 

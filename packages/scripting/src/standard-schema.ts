@@ -20,6 +20,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
+    /** Resolves to the parsed value, or to the issues found. */
     readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
     readonly jsonSchema?: JsonSchemaConverter;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;

@@ -6,6 +6,7 @@ import { handlerOf, runHandler, withoutContext } from "../run-handler.ts";
 import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../tool-schema.ts";
 import { createMockContext, type MockContext } from "./mock-context.ts";
 
+/** What replaces the host in a test of a handler. */
 export interface InvokeOptions {
   /** Default: `createMockContext()` with the defaults of the tool's options. */
   context?: HandlerContext;
