@@ -34,8 +34,8 @@ export interface Ban {
   readonly phrase: string;
   /** The dictionary's words for it; none for the phrases of its closing list. */
   readonly instead: readonly string[];
-  /** A longer phrase that contains it and is fine. */
-  readonly unless: string | undefined;
+  /** Longer phrases that contain it and are fine. */
+  readonly unless: readonly string[];
 }
 
 /** Matches a phrase and its plural, across line breaks. X stands for any word. */
@@ -47,11 +47,12 @@ function patternOf(phrase: string): RegExp {
 /** What docs/words.md bans: the words of its "not" columns without a note in parentheses, and its closing list. */
 export function readBans(dictionary: string): Ban[] {
   const bans = new Map<string, Ban>();
-  const add = (list: string, words: readonly string[]) => {
+  const add = (list: string, better: readonly string[]) => {
     for (const part of list.split(",").map((text) => text.trim())) {
       const [, phrase, unless] = /^([^(]+?)(?: \(unless "(.+)"\))?$/.exec(part) ?? [];
       if (phrase === undefined) continue;
-      bans.set(phrase, { phrase, instead: [...(bans.get(phrase)?.instead ?? []), ...words], unless });
+      const words = [...(bans.get(phrase)?.instead ?? []), ...better];
+      bans.set(phrase, { phrase, instead: words, unless: unless?.split(`" or "`) ?? [] });
     }
   };
   for (const [, word = "", not = ""] of dictionary.matchAll(/^\| (.+?) \| .+? \| (.+) \|$/gm)) {
@@ -65,11 +66,10 @@ function banPhrases(bans: readonly Ban[]): Rule {
   return ({ Syntax, report, RuleError, getSource, locator }) => ({
     [Syntax.Str](node) {
       for (const { phrase, instead, unless } of bans) {
-        const source = getSource(node);
-        const text =
-          unless === undefined
-            ? source
-            : source.replace(patternOf(unless), (match) => " ".repeat(match.length));
+        let text = getSource(node);
+        for (const exception of unless) {
+          text = text.replace(patternOf(exception), (match) => " ".repeat(match.length));
+        }
         for (const { 0: match, index } of text.matchAll(patternOf(phrase))) {
           const use = instead.length === 0 ? "rephrase it" : `use "${instead.join('" or "')}"`;
           const padding = locator.range([index, index + match.length]);

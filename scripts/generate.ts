@@ -1,5 +1,5 @@
-// Generates what is derived from the schemas and committed: the exported JSON Schema and the validators. `npm run generate`
-// writes the files; a test compares them with this module's output.
+// Generates what is derived from the schemas and committed: the exported JSON Schema and the validators. Also links the
+// packages to the project's home. `npm run generate` writes the files; tests compare them with the output.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -8,7 +8,9 @@ import { z } from "zod";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { declarationObjects, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
+import { projectHome } from "../src/home.ts";
 import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
+import { linkFiles } from "./project-home.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -163,7 +165,7 @@ export function generateFiles(): Record<string, string> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, content] of Object.entries(generateFiles())) {
+  for (const [path, content] of Object.entries({ ...generateFiles(), ...linkFiles(projectHome) })) {
     writeFileSync(new URL(`../${path}`, import.meta.url), content);
     console.log(path);
   }

@@ -12,6 +12,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Small facts that everything may know.
   "kinds.ts": [],
   "version.ts": [],
+  "home.ts": [],
   // Pure: functions of their arguments.
   problems: ["kinds.ts"],
   data: ["problems"],
@@ -152,6 +153,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "kinds.ts",
     "version.ts",
+    "home.ts",
     "problems",
     "data",
     "qualified-names",

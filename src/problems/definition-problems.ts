@@ -248,8 +248,7 @@ const contentProblems = {
   ReservedToolPrefix: entry<{ name: string; prefix: string }>({
     title: "Tool name has a reserved prefix",
     severity: "warning",
-    message: ({ name, prefix }) =>
-      `${quote(name)} starts with "${prefix}", a prefix reserved for the host's own tools.`,
+    message: ({ name, prefix }) => `${quote(name)} starts with "${prefix}", a prefix reserved for built-ins.`,
     hint: () => "Start the name with your app or product instead.",
   }),
   NameMismatch: entry<{ name: string; item: string }>({

@@ -1,3 +1,4 @@
+import { projectHome } from "../../home.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import { hostVersion } from "../../version.ts";
@@ -30,7 +31,8 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     requireConfinement: options["require-confinement"] === true,
   });
   const { report } = detailed;
-  const sarif = format === "sarif" ? formatJson(await formatSarif(detailed, cwd, hostVersion)) : "";
+  const sarif =
+    format === "sarif" ? formatJson(await formatSarif(detailed, cwd, hostVersion, projectHome)) : "";
   return {
     json: report,
     formatText(style) {

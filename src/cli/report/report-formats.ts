@@ -1,4 +1,5 @@
 import { join, relative, sep } from "node:path";
+import { addressOf } from "../../home.ts";
 import type { Problem } from "../../problems/index.ts";
 import { fileOfPosition } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
@@ -63,11 +64,12 @@ export function formatGithub({ report, location }: DetailedReport, cwd: string):
     .join("\n");
 }
 
-/** SARIF 2.1.0, for code scanning services. */
+/** SARIF 2.1.0, for code scanning. With the project's home, each rule links to its page. */
 export async function formatSarif(
   { report, location }: DetailedReport,
   cwd: string,
   version: string,
+  home: string | undefined,
 ): Promise<object> {
   const { catalogue } = await import("../../problems/catalogue.ts");
   const levels = { error: "error", warning: "warning", info: "note" } as const;
@@ -88,7 +90,11 @@ export async function formatSarif(
       ...(physicalLocation === undefined ? {} : { locations: [{ physicalLocation }] }),
     };
   });
-  const rules = codes.map((code) => ({ id: code, shortDescription: { text: catalogue[code].title } }));
+  const rules = codes.map((code) => ({
+    id: code,
+    shortDescription: { text: catalogue[code].title },
+    ...(home === undefined ? {} : { helpUri: addressOf(home, `docs/problems/${code}.md`) }),
+  }));
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",

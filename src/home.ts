@@ -1,0 +1,8 @@
+/**
+ * Address of the project's repository on its host, without a slash at the end, such as "https://github.com/acme/trailblaze".
+ * `undefined` until it has one: `npm run generate` then leaves out what leads there.
+ */
+export const projectHome: string | undefined = undefined;
+
+/** The address of a file of the repository: its path there, with `/`, and perhaps an anchor. */
+export const addressOf = (home: string, path: string) => `${home}/blob/HEAD/${path}`;
