@@ -11,6 +11,8 @@ export const pages: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
   "AGENTS.md",
+  "REVIEW.md",
+  "SECURITY.md",
   "packages/scripting/README.md",
   "fixtures/sample-plugins/README.md",
   ...documented,

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { inRepository } from "../support/repository.ts";
+
+interface Step {
+  uses?: string;
+  run?: string;
+}
+interface Job {
+  uses?: string;
+  needs?: string;
+  permissions?: Record<string, string>;
+  strategy?: { matrix: Record<string, unknown[]> };
+  steps?: Step[];
+  "timeout-minutes"?: number;
+}
+interface Workflow {
+  on: Record<string, { tags?: string[] } | null>;
+  permissions: Record<string, string>;
+  concurrency: unknown;
+  jobs: Record<string, Job>;
+}
+
+const folder = inRepository(".github/workflows");
+const textOf = (name: string) => readFileSync(`${folder}/${name}`, "utf8");
+const read = (name: string) => parse(textOf(name)) as Workflow;
+const runsOf = ({ jobs }: Workflow, job: string) => jobs[job]?.steps?.map(({ run }) => run) ?? [];
+
+describe.each(readdirSync(folder))("the workflow %s", (name) => {
+  const workflow = read(name);
+  const jobs = Object.values(workflow.jobs);
+
+  test("only reads, and runs once at a time for a ref", () => {
+    expect(workflow.permissions).toEqual({ contents: "read" });
+    expect(workflow.concurrency).toBeDefined();
+  });
+
+  test("pins every action to a commit, with its version beside it", () => {
+    const uses = textOf(name)
+      .split("\n")
+      .filter((line) => /\buses:/.test(line) && !line.includes("uses: ./"));
+    for (const line of uses) expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    const steps = jobs.flatMap((job) => job.steps ?? []).filter((step) => step.uses !== undefined);
+    expect(uses).toHaveLength(steps.length);
+  });
+
+  test("limits the time of every job that has steps", () => {
+    for (const job of jobs) if (job.steps) expect(job["timeout-minutes"]).toBeGreaterThan(0);
+  });
+});
+
+test("the tests run on three systems and three versions of Node, with the command of README.md", () => {
+  const ci = read("ci.yml");
+  expect(ci.jobs.test?.strategy?.matrix).toEqual({
+    os: ["ubuntu-latest", "macos-latest", "windows-latest"],
+    node: [20, 22, 24],
+  });
+  const command = "npm ci && npm test";
+  expect(readFileSync(inRepository("README.md"), "utf8")).toContain(`\n${command}\n`);
+  expect(runsOf(ci, "test")).toContain(command);
+});
+
+test("a release publishes both packages with provenance, after the tests", () => {
+  const release = read("release.yml");
+  expect(release.on).toEqual({ push: { tags: ["v*.*.*"] } });
+  expect(release.jobs.publish?.needs).toBe("ci");
+  expect(release.jobs.ci?.uses).toBe("./.github/workflows/ci.yml");
+  expect(read("ci.yml").on).toHaveProperty("workflow_call");
+  expect(release.jobs.publish?.permissions).toEqual({ contents: "read", "id-token": "write" });
+  const published = runsOf(release, "publish").filter((run) => run?.startsWith("npm publish"));
+  expect(published).toHaveLength(2);
+  for (const run of published) expect(run).toContain("--provenance");
+  expect(published.filter((run) => run?.includes("@trailblaze/scripting"))).toHaveLength(1);
+});
+
+test.each(["bug", "feature"])("the issue form %s names each of its fields once", (name) => {
+  const form = parse(readFileSync(inRepository(`.github/ISSUE_TEMPLATE/${name}.yml`), "utf8"));
+  const ids = form.body.flatMap(({ type, id }: { type: string; id?: string }) =>
+    type === "markdown" ? [] : [id],
+  );
+  expect(ids).not.toContain(undefined);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) });
+});
