@@ -53,7 +53,7 @@ const server = "globex/release-desk/release-desk";
 const scenes: readonly Scene[] = [
   {
     title:
-      "Packs are npm packages with a `trailblaze` field. Other packages, such as picocolors, are not listed.",
+      "Packs are npm packages with a `trailblaze` field. `list` omits other packages, such as picocolors.",
     steps: [
       {
         args: ["list"],
@@ -64,7 +64,7 @@ const scenes: readonly Scene[] = [
     ],
   },
   {
-    title: "Look inside packs before you run any of their code.",
+    title: "Look inside packs before you run their code.",
     steps: [
       { args: ["list", "tools"], shows: ["acme/jira/createIssue", "hello-tools/greet"] },
       { args: ["inspect", "@acme/jira"], shows: ["acme/jira/createIssue"] },
@@ -76,7 +76,7 @@ const scenes: readonly Scene[] = [
     steps: [{ args: ["inspect", server], shows: ["acme/jira/createIssue", "hello-tools/greet"] }],
   },
   {
-    title: "Misspelled names are never guessed; you get suggestions.",
+    title: "Trailblaze never guesses a misspelled name; it suggests similar ones.",
     steps: [
       {
         args: ["inspect", "acme/jira/creatIssue"],
@@ -99,7 +99,7 @@ const scenes: readonly Scene[] = [
   },
   {
     title:
-      "Call a tool of a pack, of that other server, and of a pack's own server. Replay two of the calls.",
+      "Call a tool of a pack, of the other server, and of a pack's own server. Then replay two of the calls.",
     steps: [
       { args: ["call", "hello_greet", "name=Ada", "--record", "trail.yaml"], shows: ["Hello, Ada!"] },
       { args: ["call", "get-sum", "a=2", "b=3", "--record", "trail.yaml"], shows: ["2 and 3 is 5"] },
@@ -209,7 +209,7 @@ async function play({ title, steps, variants }: Scene, directory: string, env = 
 }
 
 async function demonstrate(directory: string): Promise<void> {
-  console.log(`Packing ${packNames.length} sample packs and the host, and installing them with npm …`);
+  console.log(`Packing ${packNames.length} sample packs and the host, then installing them with npm …`);
   const folders = [
     inRepository("."),
     inRepository("packages/scripting"),
@@ -249,7 +249,7 @@ async function demonstrateClients(project: string, home: string): Promise<void> 
     project,
     env,
   );
-  await play(forClients("Uninstall it again.", "uninstall", ["Uninstalled"]), project, env);
+  await play(forClients("Uninstall it.", "uninstall", ["Uninstalled"]), project, env);
   const changed = findChanged(home);
   if (changed.length > 0) throw new Error(`The configs of ${changed.join(", ")} were not restored`);
   console.log("The configs of all clients are restored byte for byte.");
@@ -260,7 +260,10 @@ const directory = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-demo-")));
 try {
   await demonstrate(directory);
   console.log(`\nAll ${count} commands succeeded.`);
-  if (keep) console.log(`Kept the project: ${join(directory, "project")}`);
+  if (keep) {
+    console.log(`The project is in ${join(directory, "project")}`);
+    console.log("Run the commands there with npx, for example: npx trailblaze list");
+  }
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);
   process.exitCode = 1;

@@ -21,7 +21,7 @@ const kind: OptionDescription = {
 const builtIns: OptionDescription = {
   type: "string",
   placeholder: "NAMES",
-  description: "Names of the host's built-ins, separated by commas",
+  description: "Accept these names as built-ins of the host, separated by commas",
 };
 
 /** Limits on definitions that are code. */
@@ -98,7 +98,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/call.ts"),
   },
   run: {
-    summary: "Replay a trail of recorded tool calls, stopping at the first failure",
+    summary: "Replay a trail, stopping at the first failure",
     usage: "<trail>",
     positionals: [1, 1],
     options: {

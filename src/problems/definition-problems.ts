@@ -128,7 +128,7 @@ const fileProblems = {
     title: "Path points outside the package",
     severity: "error",
     message: ({ what }) => `${quote(what)} is outside the package (symbolic links are followed).`,
-    hint: ({ hint }) => hint ?? "Move it into the package: npm publishes nothing else.",
+    hint: ({ hint }) => hint ?? "Move it into the package: npm publishes only files inside it.",
   }),
   OrphanDefinitionFile: entry<{ name: string; key: string }>({
     title: "Definition of an undeclared item",
@@ -159,7 +159,7 @@ const fileProblems = {
       return importer === undefined ? `${left}.` : `${left}, which ${quote(importer)} imports.`;
     },
     hint: ({ file, others = 0 }) =>
-      `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule that excludes ${quote(file)} from .npmignore or .gitignore.`,
+      `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
 };
 
@@ -188,7 +188,7 @@ const contentProblems = {
       `${isProgram ? "Program" : "Handler"} ${quote(handler)} not found: ${reason}.`,
     hint({ exports = [], hint, isProgram }) {
       if (hint !== undefined) return hint;
-      if (exports.length > 0) return `The module exports ${listOf(exports, "and")}.`;
+      if (exports.length > 0) return `Use an export of the module: ${listOf(exports)}.`;
       return isProgram
         ? "Add the file to the package. If a build creates it, run the build first."
         : 'Use "./module.js#export", relative to the package root. Without "#export", the default export is used.';
@@ -269,7 +269,7 @@ const contentProblems = {
     severity: "warning",
     message: ({ characters, limit }) =>
       `The description has ${formatCount(characters)} characters; the recommended maximum is ${formatCount(limit)}.`,
-    hint: () => "Shorten it: models read all of it every time the tool is offered.",
+    hint: () => "Shorten it: models read all of it in every request that offers the tool.",
   }),
   UnknownDefinitionKey: entry<{ key: string; suggestion: string }>({
     title: "Definition key is probably misspelled",

@@ -53,9 +53,9 @@ export const extensionProblems = {
       invalid
         ? `"engines.trailblaze" is ${quote(range)}, which is not a valid semver range.`
         : `The pack requires Trailblaze ${quote(range)}, but this is version ${version}.`,
-    hint: ({ invalid }) =>
+    hint: ({ invalid, version }) =>
       invalid
         ? 'Use a range such as "^1.0.0", or remove the key.'
-        : "Install a version of the pack that supports this version of Trailblaze, or change the version of Trailblaze.",
+        : `Install a version of the pack that supports Trailblaze ${version}, or a version of Trailblaze that the pack supports.`,
   }),
 };

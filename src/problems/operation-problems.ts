@@ -111,7 +111,7 @@ function describeIncomplete({ cause, limit, pattern, others = 0, reason }: Works
   const skipped =
     others === 0
       ? `The workspace pattern ${first} is skipped`
-      : `${others + 1} workspace patterns are skipped, the first is ${first}`;
+      : `${others + 1} workspace patterns are skipped, starting with ${first}`;
   switch (cause) {
     case "length":
       return `${skipped}: the limit is ${number} characters.`;

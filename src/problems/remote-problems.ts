@@ -84,7 +84,7 @@ export const remoteProblems = {
     title: "Version was published less than 24 hours ago",
     severity: "warning",
     message: ({ name, version, age }) => `${name} ${printable(version)} was published ${age}.`,
-    hint: () => "Most malicious versions are removed within a day. Wait, or review the package first.",
+    hint: () => "Wait a day, or review the package first. Most malicious versions are removed within a day.",
   }),
   InstallFailed: entry<{
     /** The requested change, such as `add @acme/jira`. */

@@ -37,7 +37,7 @@ export const sessionProblems = {
     title: "Initialize function failed",
     severity: "error",
     message: ({ name, reason }) => `Cannot initialize ${quote(name, 200)}: ${printable(reason)}`,
-    hint: () => "A server starts only when all of its tools are initialized.",
+    hint: () => "Fix the cause: a server starts only after all of its tools are initialized.",
   }),
   DuplicateBundleEntry: entry<{ name: string | undefined; bundles: readonly string[] }>({
     title: "Bundle entries of a server have the same name",
@@ -61,7 +61,7 @@ export const sessionProblems = {
     severity: (_context, { isRelaunched }) => (isRelaunched ? "warning" : "error"),
     message: ({ isRelaunched, restartFault, ...ended }) => {
       const { label, of, exit } = ended;
-      const subject = of === "code" ? "The process with code of" : "Server";
+      const subject = of === "code" ? "The process that runs code of" : "Server";
       const restart = isRelaunched ? " and is being restarted" : "";
       const fault =
         restartFault === undefined ? "" : ` It could not be restarted: ${printable(restartFault)}.`;
@@ -78,7 +78,7 @@ export const sessionProblems = {
     severity: "error",
     message: (args) => {
       if ("exit" in args) {
-        const subject = args.of === "code" ? "the process with code of" : "server";
+        const subject = args.of === "code" ? "the process that runs code of" : "server";
         return `The session was closed: ${subject} ${quote(args.label, 200)} ${describeExit(args.exit)}.`;
       }
       return args.reason === undefined
@@ -92,7 +92,7 @@ export const sessionProblems = {
     severity: "warning",
     message: ({ label, line }) =>
       `Server ${quote(label, 200)} wrote a non-MCP line to stdout: ${quote(line)}.`,
-    hint: () => "stdout is reserved for the protocol. The server's author should log to stderr.",
+    hint: () => "Ask the server's author to log to stderr: stdout is reserved for the protocol.",
   }),
   ToolListChanged: entry<{ label: string }>({
     title: "Server's tools changed during the session",
@@ -120,6 +120,6 @@ export const sessionProblems = {
     hint: ({ stderrTail, hint }) =>
       stderrTail === undefined
         ? (hint ?? "Run its command by hand to see its output.")
-        : `Last stderr output: ${quote(lastWords(stderrTail), 300)}`,
+        : `Check its last stderr output: ${quote(lastWords(stderrTail), 300)}`,
   }),
 };

@@ -13,16 +13,16 @@ export type SyntaxCause =
   | "encoding";
 
 const hints: Readonly<Record<SyntaxCause, string>> = {
-  tab: "YAML is indented with spaces: replace the tabs.",
-  nestedMapping: 'Put a string that contains ": " in quotes, and indent the keys of one object alike.',
-  reservedCharacter: "Put a string that begins with @, ` or % in quotes.",
-  indentation: "Indent the keys of one object alike.",
-  unclosedQuote: "Close the quotes.",
-  unclosedBracket: "Close the bracket.",
-  unknownAlias: "Put a string that begins with * in quotes.",
-  mergeKey: "Write out the keys; an alias can only replace a whole value.",
-  trailingComma: "Remove the comma: JSON has none after the last entry.",
-  comment: "Remove the comment: JSON has none.",
+  tab: "Replace the tabs with spaces: YAML does not allow tabs in indentation.",
+  nestedMapping: 'Quote strings that contain ": ", and indent all keys of an object equally.',
+  reservedCharacter: "Quote strings that start with @, ` or %.",
+  indentation: "Indent all keys of an object equally.",
+  unclosedQuote: "Add the missing closing quote.",
+  unclosedBracket: "Add the missing closing bracket.",
+  unknownAlias: "Quote strings that start with *.",
+  mergeKey: "Write out the keys: an alias can only replace a whole value.",
+  trailingComma: "Remove the trailing comma: JSON does not allow it.",
+  comment: "Remove the comment: JSON does not allow comments.",
   encoding: "Save the file as UTF-8.",
 };
 

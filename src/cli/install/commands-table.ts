@@ -5,7 +5,7 @@ const place: Readonly<Record<string, OptionDescription>> = {
   scope: {
     type: "string",
     placeholder: "SCOPE",
-    description: "Config to edit: user (default), or project for a file shared with the project",
+    description: "Config to edit: user (default), or project for the config in the project folder",
   },
   file: { type: "string", placeholder: "PATH", description: "Edit this file instead of the client's config" },
   name: { type: "string", placeholder: "KEY", description: "Name of the entry in the client's config" },

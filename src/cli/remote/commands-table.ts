@@ -14,7 +14,7 @@ const yes: OptionDescription = {
 
 const allowSimilar: OptionDescription = {
   type: "boolean",
-  description: "Allow names that closely resemble those of other packs",
+  description: "Allow names that are very similar to other packs' names",
 };
 
 /** The commands that search, add and remove packs. */
@@ -27,7 +27,7 @@ export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("../commands/search.ts"),
   },
   add: {
-    summary: "Install packs with the project's package manager, after showing what they provide",
+    summary: "Show what packs provide, then install them",
     usage: "<pack...>",
     positionals: [1, Number.POSITIVE_INFINITY],
     options: { yes, "allow-similar": allowSimilar },

@@ -20,7 +20,7 @@ export const sessionOptions: Readonly<Record<string, OptionDescription>> = {
     placeholder: "NAME",
     description: "Offer only the tools of this toolset (repeatable)",
   },
-  "on-device": { type: "boolean", description: "Run the agent on the device instead of this host" },
+  "on-device": { type: "boolean", description: "Exclude tools that require the agent to run on the host" },
   config: {
     type: "string",
     placeholder: "FILE",
