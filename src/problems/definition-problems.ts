@@ -101,7 +101,9 @@ const fileProblems = {
     hint: ({ cause }) =>
       cause === "typesNotStripped" || cause === "installedTypeScript"
         ? "Compile it to a .js or .mjs file next to it; that file is used instead."
-        : "Write definitions as .json, .yaml or .yml files, or as .mjs, .js or .cjs modules.",
+        : cause === "codeRefused"
+          ? "Write it as a .json, .yaml or .yml file, or allow definitions that are code."
+          : "Write definitions as .json, .yaml or .yml files, or as .mjs, .js or .cjs modules.",
   }),
   InvalidDefinitionContents: entry<{
     reason: string;
@@ -215,7 +217,7 @@ const contentProblems = {
     title: "Parameter has a reserved name",
     severity: "error",
     message: ({ name }) => `The parameter ${quote(name)} is reserved: the host adds it to every call.`,
-    hint: () => "Remove it from the schema. The handler receives it anyway.",
+    hint: () => "Remove it from the schema. Handlers find the same data in their `context`.",
   }),
   InvalidAdvertisedName: entry<{ name: string; byServer?: boolean }>({
     title: "MCP clients would reject the name",
