@@ -188,7 +188,7 @@ describe("limits of YAML", () => {
 
   test("refuses, where asked to, a key that would merge maps in YAML 1.1, unless it is in quotes", () => {
     const text = bytes("a: &a {b: 1}\nc:\n  <<: *a\n");
-    expect(() => parseYaml(text, { refuseMerges: true })).toThrow("YAML 1.2 has no key << that merges maps");
+    expect(() => parseYaml(text, { refuseMerges: true })).toThrow("the merge key << ");
     expect(parseYaml(text).value).toEqual({ a: { b: 1 }, c: { "<<": { b: 1 } } });
     const quoted = parseYaml(bytes('a: {"<<": 1}'), { refuseMerges: true });
     expect(quoted.value).toEqual({ a: { "<<": 1 } });
@@ -215,7 +215,7 @@ describe("limits of YAML", () => {
       'Array.from({ length: 1400 }, (_, level) => " ".repeat(level) + "a:").join("\\n")',
     ]);
     expect(results).toEqual(
-      Array(6).fill(expect.stringMatching(/^DataSyntaxError: it nests deeper than 200 levels/)),
+      Array(6).fill(expect.stringMatching(/^DataSyntaxError: it is nested deeper than 200 levels/)),
     );
   });
 

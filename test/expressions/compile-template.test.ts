@@ -111,15 +111,20 @@ describe("faults", () => {
       three: "${{ a",
     });
     expect(faults).toEqual([
-      { expression: "b", reason: "there is no variable b here, only a", offset: 0, path: ["top", "one"] },
+      {
+        expression: "b",
+        reason: "unknown variable b: the known variables are a",
+        offset: 0,
+        path: ["top", "one"],
+      },
       { expression: "a +", reason: "unexpected token: EOF", offset: 3, path: ["top", "two", 1] },
       {
         expression: "c",
-        reason: expect.stringContaining("marked with ?"),
+        reason: expect.stringContaining("? can follow only a key or an index"),
         offset: undefined,
         path: ["top", "two", 1],
       },
-      { expression: "${{ a", reason: "}} is missing at its end", offset: undefined, path: ["top", "three"] },
+      { expression: "${{ a", reason: "the closing }} is missing", offset: undefined, path: ["top", "three"] },
     ]);
   });
 
@@ -130,7 +135,7 @@ describe("faults", () => {
       compileCondition(text, options);
       const isFine = text.trim() === "${{ a.yes }}";
       expect(faults.map(({ reason }) => reason)).toEqual(
-        isFine ? [] : ["a condition is one ${{ … }} and nothing else"],
+        isFine ? [] : ["a condition must be exactly one ${{ … }}"],
       );
     },
   );

@@ -24,7 +24,7 @@ function evaluate(expression: string, isOverdue?: () => boolean): unknown {
 }
 
 const pairs = (body: string) => `l.all(i, l.all(j, ${body}))`;
-const limit = "it takes more than 20,000,000 steps";
+const limit = "it exceeds the limit of 20,000,000 steps";
 
 describe("an evaluation is stopped that takes too long, by what the work costs", () => {
   test.each([
@@ -66,7 +66,7 @@ describe("an evaluation is stopped that takes too long, by what the work costs",
   test("and ends with the time of the call", () => {
     let looks = 0;
     expect(() => evaluate(pairs("(1 / 0 > 1) || true"), () => ++looks > 2)).toThrow(
-      "it takes longer than the time limit of the call",
+      "it exceeds the timeout of the call",
     );
     expect(looks).toBe(3);
     expect(evaluate("size(l)", () => true)).toBe(1000);

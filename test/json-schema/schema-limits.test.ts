@@ -28,12 +28,12 @@ function chain(
   return { properties: { a: { $ref: "#/$defs/d0" } }, $defs };
 }
 
-const limit = /^the check was stopped: it takes more than [\d,]+ steps$/;
+const limit = /^the check was stopped: it exceeds the limit of [\d,]+ steps$/;
 
 /** Whether a check goes on until it is stopped, after two million steps. */
 function isStopped(schema: Schema, value: unknown): boolean {
   let looks = 0;
-  return check(schema, value, () => ++looks > 8).endsWith("the time limit of the call");
+  return check(schema, value, () => ++looks > 8).endsWith("the timeout of the call");
 }
 
 describe("a check of exponential work is stopped", () => {
@@ -119,7 +119,7 @@ function nestList(levels: number): unknown {
 }
 
 describe("a check ends with the time of its call", () => {
-  const overdue = "the check was stopped: it takes longer than the time limit of the call";
+  const overdue = "the check was stopped: it exceeds the timeout of the call";
 
   test("where it takes many steps", () => {
     let looks = 0;
@@ -239,7 +239,7 @@ describe("large schemas can be used", () => {
           { a: "x" },
         ),
       ).toBe(
-        `/$defs/d0/allOf/0/$ref begins a chain of ${levels + 1} schemas for the same value; the limit is 1000`,
+        `/$defs/d0/allOf/0/$ref starts a chain of ${levels + 1} schemas for the same value; the limit is 1000`,
       );
     }
   });
@@ -249,7 +249,7 @@ describe("large schemas can be used", () => {
     expect(check(tree, nest("n", 800))).toBe("ok");
     const deep = JSON.parse(`${'{"n":'.repeat(50_000)}{}${"}".repeat(50_000)}`) as Record<string, unknown>;
     const checked = createSchemaValidator().checkOwned(tree, deep);
-    expect(checked).toMatchObject({ ok: false, stopped: "the values and schemas nest too deep" });
+    expect(checked).toMatchObject({ ok: false, stopped: "the values and schemas are nested too deeply" });
   });
 
   test("a schema that calls itself asynchronous is checked like any other", () => {

@@ -191,7 +191,7 @@ describe("a tarball is refused", () => {
       makeTar([{ path: "x", type: "x", text: record("size", "-1") }, fileOf("t")]),
     ],
   ])("%s", async (_what, tar) => {
-    await expect(unpack(gzipSync(tar))).rejects.toThrow(/breaks off|no size/);
+    await expect(unpack(gzipSync(tar))).rejects.toThrow(/truncated|no size/);
   });
 
   const zeros = (size: number) => gzipSync(Buffer.alloc(size), { level: 1 });
@@ -201,13 +201,13 @@ describe("a tarball is refused", () => {
   test.each<[what: string, reason: RegExp, parts: () => Uint8Array[]]>([
     [
       "when it unpacks to more than the limit",
-      /^unpacks to more than 1 GiB, the limit$/,
+      /^exceeds the limit of 1 GiB when unpacked$/,
       // Archives in gzip may be put after one another.
       () => [header("package/big", 5 * 2 ** 28), ...Array<Buffer>(5).fill(zeros(2 ** 28))],
     ],
     [
       "when it has more entries than the limit",
-      /^has more than 100000 entries, the limit$/,
+      /^exceeds the limit of 100000 entries$/,
       () =>
         Array<Buffer>(101).fill(
           gzipSync(makeTar(Array<TarEntry>(1000).fill({ path: "package/x" }), Buffer.alloc(0))),
@@ -215,17 +215,17 @@ describe("a tarball is refused", () => {
     ],
     [
       "when its package.json is above the limit",
-      /^has a package.json above 1 MiB, the limit$/,
+      /^has a package.json that exceeds the limit of 1 MiB$/,
       () => [header("package/package.json", 2 ** 20 + 512), zeros(2 ** 20 + 512)],
     ],
     [
       "when a header is above the limit",
-      /^has a header above 1 MiB, the limit$/,
+      /^has a header that exceeds the limit of 1 MiB$/,
       () => [header("x", 2 ** 20 + 512, "x"), zeros(2 ** 20 + 512)],
     ],
     [
       "when what is looked at is above the limit",
-      /^has definitions of servers above 64 MiB together, the limit$/,
+      /^has definitions of servers that exceed the limit of 64 MiB$/,
       () =>
         Array.from({ length: 65 }, (_, index) => [
           header(`package/${index}.json`, 2 ** 20),

@@ -197,8 +197,8 @@ describe("a registry that lies", () => {
 
   test.each([
     ["HTML", "<html>", "JSON"],
-    ["another document", "[]", "something else"],
-    ["too much", `"${"x".repeat(9 << 20)}"`, "more than"],
+    ["another document", "[]", "unexpected response"],
+    ["too much", `"${"x".repeat(9 << 20)}"`, "the limit of 8 MiB"],
   ])("with %s for a search is RegistryUnavailable", async (_what, text, reason) => {
     const { cwd } = await setUp({ intercept: (_request, response) => response.end(text) !== undefined });
     await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
