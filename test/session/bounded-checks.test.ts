@@ -90,5 +90,5 @@ test("the same limits apply to a served tool", async () => {
     expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(stopped) }] });
   }
   const answer = await client.callTool({ name: "wide", arguments: { p0: 1 } });
-  expect(answer).toMatchObject({ content: [{ text: "The arguments break the schema: /p0 must be string" }] });
+  expect(answer).toMatchObject({ content: [{ text: expect.stringContaining("/p0 must be string") }] });
 });
