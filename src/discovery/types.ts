@@ -35,7 +35,10 @@ export type DiscoveredPack = {
   origin: Origin;
   /** Another copy of the pack takes precedence. */
   shadowed: boolean;
-  /** Whether sessions use the pack, according to its package.json and the config's `packs`. */
+  /**
+   * Whether a session uses the pack, according to its package.json and the config's `packs`. `list` reads definitions
+   * too: it also enables transitive packs that others refer to.
+   */
   enabled: boolean;
 } & Record<KindKey, DiscoveredItem[]> & { problems: Problem[] };
 

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
-import { findConfigFaults } from "../config/read-config.ts";
+import { findConfigFaults, readConfig } from "../config/read-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
+import { decideEnabledPacks } from "../session/enabled-packs.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 
@@ -114,8 +115,14 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
 
   add(clients.check, clients.problems);
 
-  const found = await findPacks(port, { cwd, policy: { allow: undefined, deny: [], transitive: [] } });
-  const packs = found.packs.map(({ pack }) => pack);
+  const everything = { allow: undefined, deny: [], transitive: [] };
+  const config =
+    faults.length > 0 ? undefined : await readConfig(port, { directory, config: options.config, cwd });
+  const found = await findPacks(port, { cwd, policy: config?.packs ?? everything });
+  const packs =
+    config === undefined
+      ? found.packs.map(({ pack }) => pack)
+      : await decideEnabledPacks(found.packs, config);
   add(checkPacks(packs));
   if (faults.length > 0) {
     add({ name: "session", ok: false, summary: "not checked, because the config is invalid" }, [

@@ -21,7 +21,7 @@ import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-pa
 import { collectToolsets } from "./collect-toolsets.ts";
 import { collectUnusableServers, describeExcluded, findShownToolsets, isCallable } from "./excluded.ts";
 import { registerTools } from "./register-tools.ts";
-import { selectPacks } from "./select-packs.ts";
+import { referencesOf, selectPacks } from "./select-packs.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
@@ -134,12 +134,8 @@ class Opening {
       const isLetIn = isAllowed(config.packs, pack.qualifiedName, [], { isTransitive: false });
       if (isOwn && isLetIn) this.#failForErrors(pack.problems);
     }
-    const references = [
-      ...[...config.toolsets.values()].flat(),
-      ...config.servers.flatMap(({ tools, toolsets, prompts }) => [...tools, ...toolsets, ...prompts]),
-    ];
     const selection = await this.#resources.step(
-      selectPacks(found.packs, config.packs, references, (pack) =>
+      selectPacks(found.packs, config.packs, referencesOf(config), (pack) =>
         loadDefinitions(inspection.port, pack.found, {
           only: pack.selected,
           createEvaluator: () => inspection.createEvaluator({}),

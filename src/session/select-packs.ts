@@ -1,4 +1,5 @@
 import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import { findQualifiedNames } from "../extension-schema/references.ts";
@@ -31,6 +32,12 @@ const order: readonly Kind[] = ["tool", "server", "toolset", "prompt"];
 
 export function declarationsOf({ extension }: FoundPack): Declaration[] {
   return order.flatMap((kind) => extension[keyOfKind[kind]]);
+}
+
+/** What the config itself refers to. */
+export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
+  const ofServers = servers.flatMap((server) => [...server.tools, ...server.toolsets, ...server.prompts]);
+  return [...[...toolsets.values()].flat(), ...ofServers];
 }
 
 /**

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
+import { openSession } from "../../src/session.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -410,5 +411,82 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
   test.each([1, 2, 7])("of %i columns, a table keeps every character", (columns) => {
     const shown = runOnTerminal("list tools", makeProject(longTool), { NO_COLOR: "1" }, columns);
     expect(shown.replace(/\s+/g, "")).toContain("x".repeat(300));
+  });
+});
+
+describe("the column ENABLED", () => {
+  const desk = (definitions: Record<string, unknown>) => ({
+    "package.json": { name: "app", dependencies: { desk: "*" } },
+    "node_modules/desk/package.json": packManifest("desk", {
+      dependencies: { "@acme/jira": "*", notes: "*" },
+      trailblaze: { servers: ["all"] },
+    }),
+    ...definitions,
+  });
+  const listEnabled = async (cwd: string) => {
+    const { stdout } = await runCli(["list", "--json"], { cwd });
+    const { packs } = JSON.parse(stdout) as { packs: { name: string; enabled: boolean }[] };
+    return packs.filter(({ enabled }) => enabled).map(({ name }) => name);
+  };
+  const listOpened = async (cwd: string) => {
+    await using session = await openSession({ cwd });
+    return [...new Set(session.tools.flatMap(({ source }) => source.pack ?? []))];
+  };
+  const tool = (name: string) => ({
+    [`trailblaze/tools/${name}.json`]: JSON.stringify({
+      name,
+      description: "Does it.",
+      parameters: {},
+      handler: "./main.js#run",
+    }),
+    "main.js": "export const run = () => 'done';",
+  });
+  const under = (folder: string, tree: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(tree).map(([path, value]) => [`${folder}/${path}`, value]));
+  const twoPacks = {
+    ...under("node_modules/@acme/jira", tool("getIssue")),
+    ...under("node_modules/notes", tool("createNote")),
+    "node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
+      trailblaze: { tools: ["getIssue"] },
+    }),
+  };
+
+  test("says what a session uses: transitive packs that its packs refer to", async () => {
+    const cwd = makeProject({
+      ...twoPacks,
+      ...desk({ "node_modules/desk/trailblaze/servers/all.yaml": "tools: [acme/jira/getIssue]" }),
+    });
+    expect(await listOpened(cwd)).toEqual(["@acme/jira"]);
+    expect(await listEnabled(cwd)).toEqual(["@acme/jira", "desk"]);
+  });
+
+  test("follows references through transitive packs and from the config, except to what the config denies", async () => {
+    const tree = {
+      ...twoPacks,
+      ...desk({ "node_modules/desk/trailblaze/servers/all.yaml": "tools: []" }),
+      "trailblaze.config.json": { toolsets: { mine: ["acme/jira/all"] } },
+      "node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
+        trailblaze: { tools: ["getIssue"], toolsets: ["all"] },
+      }),
+      "node_modules/@acme/jira/trailblaze/toolsets/all.yaml": "tools: [getIssue, notes/createNote]",
+    };
+    expect(await listEnabled(makeProject(tree))).toEqual(["@acme/jira", "desk", "notes"]);
+    const config = { packs: { deny: ["notes"] }, toolsets: { mine: ["acme/jira/all"] } };
+    expect(await listEnabled(makeProject({ ...tree, "trailblaze.config.json": config }))).toEqual([
+      "@acme/jira",
+      "desk",
+    ]);
+  });
+
+  test("leaves out what only definitions that are code refer to, and runs none of them", async () => {
+    const cwd = makeProject({
+      ...twoPacks,
+      ...desk({
+        "node_modules/desk/trailblaze/servers/all.js": `import { writeFileSync } from "node:fs";
+writeFileSync("ran", ""); export default { tools: ["acme/jira/getIssue"] };`,
+      }),
+    });
+    expect(await listEnabled(cwd)).toEqual(["desk"]);
+    expect(existsSync(join(cwd, "ran"))).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
-import { discoverPacks } from "../../discovery/discover-packs.ts";
+import { findPacks } from "../../discovery/find-packs.ts";
 import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
+import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
@@ -77,6 +78,21 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
     );
 }
 
+/**
+ * Discovers the packs. Reads definitions, as data, only if there are transitive packs that sessions may use because
+ * something refers to them.
+ */
+async function listPacks(cwd: string, withGlobal: boolean): Promise<Discovery> {
+  const { project, packs, problems } = await findPacks(createNodeDiscoveryPort(), {
+    cwd,
+    global: withGlobal,
+  });
+  if (!packs.some(({ pack }) => pack.origin === "transitive" && !pack.enabled))
+    return { project, packs: packs.map(({ pack }) => pack), problems };
+  const { decideEnabledPacksOfProject } = await import("../../session/enabled-packs.ts");
+  return { project, packs: await decideEnabledPacksOfProject(packs, project), problems };
+}
+
 /** The tools and servers of the project's config. */
 async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
   const { listBuiltIns } = await import("../../session/list-built-ins.ts");
@@ -98,7 +114,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     return searchFor("", input);
   }
   const builtIns = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
-  const discovery = await discoverPacks({ cwd, global: options.global === true });
+  const discovery = await listPacks(cwd, options.global === true);
   const problems: Problem[] = [...discovery.problems, ...discovery.packs.flatMap((pack) => pack.problems)];
   if (kind === undefined) {
     const json = builtIns === undefined ? discovery : { ...discovery, builtIns };
