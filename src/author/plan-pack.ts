@@ -55,6 +55,6 @@ export function planPack(options: { name: string; template: string; hostVersion:
     name,
     template,
     files: Object.entries(files(values)).map(([path, text]) => ({ path, text })),
-    nextSteps: [...preparation, "npm test", "npx trailblaze validate --strict", trial(values)],
+    nextSteps: ["npm install", ...preparation, "npm test", "npx trailblaze validate --strict", trial(values)],
   };
 }

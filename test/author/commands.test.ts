@@ -24,6 +24,7 @@ describe("init", () => {
 
 Next steps:
   cd front-desk
+  npm install
   npm test
   npx trailblaze validate --strict
   npx trailblaze call front_desk_greet name=Ada language=fr

@@ -37,6 +37,7 @@ export function commonFiles(
   { about, ignored = [] }: { about: string; ignored?: readonly string[] },
 ): TemplateFiles {
   const commands = [
+    "npm install",
     ...template.preparation,
     "npm test",
     "npx trailblaze validate --strict",

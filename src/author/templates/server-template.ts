@@ -3,7 +3,7 @@ import type { Template } from "./template.ts";
 
 const about = {
   summary: "an MCP server that runs in its own process",
-  preparation: ["npm install"],
+  preparation: [],
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_countWords text="one two three"`,
 } satisfies Omit<Template, "files">;
 

@@ -18,7 +18,7 @@ export type TemplateFiles = Readonly<Record<string, string>>;
 export interface Template {
   /** One line for users who choose a template. */
   summary: string;
-  /** Commands to run before the pack can be tested. */
+  /** Commands between `npm install` and the first test. */
   preparation: readonly string[];
   /** A command that tries the pack. */
   trial(values: TemplateValues): string;

@@ -4,7 +4,7 @@ import type { Template } from "./template.ts";
 
 const about = {
   summary: "a tool written in TypeScript and built into dist",
-  preparation: ["npm install", "npm run build"],
+  preparation: ["npm run build"],
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_greet name=Ada language=fr`,
 } satisfies Omit<Template, "files">;
 
