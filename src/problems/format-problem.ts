@@ -23,12 +23,18 @@ function formatPlace(problem: Omit<Problem, "args">): string {
   return printable(parts.join(" › "));
 }
 
+/** What a program wrote, as the arguments of a problem keep it. */
+function outputOf(args: unknown): string[] {
+  if (typeof args !== "object" || args === null || !("output" in args)) return [];
+  return Array.isArray(args.output) ? args.output.map(String) : [];
+}
+
 /**
- * Formats a problem for people: one line each for severity, code and place, for the message, and for the hint. Escapes
- * characters that could control a terminal.
+ * Formats a problem for people: one line each for severity, code and place, for the message, and for the hint; the output
+ * of a program keeps its lines. Escapes characters that could control a terminal.
  */
 export function formatProblem(
-  problem: Omit<Problem, "args">,
+  problem: Omit<Problem, "args"> & { args?: unknown },
   { color = false }: { color?: boolean } = {},
 ): string {
   const paint = (style: keyof typeof styles, text: string) =>
@@ -38,6 +44,7 @@ export function formatProblem(
     `${paint(problem.severity, problem.severity)} ${paint("bold", problem.code)}${place === "" ? "" : `  ${paint("dim", place)}`}`,
     `  ${printable(shorten(problem.message))}`,
   ];
+  for (const line of outputOf(problem.args)) lines.push(`    ${printable(shorten(line))}`);
   if (problem.hint !== undefined)
     lines.push(`  ${paint("dim", "hint:")} ${printable(shorten(problem.hint))}`);
   return lines.join("\n");

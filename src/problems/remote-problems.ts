@@ -95,6 +95,8 @@ export const remoteProblems = {
     restored?: boolean;
     /** Copies of the original package.json and lockfiles, if they could not be restored. */
     copies?: readonly string[];
+    /** The last lines of the package manager. `formatProblem` shows them below the message. */
+    output?: readonly string[];
     hint?: string;
   }>({
     title: "Installation failed",

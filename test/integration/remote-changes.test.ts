@@ -290,7 +290,7 @@ describe("a package manager that fails", () => {
     expect(await add(directory)).toMatchObject({
       reason: expect.stringMatching(/\bcode 1\b.*\bE500\b/),
       restored: true,
-      hint: "npm error code E500 http://***@registry.invalid/ with ***",
+      output: ["npm error code E500 http://***@registry.invalid/ with ***"],
     });
   });
 

@@ -71,12 +71,13 @@ function redact(text: string, { directory, workspaceRoot = directory }: Changeab
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutAddresses);
 }
 
-/** The last relevant lines of a package manager's output. */
-function lastWords(tail: string, project: ChangeableProject): string | undefined {
+const mostLines = 20;
+
+/** The last relevant lines of a package manager's output, redacted. */
+function lastLines(tail: string, project: ChangeableProject): string[] {
   const noise = /^\s*$|A complete log of this run|\bat .*:\d+:\d+\)?$|^info Visit/;
-  const lines = tail.split(/\r?\n/).filter((line) => !noise.test(line));
-  const text = redact(lines.slice(-8).join(" ").slice(-600), project).trim();
-  return text === "" ? undefined : text;
+  const lines = redact(tail, project).split(/\r?\n/);
+  return lines.filter((line) => !noise.test(line)).slice(-mostLines);
 }
 
 class Change {
@@ -141,18 +142,18 @@ class Change {
       saved.discard();
       return;
     }
-    const hint = end.exitCode === 0 ? undefined : lastWords(end.tail, this.#project);
+    const output = end.exitCode === 0 ? [] : lastLines(end.tail, this.#project);
     let restored: boolean;
     try {
       restored = await this.#undo(saved, commands);
     } catch {
       const reason =
         typeof fault === "string" ? fault : `${fault.package} provides a command "${fault.command}"`;
-      throw failure("InstallFailed", { what, reason, copies: saved.copies }, {}, { cause });
+      throw failure("InstallFailed", { what, reason, copies: saved.copies, output }, {}, { cause });
     }
     saved.discard();
     if (typeof fault === "object") throw failure("ReservedCommand", { ...fault, what, restored });
-    const args = { what, reason: fault, restored, ...(hint === undefined || !restored ? {} : { hint }) };
+    const args = { what, reason: fault, restored, ...(output.length > 0 && { output }) };
     throw failure("InstallFailed", args, {}, { cause });
   }
 
