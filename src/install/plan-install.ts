@@ -115,6 +115,13 @@ export async function planInstall(
       : `"${url}" is not an http or https URL`;
     throw failure("InvalidArguments", { reason });
   }
+  if (url !== undefined && Object.keys(env ?? {}).length > 0) {
+    const reason = "variables cannot reach a server that already runs";
+    throw failure("InvalidArguments", {
+      reason,
+      hint: "Omit --env, or omit --url to let the client start it.",
+    });
+  }
   const script = findOwnScript(resolved.project);
   if (url === undefined && scope === "user" && isInNpxCache(script)) await refuseCache(resolved.project);
   const launch =

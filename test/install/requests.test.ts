@@ -36,6 +36,13 @@ describe("an invalid install request writes nothing:", () => {
       { url: "http://x/mcp" },
       "InvalidArguments",
     ],
+    [
+      "variables for a server that already runs",
+      "cursor",
+      server,
+      { url: "http://x/mcp", env: ["A=x"] },
+      "InvalidArguments",
+    ],
     ["an address that is not a URL", "cursor", server, { url: "nowhere" }, "InvalidArguments"],
     [
       "an address that is not of the web",
