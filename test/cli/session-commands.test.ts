@@ -47,6 +47,13 @@ const json = async (args: readonly string[], cwd: string, input?: string) => {
   return { ...run, answer: JSON.parse(run.stdout) };
 };
 
+test("run without its trail says that there is none", async () => {
+  const { answer, exitCode } = await json(["run", "nope.yaml"], makeShop());
+  expect(exitCode).toBe(2);
+  expect(answer.error).toMatchObject({ code: "InvalidArguments", hint: expect.any(String) });
+  expect(answer.error.message).not.toContain("ENOENT");
+});
+
 describe("trailblaze tools", () => {
   test("lists the tools that a model sees, and why others are skipped", async () => {
     const cwd = makeShop();

@@ -18,8 +18,15 @@ export function readTrail(file: string): TrailStep[] {
     return parseTrail(readFileSync(file), file);
   } catch (error) {
     if (error instanceof TrailblazeError) throw error;
-    const reason = `Cannot read the trail ${quote(file, 400)}: ${(error as NodeJS.ErrnoException).code}`;
-    throw failure("InvalidArguments", { reason });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") {
+      const reason = `The trail ${quote(file, 400)} does not exist`;
+      throw failure("InvalidArguments", {
+        reason,
+        hint: "Record one: `trailblaze call TOOL --record FILE`.",
+      });
+    }
+    throw failure("InvalidArguments", { reason: `Cannot read the trail ${quote(file, 400)}: ${code}` });
   }
 }
 
