@@ -94,6 +94,9 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   stop = () => void running.close();
   if (startup.signal.aborted) stop();
   const { url } = running;
+  // A client reads the log of its server; a person would see nothing at all.
+  if (url === undefined && output.stderrIsTerminal())
+    output.note(`Serving ${printable(reference)} over stdio. Press Ctrl-C to stop.`);
   if (url !== undefined) output.note(`Serving ${printable(reference)} on ${url}`);
   if (url !== undefined && options.json) output.json({ server: reference, url });
   if (url !== undefined) whenInputEnds(onSignal);
