@@ -5,9 +5,7 @@ import type { ItemInspection } from "../inspection/inspect.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import { formatCount, printable } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
-import { formatTable } from "./format-table.ts";
-import { formatColumns, wrap } from "./layout.ts";
-import { shortenForPeople } from "./shorten-for-people.ts";
+import { formatColumns, formatTable, shortenForPeople, wrap } from "./layout.ts";
 
 /** Keys of a definition that have their own part of the page. */
 const shownElsewhere = new Set([

@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { findHome } from "../files/make-folders.ts";
+import { printable, shorten } from "../problems/text.ts";
+import type { TextStyle } from "./command.ts";
 
 const gap = "  ";
 /** With less room than this, the last column moves to lines of its own. */
@@ -104,4 +106,23 @@ export function abbreviateHome(text: string): string {
         ? `${before}${home}${after}`
         : `${before}~${after}`,
     );
+}
+
+/** A text from a pack, cut if it is long, with a note that `--json` shows all of it. */
+export function shortenForPeople(text: string, limit?: number): string {
+  return shorten(text, limit, "; --json shows all");
+}
+
+/**
+ * Rows under headings, the last column wrapped to the terminal. Cells may be text from packs: what does not print is
+ * escaped.
+ */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { color, width }: TextStyle,
+): string {
+  const cells = rows.map((row) => row.map((cell) => printable(shortenForPeople(cell))));
+  const paint = (heading: string) => (color ? `\u001b[2m${heading}\u001b[22m` : heading);
+  return formatColumns([headings.map(paint), ...cells], width);
 }

@@ -4,7 +4,7 @@ import { findManagerName } from "../discovery/project-manager.ts";
 import type { ConfigFiles } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
-import { formatInstall } from "../problems/install-command.ts";
+import { formatInstall } from "../problems/text.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";

@@ -2,7 +2,6 @@ export { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.
 export type { MissingDefinition } from "./definition-problems.ts";
 export type { ProblemContext, Severity } from "./entry.ts";
 export { formatProblem } from "./format-problem.ts";
-export type { PackageManager } from "./install-command.ts";
 export {
   createProblem,
   fileOfPosition,
@@ -14,5 +13,6 @@ export {
 export { describeExit, type ProcessDeath, type ProcessExit } from "./process-exit.ts";
 export type { ProcessEnded } from "./session-problems.ts";
 export type { SyntaxCause } from "./syntax-hint.ts";
+export type { PackageManager } from "./text.ts";
 export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

@@ -1,8 +1,16 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
-import { formatInstall, formatWhy, type PackageManager } from "./install-command.ts";
 import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
-import { endSentence, formatCount, listOf, printable, quote } from "./text.ts";
+import {
+  endSentence,
+  formatCount,
+  formatInstall,
+  formatWhy,
+  listOf,
+  type PackageManager,
+  printable,
+  quote,
+} from "./text.ts";
 
 export interface ItemNotFound {
   name: string;

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { checkBuiltIns } from "../config/check-built-ins.ts";
+import { checkBuiltIns, findStrayOptions } from "../config/check-built-ins.ts";
 import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed } from "../config/packs-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
-import { findStrayOptions } from "../config/stray-options.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";

@@ -2,9 +2,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatTable } from "../../src/cli/format-table.ts";
 import { formatCommandHelp, formatHelp } from "../../src/cli/help.ts";
-import { abbreviateHome, measureWidth, wrap } from "../../src/cli/layout.ts";
+import { abbreviateHome, formatTable, measureWidth, wrap } from "../../src/cli/layout.ts";
 import { formatProblemText } from "../../src/cli/problem-text.ts";
 import { formatCodeFrame } from "../../src/cli/report/code-frame.ts";
 

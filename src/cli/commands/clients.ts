@@ -1,7 +1,6 @@
 import { listClients } from "../../install.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
-import { formatTable } from "../format-table.ts";
-import { abbreviateHome } from "../layout.ts";
+import { abbreviateHome, formatTable } from "../layout.ts";
 
 export async function run({ cwd }: CommandInput): Promise<CommandAnswer> {
   const listing = await listClients({ cwd });

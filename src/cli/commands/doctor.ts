@@ -1,10 +1,9 @@
 import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
-import { abbreviateHome, formatColumns } from "../layout.ts";
+import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
-import { shortenForPeople } from "../shorten-for-people.ts";
 
 function formatHealth({ checks }: Health, { color, width }: TextStyle): string {
   const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);

@@ -8,9 +8,7 @@ import { readKind } from "../../qualified-names/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { readNames } from "../command.ts";
 import { formatItemPage } from "../format-item-page.ts";
-import { formatTable } from "../format-table.ts";
-import { abbreviateHome, wrap } from "../layout.ts";
-import { shortenForPeople } from "../shorten-for-people.ts";
+import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [

@@ -4,8 +4,7 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
-import { formatTable } from "../format-table.ts";
-import { abbreviateHome, wrap } from "../layout.ts";
+import { abbreviateHome, formatTable, wrap } from "../layout.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
 
 interface ListedItem {

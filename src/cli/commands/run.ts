@@ -2,10 +2,10 @@ import { resolve } from "node:path";
 import { printable, printableLines } from "../../problems/index.ts";
 import type { ToolResult, Variant } from "../../runtime/tool-result.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
+import { shortenForPeople } from "../layout.ts";
 import { output } from "../output.ts";
 import { readTrail } from "../session/read-trail.ts";
 import { withSession } from "../session/session-command.ts";
-import { shortenForPeople } from "../shorten-for-people.ts";
 
 interface StepAnswer {
   tool: string;

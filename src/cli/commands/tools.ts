@@ -2,8 +2,7 @@ import { printable } from "../../problems/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionTool, SkippedTool } from "../../session/session-tool.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
-import { formatTable } from "../format-table.ts";
-import { wrap } from "../layout.ts";
+import { formatTable, wrap } from "../layout.ts";
 import { withSession } from "../session/session-command.ts";
 
 function formatSource({ source }: SessionTool | SkippedTool): string {

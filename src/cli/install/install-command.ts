@@ -1,10 +1,9 @@
 import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../install.ts";
 import { failure, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
-import { abbreviateHome, wrap } from "../layout.ts";
+import { abbreviateHome, shortenForPeople, wrap } from "../layout.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
-import { shortenForPeople } from "../shorten-for-people.ts";
 
 /** Longer lines of a diff are cut: some clients keep their whole config on one line. */
 const maximumLine = 400;

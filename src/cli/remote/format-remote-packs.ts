@@ -1,7 +1,7 @@
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
 import type { RemoteSearch } from "../../remote.ts";
 import type { TextStyle } from "../command.ts";
-import { formatTable } from "../format-table.ts";
+import { formatTable } from "../layout.ts";
 
 /** How many items a pack provides, by kind, such as `1 server, 3 tools`. */
 export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], readonly unknown[]>>): string {

@@ -1,7 +1,8 @@
+import { isIPv6 } from "node:net";
 import { methodOf, requestIdOf, rpcCode } from "../client-message.ts";
 import { findParamsFault } from "../request-params.ts";
+import { isLoopback } from "./allowed-hosts.ts";
 import { noSession, refusal } from "./answers.ts";
-import { clientOf } from "./client-address.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
 import type { HttpSettings } from "./http-options.ts";
 import type { HttpSession } from "./http-session.ts";
@@ -131,4 +132,20 @@ export class HttpSessions implements RequestRouter {
       throw error;
     }
   }
+}
+
+/** The first four of the eight groups of an IPv6 address: the network of one customer. */
+function networkOf(address: string): string {
+  const [before = "", after] = address.split("%", 1)[0]?.split("::") ?? [];
+  const groups = before === "" ? [] : before.split(":");
+  const rest = after === undefined || after === "" ? [] : after.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => "0");
+  return [...groups, ...zeros, ...rest].slice(0, 4).join(":");
+}
+
+/** Identifies a client by its IP address. All of loopback counts as one client, as does an IPv6 network. */
+export function clientOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  if (isLoopback(plain)) return "loopback";
+  return isIPv6(plain) ? networkOf(plain) : plain;
 }

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clientOf } from "../../../src/mcp/http/client-address.ts";
+import { clientOf } from "../../../src/mcp/http/http-sessions.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { createTestServers } from "../../serve/test-servers.ts";
 import {
