@@ -94,16 +94,18 @@ describe("a bundle", () => {
     );
     expect(
       faults.map(({ path, expression, reason }) => `${path.join(".")}: ${expression}: ${reason}`),
-    ).toEqual([
-      "entries.0.inputs.one: result.x: there is no variable result here, only request (character 1)",
-      "entries.0.inputs.two.0: 1 +: unexpected token: EOF (character 4)",
-      "entries.1.result.content: error.message: there is no variable error here, only request, result (character 1)",
-      "entries.1.result._meta: request.session.id: there is no session here, only arguments, name (character 9)",
-      "entries.1.result._meta: request.meta: there is no meta here, only arguments, name (character 9)",
-      "entries.1.catches.1.when: error.code == 'X': a condition is one ${{ … }} and nothing else",
-      "entries.1.catches.1.error.message: result: there is no variable result here, only error, request (character 1)",
-      "entries.1.catches.1.error.data: error.stack: there is no stack here, only code, data, message (character 7)",
-    ]);
+    ).toEqual(
+      [
+        /^entries\.0\.inputs\.one: result\.x: .*variable result\b.* request \(character 1\)$/,
+        /^entries\.0\.inputs\.two\.0: 1 \+: .*\(character 4\)$/,
+        /^entries\.1\.result\.content: error\.message: .*variable error\b.* request, result \(character 1\)$/,
+        /^entries\.1\.result\._meta: request\.session\.id: .*session\b.* arguments, name \(character 9\)$/,
+        /^entries\.1\.result\._meta: request\.meta: .*meta\b.* arguments, name \(character 9\)$/,
+        /^entries\.1\.catches\.1\.when: error\.code == 'X': .*one \$\{\{ … \}\}/,
+        /^entries\.1\.catches\.1\.error\.message: result: .*variable result\b.* error, request \(character 1\)$/,
+        /^entries\.1\.catches\.1\.error\.data: error\.stack: .*stack\b.* code, data, message \(character 7\)$/,
+      ].map((one) => expect.stringMatching(one)),
+    );
   });
 
   test("passes over what has not the shape of an entry", () => {
@@ -149,14 +151,14 @@ describe("inputs", () => {
   test.each([
     [
       { x: "${{ request.arguments.region.code? }}" },
-      'Cannot evaluate the tool\'s `inputs`: "request.arguments.region.code": there is no region (character 19).',
+      /`inputs`: "request\.arguments\.region\.code": .*region.*\(character 19\)/,
     ],
-    ["${{ request.arguments.city }}", "Cannot evaluate the tool's `inputs`: the value must be an object."],
-    ["${{ request.arguments.none? }}", "Cannot evaluate the tool's `inputs`: the value must be an object."],
+    ["${{ request.arguments.city }}", /`inputs`: .*object/],
+    ["${{ request.arguments.none? }}", /`inputs`: .*object/],
   ])("without a value are an error result, and the handler does not run: %j", async (inputs, message) => {
     const invoke = async (): Promise<Outcome> => expect.fail("the handler ran");
     expect(await runBundleEntry(compileEntry({ inputs }), request, invoke)).toEqual({
-      result: { content: [{ type: "text", text: message }], isError: true },
+      result: { content: [{ type: "text", text: expect.stringMatching(message) }], isError: true },
     });
   });
 
@@ -216,7 +218,7 @@ describe("a result", () => {
     [{ content: [{ type: "text", text: "${{ result }}" }] }, 7, "/content/0/text must be string."],
     [{ content: [], isError: "${{ result }}" }, "yes", "/isError must be boolean."],
     [{ content: [], structuredContent: "${{ result }}" }, [1], "/structuredContent must be object."],
-    [{ content: "${{ result.blocks }}" }, {}, '"result.blocks": there is no blocks (character 8).'],
+    [{ content: "${{ result.blocks }}" }, {}, '"result.blocks": blocks'],
     [{ content: [] }, 1n, "it holds a BigInt."],
   ])("of %j that cannot be is an error result", async (template, returned, message) => {
     const result = await run(template, returned);
