@@ -111,7 +111,7 @@ Next steps:
       expect(readdirSync(cwd)).toEqual([]);
       const { text, exitCode } = await ask("Not Good", "@acme/my-tools", "9", "5");
       expect(text).toContain("Package name (my-tools):");
-      expect(text).toContain('"9" is no template');
+      expect(text).toContain('Unknown template "9"');
       expect(text).toContain("Created @acme/my-tools in my-tools from the template bundle");
       expect(exitCode).toBe(0);
       expect(existsSync(join(cwd, "my-tools/trailblaze/toolsets/weather.yaml"))).toBe(true);

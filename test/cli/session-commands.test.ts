@@ -354,7 +354,7 @@ describe("trailblaze doctor", () => {
     expect(answer.checks).toContainEqual({
       name: "session",
       ok: false,
-      summary: "does not open without one and two",
+      summary: "cannot open without one and two",
     });
 
     const wrong = await json(
@@ -397,7 +397,7 @@ describe("trailblaze doctor", () => {
     expect(await doctor()).toEqual({
       exitCode: 1,
       ok: false,
-      summary: `${started}taker/x.js, which is another package's`,
+      summary: `${started}taker/x.js, which belongs to another package`,
       severity: "error",
     });
   });
@@ -422,13 +422,16 @@ describe("trailblaze doctor", () => {
     for (const scope of ["user", "project"]) {
       await runCli(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
     }
-    const healthy = { ok: true, summary: "2 entries, 0 of servers that are gone" };
+    const healthy = { ok: true, summary: "2 entries in client configs, 0 with a missing server" };
     expect(await doctor()).toMatchObject({ exitCode: 0, problems: [], clients: healthy });
 
     writeFileSync(join(shopping, "trailblaze.config.json"), "{}");
     const { exitCode, problems, clients } = await doctor();
     expect(exitCode).toBe(0);
-    expect(clients).toMatchObject({ ok: false, summary: "2 entries, 2 of servers that are gone" });
+    expect(clients).toMatchObject({
+      ok: false,
+      summary: "2 entries in client configs, 2 with a missing server",
+    });
     expect(problems).toMatchObject(
       [env.HOME, shopping].map((folder) => ({
         code: "ServerNotFound",

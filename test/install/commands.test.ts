@@ -57,7 +57,7 @@ describe("trailblaze install", () => {
     });
     const text = answer.formatText(plain);
     expect(text).toContain(`Installed mine in cursor as "mine": ${join("~", ".cursor/mcp.json")}`);
-    expect(text).toContain("takes TOKEN from the environment");
+    expect(text).toContain("reads TOKEN from its own environment");
     expect(text).toContain("Settings, MCP");
     const { args, env, command } = JSON.parse(readFileSync(file, "utf8")).mcpServers.mine;
     expect(command).toBe(process.execPath);

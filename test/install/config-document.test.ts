@@ -305,7 +305,7 @@ describe("a config that cannot be edited safely is refused:", () => {
     ["toml", 'mcp_servers = "x"\n', /"mcp_servers".* a string/, 0],
     ["toml", "[[mcp_servers]]\na = 1\n", /"mcp_servers".* an array/, 0],
     ["yaml", "a: [1\n", /not valid YAML/, 6],
-    ["yaml", "a: 1\na: 2\n", /there twice/, 5],
+    ["yaml", "a: 1\na: 2\n", /duplicated/, 5],
     ["yaml", "- 1\n", /an array/, 0],
     ["yaml", "mcp_servers: [1]\n", /"mcp_servers".* an array/, 0],
     ["yaml", "a: 1\n---\nb: 2\n", /several documents/, 5],

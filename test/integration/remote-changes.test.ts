@@ -409,7 +409,7 @@ test("add removes a pack whose server commands differ from those shown", async (
   const added = addPacks(["tb-commands"], { cwd: directory, consent: yes });
   await expect(added).rejects.toMatchObject({
     code: "InstallFailed",
-    problem: { args: { reason: expect.stringMatching(/tb-commands.*commands/) } },
+    problem: { args: { reason: expect.stringMatching(/commands of tb-commands/) } },
   });
   expect(readState(directory)).toEqual(before);
 });
