@@ -196,7 +196,7 @@ describe("an error says what and where", () => {
     ["optional.none()", "an optional value is absent; use orValue(…)"],
     ["'a'.contains(1)", "argument 1 of contains must be a string, but it is an int (character 1)"],
     ["'a'.split(',', 'x')", "argument 2 of split must be a number, but it is a string (character 1)"],
-    ["'a'.substring(2)", "the index 2 of substring is outside the string of length 1 (character 1)"],
+    ["'a'.substring(2)", "the index 2 of substring is not valid for a string of length 1 (character 1)"],
     ["'a'.matches(1)", "matches does not accept an int (character 1)"],
     ["a.n.trim()", "trim does not accept a double (character 1)"],
     ["int('x')", "the argument of int(…) is not an int (character 1)"],

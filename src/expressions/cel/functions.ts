@@ -185,7 +185,7 @@ function ofString<Arguments extends Argument[]>(
 
 function checkRange(name: string, index: number, length: number): number {
   if (!Number.isInteger(index) || index < 0 || index > length)
-    throw new CelFault(`the index ${index} of ${name} is outside the string of length ${length}`);
+    throw new CelFault(`the index ${index} of ${name} is not valid for a string of length ${length}`);
   return index;
 }
 
