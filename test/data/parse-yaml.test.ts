@@ -196,7 +196,7 @@ describe("limits of YAML", () => {
 
   test("refuses data that nests deeper than 200 levels by way of aliases", () => {
     const lines = [`a0: &a0 ${flow(150)}`, `a1: ${flow(150, "*a0")}`];
-    expect(() => parseYaml(bytes(lines.join("\n")))).toThrow(DataSyntaxError);
+    expect(() => parseYaml(bytes(lines.join("\n")))).toThrow("deeper than 200 levels");
   });
 
   test("allows a few aliases that expand to little", () => {
