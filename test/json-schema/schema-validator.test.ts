@@ -241,7 +241,7 @@ describe("takes bounded time", () => {
     const texts = Array.from({ length: 100_000 }, (_, index) => `some.name.${index}@host.example`);
     expect(await inTime({ items: { pattern: "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$" } }, texts)).toBe("ok");
     const hard = Array.from({ length: 20_000 }, () => "a".repeat(2000));
-    expect(await inTime({ items: { pattern: "^(a*a*a*b)?" } }, hard)).toMatch(/^ok$|too large to be checked/);
+    expect(await inTime({ items: { pattern: "^(a*a*a*b)?" } }, hard)).toMatch(/^ok$/);
   });
 
   test("for unique items", async () => {
