@@ -37,7 +37,7 @@ export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
     summary: "Remove packs with the project's package manager",
     usage: "<pack...>",
     positionals: [1, Number.POSITIVE_INFINITY],
-    options: { yes },
+    options: { yes: { ...yes, description: "Accepted for scripts; remove never asks" } },
     load: () => import("../commands/remove.ts"),
   },
 };
