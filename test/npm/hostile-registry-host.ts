@@ -18,6 +18,12 @@ function ask(cwd: string, stage: string, registryTimeoutMs: number, signal: Abor
   return addPacks([spec], { cwd, registryTimeoutMs, consent: () => false, ...more });
 }
 
+// `resourceUsage().maxRSS` of a child begins with the memory of the process that started it.
+let maxRss = 0;
+setInterval(() => {
+  maxRss = Math.max(maxRss, process.memoryUsage.rss());
+}, 2).unref();
+
 const ends: unknown[] = [];
 for (const { cwd, stage, timeoutMs, abortMs } of asked) {
   const signal = abortMs === undefined ? undefined : AbortSignal.timeout(abortMs);
@@ -30,6 +36,5 @@ for (const { cwd, stage, timeoutMs, abortMs } of asked) {
   }
 }
 process.on("exit", () => {
-  const { maxRSS } = process.resourceUsage();
-  process.stdout.write(JSON.stringify({ ends, maxRssMiB: maxRSS >> 10 }));
+  process.stdout.write(JSON.stringify({ ends, maxRssMiB: Math.round(maxRss / 2 ** 20) }));
 });
