@@ -1,5 +1,6 @@
 import type { ParseArgsConfig } from "node:util";
 import type { Problem } from "../problems/index.ts";
+import type { ExitCode } from "./exit-code.ts";
 
 /** An option of a command: what `parseArgs` of `node:util` reads, and its help. */
 export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] & {
@@ -39,6 +40,8 @@ export interface CommandAnswer {
   isSilent?: boolean;
   /** The problems do not affect the exit code. */
   problemsAreAside?: boolean;
+  /** Overrides the exit code that follows from the problems and `failed`. */
+  exitCode?: ExitCode;
   /** Makes the exit code 1 regardless of the problems. */
   failed?: boolean;
 }

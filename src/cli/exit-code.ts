@@ -1,6 +1,7 @@
-import type { Problem, ProblemCode, TrailblazeError } from "../problems/index.ts";
+import type { Problem, ProblemCode } from "../problems/index.ts";
 
-export type ExitCode = 0 | 1 | 2;
+/** 130: ended by Ctrl-C, as shells report it. */
+export type ExitCode = 0 | 1 | 2 | 130;
 
 /** Codes of errors in the arguments or the config. */
 const unusableInput: ReadonlySet<ProblemCode> = new Set([
@@ -13,9 +14,14 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
 
 /** The exit code of an error that ended a command. */
 export function exitCodeOfFailure({
-  code,
+  problem,
   isMissingTarget,
-}: Pick<TrailblazeError, "code" | "isMissingTarget">): ExitCode {
+}: {
+  problem: Problem;
+  isMissingTarget: boolean;
+}): ExitCode {
+  const { code } = problem;
+  if (code === "SessionClosed" && "signal" in problem.args && problem.args.signal === "SIGINT") return 130;
   return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }
 

@@ -77,6 +77,7 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
       for (const problem of answer.problems) output.note(`\n${formatProblemText(problem, style)}`);
     }
   }
+  if (answer.exitCode !== undefined) return answer.exitCode;
   const { exitCodeOfAnswer } = await import("./exit-code.ts");
   return exitCodeOfAnswer(answer.problemsAreAside ? [] : answer.problems, {
     strict: input.options.strict === true,

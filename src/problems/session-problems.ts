@@ -73,7 +73,7 @@ export const sessionProblems = {
         ? "Check the server's stderr output."
         : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
   }),
-  SessionClosed: entry<{ reason?: string | undefined } | ProcessEnded>({
+  SessionClosed: entry<{ reason?: string | undefined; signal?: "SIGINT" | "SIGTERM" } | ProcessEnded>({
     title: "Session is closed",
     severity: "error",
     message: (args) => {

@@ -17,12 +17,16 @@ export interface ProcessPortOptions {
   platform?: NodeJS.Platform;
   /** Milliseconds from SIGTERM to SIGKILL for the rest of a group after its leader has exited. */
   leftoverMs?: number;
+  /** Once it aborts, a process that is ending gets at most a second from the end of its input to SIGTERM. */
+  haste?: AbortSignal | undefined;
   /** Runs taskkill on Windows. */
   taskkill?: (args: readonly string[]) => void;
 }
 
 /** How long to wait after SIGKILL for a process that the kernel keeps. Milliseconds. */
 const killMs = 1000;
+/** The longest time from the end of the input to SIGTERM after `haste` aborts. Milliseconds. */
+const hastyInputMs = 1000;
 const pollMs = 20;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -104,6 +108,7 @@ interface EndingGroup {
   exited: Promise<ProcessEnd>;
   closeInput(): void;
   onGone(): void;
+  haste: AbortSignal | undefined;
 }
 
 /** The steps of ending a group. A later call may shorten the current step but not lengthen it. */
@@ -112,6 +117,7 @@ function createEnding({
   exited,
   closeInput,
   onGone,
+  haste,
 }: EndingGroup): (d: EndDurations) => Promise<void> {
   let termAt = Number.POSITIVE_INFINITY;
   let killAt = Number.POSITIVE_INFINITY;
@@ -122,8 +128,13 @@ function createEnding({
   const run = async () => {
     let wasTold = false;
     let giveUpAt: number | undefined;
+    let isHasty = false;
     while (group.isAlive()) {
       const now = performance.now();
+      if (haste?.aborted && !isHasty) {
+        isHasty = true;
+        termAt = Math.min(termAt, now + hastyInputMs);
+      }
       if (giveUpAt !== undefined) {
         if (now >= giveUpAt) break;
       } else if (wasTold) {
@@ -159,7 +170,7 @@ function supervise(
   child: ChildProcess,
   launch: ProcessLaunch,
   lifeline: Lifeline | undefined,
-  options: Required<ProcessPortOptions>,
+  options: ProcessPortOptions & Required<Omit<ProcessPortOptions, "haste">>,
 ): SupervisedProcess {
   const { stdin, stdout, stderr, pid } = child;
   const started = new Promise<void>((resolve, reject) => {
@@ -187,6 +198,7 @@ function supervise(
     exited,
     closeInput: () => stdin.end(),
     onGone: () => lifeline?.release(pid),
+    haste: options.haste,
   });
   // Immediately, while the number of the group cannot be reused.
   child.on("exit", () => void end({ inputMs: 0, termMs: options.leftoverMs }));

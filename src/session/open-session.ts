@@ -77,6 +77,7 @@ class Opening {
       memory: this.#memory,
       resources: this.#resources,
       onCommand: options.onCommand,
+      haste: options.signal,
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
     });

@@ -41,7 +41,7 @@ export interface SessionOptions {
   install?: boolean;
   /** Called with each command of the package manager before it runs. */
   onInstall?: (command: string) => void;
-  /** Aborts the start, or ends the session. */
+  /** Aborts the start, or ends the session; its processes then get 1 second instead of 5 until SIGTERM. */
   signal?: AbortSignal;
   /** Called with each command before it is started. */
   onCommand?: (command: StartedCommand) => void;

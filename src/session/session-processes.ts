@@ -4,6 +4,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { createStreamRedactor } from "../mcp/client/redact.ts";
 import { startServer } from "../mcp/client/start-server.ts";
 import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
+import type { ProcessPort } from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import type { CodeDiedError } from "../runtime/code-died-error.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
@@ -29,6 +30,8 @@ export interface ProcessesOptions {
   /** Holds everything that is started, to end it with the session. */
   resources: SessionResources;
   onCommand: SessionOptions["onCommand"];
+  /** The caller's signal: after it aborts, processes get less time to end. */
+  haste: AbortSignal | undefined;
   /** Called for exits and for protocol violations of servers. */
   report(problem: Problem): void;
   log(entry: ToolLog): void;
@@ -44,11 +47,12 @@ export class SessionProcesses {
   readonly #options: ProcessesOptions;
   readonly #logFiles = new LogFiles();
   /** Shared, so that all processes have one watcher. */
-  readonly #processes = createProcessPort();
+  readonly #processes: ProcessPort;
 
   constructor(options: ProcessesOptions) {
     const { sessionId, config, resources } = options;
     this.#options = options;
+    this.#processes = createProcessPort({ haste: options.haste });
     this.logDir = openLogs(sessionId, config);
     this.runners = new CodeRunners((owner) => this.#createRunner(owner));
     resources.add(() => this.runners.close());

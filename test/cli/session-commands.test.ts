@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
 import { command, runCli } from "../support/run-cli.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -157,6 +157,75 @@ describe("trailblaze call", () => {
     await new Promise<void>((resolve) => child.stdin.write(" ".repeat(1 << 20), () => resolve()));
     child.kill("SIGINT");
     expect(await ended).toBe("SIGINT");
+  });
+
+  /** Runs a command with a server that ignores the end of its input and `ignored` signals, until it calls `probe_hang`. */
+  const startHanging = async (args: readonly string[], ignored = "", more = {}) => {
+    const env = { PROBE_STAY: ignored, PROBE_TRACE: "trace", PROBE_PIDS: "pids" };
+    const config = { logDir: "logs", trailblazeSubprocessToolsets: [probe("probe", env)] };
+    const cwd = makeShop({ "trailblaze.config.json": config, ...more });
+    const child = spawn(process.execPath, [command, ...args], { cwd });
+    const streams = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].on("data", (chunk) => {
+        streams[name] += chunk;
+      });
+    }
+    const closed = new Promise<number | null>((resolve) => child.on("close", resolve));
+    const traces = (text: string) =>
+      vi.waitFor(() => expect(readFileSync(join(cwd, "trace"), "utf8")).toContain(text), 20_000);
+    await traces('"probe_hang","arguments"');
+    const pid = Number(readFileSync(join(cwd, "pids"), "utf8"));
+    return { child, traces, pid, finish: async () => ({ exitCode: await closed, ...streams }) };
+  };
+  const isAlive = (pid: number) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  test("exits with 130 after Ctrl-C and leaves no server behind", { timeout: 30_000 }, async () => {
+    const { child, pid, finish } = await startHanging(["call", "probe_hang", "--json"]);
+    child.kill("SIGINT");
+    const { exitCode, stdout, stderr } = await finish();
+    expect(exitCode).toBe(130);
+    const error = { code: "SessionClosed", args: { signal: "SIGINT" } };
+    expect(JSON.parse(stdout)).toMatchObject({ error });
+    expect(stderr).toContain("Stopping");
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test.each([true, false])(
+    "exits immediately after a second Ctrl-C (--json: %s)",
+    { timeout: 30_000 },
+    async (asJson) => {
+      const flags = asJson ? ["--json"] : [];
+      const { child, traces, pid, finish } = await startHanging(["call", "probe_hang", ...flags], "SIGTERM");
+      child.kill("SIGINT");
+      await traces("! SIGTERM");
+      child.kill("SIGINT");
+      const { exitCode, stdout, stderr } = await finish();
+      expect(exitCode).toBe(130);
+      if (asJson) expect(JSON.parse(stdout)).toMatchObject({ error: { code: "SessionClosed" } });
+      else expect(stdout).toBe("");
+      expect(stderr).not.toContain("SessionClosed");
+      await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+    },
+  );
+
+  test.each([
+    ["SIGTERM", 1],
+    ["SIGINT", 130],
+  ] as const)("run prints the steps before %s", { timeout: 30_000 }, async (signal, exitCode) => {
+    const trail = { "trail.yaml": "- probe_params: { n: 1 }\n- probe_hang: {}\n- probe_params: {}\n" };
+    const { child, finish } = await startHanging(["run", "trail.yaml", "--json"], "", trail);
+    child.kill(signal);
+    const run = await finish();
+    expect(run.exitCode).toBe(exitCode);
+    const steps = [{ tool: "probe_params", variant: "Success" }];
+    expect(JSON.parse(run.stdout)).toMatchObject({ steps, stopped: true });
   });
 
   test("fails when the tool exits the process", async () => {

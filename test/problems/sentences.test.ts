@@ -173,7 +173,7 @@ const samples: Samples = {
   ],
   SessionClosed: [
     {},
-    { reason: "it was interrupted by SIGINT" },
+    { reason: "it was interrupted by SIGINT", signal: "SIGINT" },
     { label: "api", exit: { exitCode: 1, signal: null } },
     { label: "@acme/jira", of: "code", exit: { exitCode: 1, signal: null } },
   ],

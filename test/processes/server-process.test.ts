@@ -54,6 +54,16 @@ describe("a supervised process", () => {
     expect((await child.exited).signal).toMatch(/^SIG(TERM|KILL)$/);
   });
 
+  test.each(["before", "after"])("gets little time if haste is requested %s its end begins", async (when) => {
+    const haste = new AbortController();
+    const child = startNode(createProcessPort({ haste: haste.signal }), "setInterval(() => {}, 1000)");
+    if (when === "before") haste.abort();
+    const ended = child.end({ inputMs: 600_000, termMs: 600_000 });
+    haste.abort();
+    await ended;
+    expect((await child.exited).signal).toBe("SIGTERM");
+  });
+
   test.skipIf(process.platform !== "linux")("leaves no watcher and no open files behind", async () => {
     const port = createProcessPort();
     const watchers = () =>

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
-import { printable, printableLines } from "../../problems/index.ts";
+import { type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
 import type { ToolResult, Variant } from "../../runtime/tool-result.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
+import { type ExitCode, exitCodeOfFailure } from "../exit-code.ts";
 import { shortenForPeople } from "../layout.ts";
 import { output } from "../output.ts";
 import { readTrail } from "../session/read-trail.ts";
@@ -32,9 +33,19 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       for (const { tool } of trail) session.findTool(tool);
       const steps: StepAnswer[] = [];
       let stopped = false;
+      let interruption: { exitCode: ExitCode; problem: Problem } | undefined;
       for (const step of trail) {
         const startTime = performance.now();
-        const result: ToolResult = await session.callTool(step.tool, step.arguments, { signal });
+        let result: ToolResult;
+        try {
+          result = await session.callTool(step.tool, step.arguments, { signal });
+        } catch (error) {
+          if (!signal.aborted || !(error instanceof TrailblazeError)) throw error;
+          // The answer contains the steps that have run.
+          interruption = { exitCode: exitCodeOfFailure(error), problem: error.problem };
+          stopped = true;
+          break;
+        }
         const { variant, message } = result;
         const elapsedMs = Math.round(performance.now() - startTime);
         const answer = { tool: step.tool, variant, message, elapsedMs };
@@ -50,9 +61,10 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       return {
         json: { steps, stopped },
         formatText: () => [...steps.map(formatStep), summary].join("\n"),
-        problems: session.problems,
+        problems: [...session.problems, ...(interruption ? [interruption.problem] : [])],
         problemsAreAside: true,
         failed: failed > 0 || stopped,
+        ...(interruption && { exitCode: interruption.exitCode }),
       };
     },
     trail.map(({ tool }) => tool),

@@ -1,9 +1,10 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
-import { failure, printable, quote } from "../../problems/index.ts";
+import { failure, printable, quote, type TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
+import { exitCodeOfFailure } from "../exit-code.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 
@@ -54,14 +55,15 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
   };
 }
 
-/** Reports a failure when code of a tool ends the process before the command has an answer. */
-function reportEarlyExit(asJson: boolean): void {
-  process.exitCode = 1;
-  const { problem } = failure("SessionClosed", { reason: "code of a tool ended the process" });
+/** Reports why the process exits before the command has an answer. */
+function reportEarlyExit({ problem }: TrailblazeError, asJson: boolean): void {
   const { severity: _, ...error } = problem;
   if (asJson) output.json({ error });
   else output.note(formatProblemText(problem, output.stderrStyle()));
 }
+
+/** npx and `npm run` pass on a signal that the terminal also sends to this process: both are one Ctrl-C. Milliseconds. */
+const repeatMs = 250;
 
 /**
  * Opens a session for a command and always closes it, also on Ctrl-C. What code of packs prints goes to stderr.
@@ -74,10 +76,27 @@ export async function withSession<Answer>(
 ): Promise<Answer> {
   const options: CommandSessionOptions = { ...readSessionOptions(input), calls };
   const interruption = new AbortController();
-  const interrupt = (signal: NodeJS.Signals) =>
-    interruption.abort(failure("SessionClosed", { reason: `it was interrupted by ${signal}` }));
-  const onExit = () => reportEarlyExit(input.options.json === true);
-  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  const asJson = input.options.json === true;
+  const onExit = () => {
+    process.exitCode = 1;
+    reportEarlyExit(failure("SessionClosed", { reason: "code of a tool ended the process" }), asJson);
+  };
+  let interruptedAt = 0;
+  const interrupt = (signal: "SIGINT" | "SIGTERM") => {
+    if (interruption.signal.aborted) {
+      if (performance.now() - interruptedAt < repeatMs) return;
+      process.off("exit", onExit);
+      const error = interruption.signal.reason;
+      if (asJson) reportEarlyExit(error, asJson);
+      // The watcher ends the remaining servers.
+      process.exit(exitCodeOfFailure(error));
+    }
+    interruptedAt = performance.now();
+    output.note("Stopping… Press Ctrl-C again to exit immediately.");
+    const reason = `it was interrupted by ${signal}`;
+    interruption.abort(failure("SessionClosed", { reason, signal }));
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {
     await output.reserve();
     const { openSession } = await import("../../session.ts");

@@ -88,6 +88,12 @@ if (process.env.PROBE_PIDS) appendFileSync(process.env.PROBE_PIDS, `${process.pi
 const isMute = process.env.PROBE_ONCE !== undefined && existsSync(process.env.PROBE_ONCE);
 if (process.env.PROBE_ONCE && !isMute) appendFileSync(process.env.PROBE_ONCE, "");
 
+// PROBE_STAY names signals that it notes and ignores; it also keeps running after the end of its input.
+if (process.env.PROBE_STAY !== undefined) setInterval(() => {}, 1000);
+for (const signal of process.env.PROBE_STAY?.split(" ").filter(Boolean) ?? []) {
+  process.on(signal, () => trace("!", signal));
+}
+
 createInterface({ input: process.stdin }).on("line", async (line) => {
   trace("→", line);
   const { id, method, params } = JSON.parse(line);
