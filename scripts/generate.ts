@@ -125,11 +125,11 @@ function simplifyConfig(context: { jsonSchema: JsonSchema }): void {
   }
 }
 
-/** The keys of every closed object in a schema, by the JSON pointer of the rule that closes it. */
+/** The keys of every object with named properties in a schema, by the JSON pointer of its rule for other keys. */
 function* findKnownKeys(node: unknown, pointer: string): Generator<[string, string[]]> {
   if (typeof node !== "object" || node === null) return;
   const { properties, additionalProperties } = node as JsonSchema;
-  if (additionalProperties === false && typeof properties === "object" && properties !== null) {
+  if (additionalProperties !== undefined && typeof properties === "object" && properties !== null) {
     yield [`${pointer}/additionalProperties`, Object.keys(properties)];
   }
   for (const [key, value] of Object.entries(node)) yield* findKnownKeys(value, `${pointer}/${key}`);

@@ -2,7 +2,14 @@ import { resolve } from "node:path";
 import { readBuiltIns } from "./built-ins.ts";
 import { readToolName } from "./name-faults.ts";
 import { readPacksConfig } from "./packs-config.ts";
-import type { Device, SessionConfig, UserComposedServer, UserServer } from "./session-config.ts";
+import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
+import type {
+  Device,
+  SessionConfig,
+  UnusedServer,
+  UserComposedServer,
+  UserServer,
+} from "./session-config.ts";
 
 /** A valid config, before defaults are applied. */
 interface WrittenConfig {
@@ -20,7 +27,6 @@ interface WrittenConfig {
   callback?: Partial<SessionConfig["callback"]>;
   timeouts?: Partial<SessionConfig["timeouts"]>;
   logDir?: string;
-  trailblazeSubprocessToolsets?: (Partial<UserServer> & Pick<UserServer, "name" | "command">)[];
 }
 
 function buildDevice(device: WrittenConfig["device"]): Device | undefined {
@@ -47,12 +53,31 @@ function buildServer(name: string, server: Partial<UserComposedServer>): UserCom
   };
 }
 
+/** A server of a valid config: one to start, or one that sessions do not use. */
+function buildUserServer(entry: ServerEntry, directory: string): UserServer | UnusedServer {
+  const { path } = entry;
+  const name = String(entry.label);
+  if (isDisabled(entry)) return { name, path, reason: "disabled" };
+  const values = entry.values as Partial<UserServer>;
+  if (values.command === undefined) return { name, path, reason: "remote" };
+  return {
+    name,
+    path,
+    command: values.command,
+    args: [...(values.args ?? [])],
+    cwd: resolve(directory, values.cwd ?? "."),
+    env: { ...values.env },
+    legacyContext: values.legacyContext ?? true,
+  };
+}
+
 /** Builds a session's config with its defaults from a valid one. */
 export function buildConfig(
   checked: Readonly<Record<string, unknown>>,
   { file, text, directory }: Pick<SessionConfig, "file" | "text" | "directory">,
-): SessionConfig {
+): Omit<SessionConfig, "problems"> {
   const config = checked as WrittenConfig;
+  const servers = listServerEntries(checked).map((entry) => buildUserServer(entry, directory));
   const { callback, timeouts } = config;
   return {
     file,
@@ -85,13 +110,7 @@ export function buildConfig(
       callMs: timeouts?.callMs ?? 120_000,
     },
     logDir: config.logDir === undefined ? undefined : resolve(directory, config.logDir),
-    subprocessServers: (config.trailblazeSubprocessToolsets ?? []).map((server) => ({
-      name: server.name,
-      command: server.command,
-      args: [...(server.args ?? [])],
-      cwd: resolve(directory, server.cwd ?? "."),
-      env: { ...server.env },
-      legacyContext: server.legacyContext ?? true,
-    })),
+    subprocessServers: servers.filter((server) => "command" in server),
+    unusedServers: servers.filter((server) => "reason" in server),
   };
 }

@@ -8,8 +8,9 @@ import {
   findReferenceFaults,
 } from "./name-faults.ts";
 import { readPacksConfig } from "./packs-config.ts";
-import { findServerFaults, findSubprocessFaults } from "./server-faults.ts";
+import { findServerFaults } from "./server-faults.ts";
 import { findShapeFaults } from "./shape-faults.ts";
+import { findUserServerFaults } from "./user-server-faults.ts";
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -27,10 +28,12 @@ export function dropNulls(value: Config): Config {
   for (const key of ["device", "callback", "timeouts"]) {
     if (config[key] !== undefined) config[key] = withoutNulls(config[key]);
   }
-  const { servers, trailblazeSubprocessToolsets: subprocesses } = config;
-  if (isRecord(servers)) {
+  const { trailblazeSubprocessToolsets: subprocesses } = config;
+  for (const key of ["servers", "mcpServers"]) {
+    const servers = config[key];
+    if (!isRecord(servers)) continue;
     const entries = Object.entries(servers).map(([name, server]) => [name, withoutNulls(server)]);
-    config.servers = Object.fromEntries(entries);
+    config[key] = Object.fromEntries(entries);
   }
   if (Array.isArray(subprocesses)) config.trailblazeSubprocessToolsets = subprocesses.map(withoutNulls);
   return config;
@@ -51,6 +54,6 @@ export function findConfigContentFaults(
     ...toolsets.flatMap(([name, list]) => [...findReferenceFaults(list, ["toolsets", name])]),
     ...findServerFaults(config.servers),
     ...findBuiltInFaults(config.builtIns, { mayBeFunction }),
-    ...findSubprocessFaults(config.trailblazeSubprocessToolsets),
+    ...findUserServerFaults(config),
   ];
 }

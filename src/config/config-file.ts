@@ -8,6 +8,8 @@ export interface ConfigFault {
   reason: string;
   path: Path;
   hint?: string | undefined;
+  /** Default: error. */
+  severity?: "warning";
 }
 
 /** A parsed config with its source text. */
@@ -85,9 +87,10 @@ export async function describeConfigFaults(
   text: ConfigText | undefined,
 ): Promise<Problem[]> {
   if (faults.length === 0) return [];
-  const problems = faults.slice(0, maximumFaults).map(({ reason, hint, path }) => {
+  const problems = faults.slice(0, maximumFaults).map(({ reason, hint, path, severity }) => {
     const args = hint === undefined ? { reason } : { reason, hint };
-    return createProblem("InvalidConfig", args, { path });
+    const problem = createProblem("InvalidConfig", args, { path });
+    return severity === undefined ? problem : { ...problem, severity };
   });
   return (await locateInConfig(problems, text)).sort(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),

@@ -68,10 +68,12 @@ const composedServer = z.object({
   mcpServerName: name.optional().meta({ description: "The server's key in client configs." }),
 });
 
-const subprocessServer = z.object({
-  name: name.meta({ description: "A name for logs and messages. It does not affect the names of tools." }),
-  command: name.meta({ description: "The program to run. It must speak MCP over stdin and stdout." }),
-  args: z.array(text).default([]).meta({ description: "The arguments, passed as written." }),
+/** What the two forms of a user's server share. */
+const serverKeys = {
+  command: name
+    .optional()
+    .meta({ description: "The program to run. It must speak MCP over stdin and stdout." }),
+  args: z.array(text).default([]).meta({ description: "The arguments." }),
   cwd: name
     .optional()
     .meta({ description: "The working folder, relative to the folder of this file. Default: that folder." }),
@@ -79,10 +81,44 @@ const subprocessServer = z.object({
     .record(z.string(), text)
     .default({})
     .meta({ description: "Environment variables to add to the inherited ones." }),
+  url: name.optional().meta({
+    description: "The http or https URL of a remote server. Remote servers are not supported yet.",
+  }),
+  headers: z
+    .record(z.string(), text)
+    .optional()
+    .meta({ description: "The HTTP headers to send to a remote server." }),
   legacyContext: z.boolean().default(true).meta({
     description: "Whether calls include `_trailblazeContext` in their arguments.",
   }),
-});
+  enabled: z.boolean().default(true).meta({ description: "Whether the server is used." }),
+};
+
+/** A server has exactly one of these keys, which say how it is reached. */
+const oneOfWays = ["command", "url"].map((key) => ({
+  properties: { [key]: { type: "string" } },
+  required: [key],
+}));
+
+const subprocessServer = z
+  .object({
+    name: name.meta({
+      description: "The server's label for logs, messages and LABEL/TOOL. It contains no slash.",
+    }),
+    ...serverKeys,
+  })
+  .meta({ oneOf: oneOfWays });
+
+const pastedServer = z
+  .looseObject({
+    ...serverKeys,
+    type: z
+      .enum(["stdio", "http", "streamable-http"])
+      .optional()
+      .meta({ description: "The transport: stdio for a command, the others for a URL." }),
+    disabled: z.boolean().optional().meta({ description: "The same as enabled: false." }),
+  })
+  .meta({ oneOf: oneOfWays });
 
 const builtIn = definitionShapes.tool
   .loose()
@@ -183,6 +219,10 @@ export const config = z
       .array(subprocessServer)
       .default([])
       .meta({ description: "Your own MCP servers, which start with the session." }),
+    mcpServers: z.record(name, pastedServer).default({}).meta({
+      description:
+        "Your own MCP servers by label, in the form of clients' configs. Keys that only clients use are ignored.",
+    }),
   })
   .meta({
     title: "trailblaze.config.yaml",

@@ -6,6 +6,7 @@ import { dropNulls, findConfigContentFaults } from "./check-config.ts";
 import { configFailure, describeConfigFaults } from "./config-file.ts";
 import { type ConfigOptions, type ConfigSource, readConfigSource } from "./config-source.ts";
 import type { SessionConfig } from "./session-config.ts";
+import { findUserServerNotes } from "./user-server-faults.ts";
 
 async function check(
   source: ConfigSource,
@@ -30,7 +31,8 @@ export async function readConfig(port: InspectionPort, options: ConfigOptions): 
   const { config, problems } = await check(source);
   const [first, ...others] = problems;
   if (first !== undefined) throw configFailure([first, ...others]);
-  return buildConfig(config, source);
+  const notes = await describeConfigFaults([...findUserServerNotes(config)], source.text);
+  return { ...buildConfig(config, source), problems: notes };
 }
 
 /** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */

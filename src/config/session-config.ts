@@ -1,3 +1,4 @@
+import type { Path, Problem } from "../problems/index.ts";
 import type { ConfigText } from "./config-file.ts";
 import type { PacksPolicy } from "./packs-policy.ts";
 
@@ -14,6 +15,8 @@ export interface Device {
 /** A user's subprocess server. */
 export interface UserServer {
   name: string;
+  /** Its path in the config. */
+  path: Path;
   command: string;
   args: readonly string[];
   /** Absolute. */
@@ -21,6 +24,14 @@ export interface UserServer {
   env: Readonly<Record<string, string>>;
   /** Whether calls include `_trailblazeContext` in their arguments. */
   legacyContext: boolean;
+}
+
+/** A user's server that sessions do not use. */
+export interface UnusedServer {
+  name: string;
+  path: Path;
+  /** Remote servers are not supported yet. */
+  reason: "disabled" | "remote";
 }
 
 /** A user's composed server, with a short name and unresolved references. */
@@ -79,5 +90,9 @@ export interface SessionConfig {
   timeouts: { handshakeMs: number; listMs: number; callMs: number };
   /** Absolute; `undefined` for the default in the user's state folder. */
   logDir: string | undefined;
+  /** The user's servers that a session starts: those of the array, then those of `mcpServers`. */
   subprocessServers: readonly UserServer[];
+  unusedServers: readonly UnusedServer[];
+  /** Problems that leave the config usable, with their places in the file. */
+  problems: readonly Problem[];
 }

@@ -66,6 +66,10 @@ function describeError(error: ValidatorError, config: unknown): ConfigFault {
     }
     case "enum": {
       const allowed = params.allowedValues as string[];
+      if (path[0] === "mcpServers" && value === "sse") {
+        const hint = "Use the URL of the server's streamable HTTP endpoint, and `type: http`.";
+        return { reason: `${where} is sse, a deprecated transport that is not supported`, path, hint };
+      }
       return { reason: `${where} must be one of ${listOf(allowed)}`, path, hint: suggest(value, allowed) };
     }
     case "minimum":

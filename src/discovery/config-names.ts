@@ -1,4 +1,5 @@
 import { readProjectConfig } from "../config/config-file.ts";
+import { listServerEntries } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
@@ -19,9 +20,10 @@ export async function readConfigNames(port: DiscoveryPort, directory: string): P
   try {
     const config = (await readProjectConfig(port, directory))?.value;
     if (!isRecord(config)) return { servers: [], tools: [] };
-    const { servers, trailblazeSubprocessToolsets, builtIns } = config;
+    const { servers, builtIns } = config;
     const composed = isRecord(servers) ? Object.keys(servers) : [];
-    return { servers: [...composed, ...namesIn(trailblazeSubprocessToolsets)], tools: namesIn(builtIns) };
+    const own = listServerEntries(config).flatMap(({ label }) => (typeof label === "string" ? label : []));
+    return { servers: [...composed, ...own], tools: namesIn(builtIns) };
   } catch (error) {
     if (error instanceof TrailblazeError) return { servers: [], tools: [] };
     throw error;

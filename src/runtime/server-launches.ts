@@ -59,9 +59,9 @@ function findScript({
   return script === undefined ? undefined : resolve(cwd, script);
 }
 
-/** A server of the user's config (seed 004), at `index` in its array. */
-export function planUserServer(server: UserServer, config: SessionConfig, index: number): ServerPlan {
-  const { name, command, args, cwd, env, legacyContext } = server;
+/** A server of the user's config (seed 004). */
+export function planUserServer(server: UserServer, config: SessionConfig): ServerPlan {
+  const { name, path, command, args, cwd, env, legacyContext } = server;
   const file = config.file ?? join(config.directory, "package.json");
   const toolsetFile = findScript(server) ?? file;
   return {
@@ -69,7 +69,7 @@ export function planUserServer(server: UserServer, config: SessionConfig, index:
     key: `config ${name}`,
     pack: undefined,
     source: { type: "config", server: name, ...(config.file === undefined ? {} : { file: config.file }) },
-    configPath: ["trailblazeSubprocessToolsets", index],
+    configPath: path,
     command: isPath(command) ? resolve(cwd, command) : command,
     args,
     cwd,

@@ -97,10 +97,8 @@ class ServerFinder {
     const { config } = this.#sources;
     const own = config.servers.find(({ name }) => name === reference);
     if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
-    const index = config.subprocessServers.findIndex(({ name }) => name === reference);
-    const subprocess = config.subprocessServers[index];
-    if (subprocess !== undefined)
-      return { type: "subprocess", plan: planUserServer(subprocess, config, index) };
+    const subprocess = config.subprocessServers.find(({ name }) => name === reference);
+    if (subprocess !== undefined) return { type: "subprocess", plan: planUserServer(subprocess, config) };
 
     const { qualifiedName } = this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);

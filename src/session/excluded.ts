@@ -1,3 +1,4 @@
+import type { SessionConfig } from "../config/session-config.ts";
 import { failure } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { describeSource } from "../runtime/server-launches.ts";
@@ -21,6 +22,18 @@ export function describeExcluded({ found: { pack }, declaration, reason, message
     ...(kind === "server" ? { server: name } : {}),
   };
   return { name, source, reason, message };
+}
+
+/** The config's remote servers, which are not supported yet. Disabled servers are not reported. */
+export function collectRemoteServers({ unusedServers, file }: SessionConfig): SkippedTool[] {
+  return unusedServers
+    .filter(({ reason }) => reason === "remote")
+    .map(({ name }) => ({
+      name,
+      source: { type: "config", server: name, ...(file === undefined ? {} : { file }) },
+      reason: "Invalid",
+      message: "Remote servers are not supported yet.",
+    }));
 }
 
 /** Servers with an error that a session would otherwise start. */

@@ -18,7 +18,13 @@ import { notifyHost } from "../runtime/late-reports.ts";
 import { planPackServer, planUserServer } from "../runtime/server-launches.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
-import { collectUnusableServers, describeExcluded, findShownToolsets, isCallable } from "./excluded.ts";
+import {
+  collectRemoteServers,
+  collectUnusableServers,
+  describeExcluded,
+  findShownToolsets,
+  isCallable,
+} from "./excluded.ts";
 import { registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
 import { Session } from "./session.ts";
@@ -66,7 +72,7 @@ class Opening {
     rules: OpeningRules,
     problems: readonly Problem[],
   ) {
-    this.#problems.push(...problems);
+    this.#problems.push(...config.problems, ...problems);
     this.#rules = rules;
     this.#options = options;
     this.#config = config;
@@ -114,8 +120,8 @@ class Opening {
       this.#processes.callback = callback;
     }
     // The config's servers start while packs are found.
-    const own = config.subprocessServers.map((server, index) =>
-      this.#processes.startServer(planUserServer(server, config, index)),
+    const own = config.subprocessServers.map((server) =>
+      this.#processes.startServer(planUserServer(server, config)),
     );
     const ownReady = Promise.all(
       own.map((server) => {
@@ -183,7 +189,10 @@ class Opening {
     }
     const excluded: Contribution = {
       candidates: [],
-      skipped: selection.excluded.filter(isCallable).map(describeExcluded),
+      skipped: [
+        ...collectRemoteServers(config),
+        ...selection.excluded.filter(isCallable).map(describeExcluded),
+      ],
       problems: [],
     };
     return this.#register([...contributions, excluded], packs, registry);

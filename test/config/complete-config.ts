@@ -51,6 +51,19 @@ export const completeConfig = {
       legacyContext: false,
     },
     { name: "plain", command: "plain" },
+    { name: "off", url: "https://example.com/mcp", headers: { Authorization: "a" }, enabled: false },
   ],
+  mcpServers: {
+    "my files": {
+      command: "npx",
+      args: ["-y", "files"],
+      cwd: ".",
+      env: { ROOT: "." },
+      type: "stdio",
+      legacyContext: false,
+      enabled: true,
+    },
+    later: { url: "https://example.com/mcp", type: "http", headers: { "X-Key": "a" }, disabled: true },
+  },
   "x-team": { anything: [1] },
 };

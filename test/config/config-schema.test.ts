@@ -76,24 +76,20 @@ describe("the exported schema", () => {
           .map(([key, { default: value }]) => [key, value]),
       );
     const config = await readYaml("");
-    const { memory, options, toolsets, servers, builtIns, trailblazeSubprocessToolsets, ...plain } =
-      defaults(schema);
+    const { memory, options, toolsets, servers, mcpServers, builtIns, ...others } = defaults(schema);
+    const { trailblazeSubprocessToolsets, ...plain } = others;
     expect(config).toMatchObject(plain);
-    expect([memory, options, toolsets, servers, builtIns, trailblazeSubprocessToolsets]).toEqual([
-      {},
-      {},
-      {},
-      {},
-      [],
-      [],
-    ]);
+    expect([memory, options, toolsets, servers, mcpServers]).toEqual([{}, {}, {}, {}, {}]);
+    expect([builtIns, trailblazeSubprocessToolsets]).toEqual([[], []]);
     expect(config.packs).toEqual({ allow: undefined, ...defaults(schema.properties.packs) });
     expect(config.callback).toEqual(defaults(schema.properties.callback));
     expect(config.timeouts).toEqual(defaults(schema.properties.timeouts));
     const [server] = (await readYaml("trailblazeSubprocessToolsets: [{ name: a, command: b }]"))
       .subprocessServers;
     const item = schema.properties.trailblazeSubprocessToolsets?.items as Schema;
-    expect(server).toMatchObject(defaults(item));
+    const { enabled, ...ofServer } = defaults(item);
+    expect(enabled).toBe(true);
+    expect(server).toMatchObject(ofServer);
   });
 });
 

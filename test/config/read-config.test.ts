@@ -37,6 +37,8 @@ const defaults = {
   timeouts: { handshakeMs: 60_000, listMs: 60_000, callMs: 120_000 },
   logDir: undefined,
   subprocessServers: [],
+  unusedServers: [],
+  problems: [],
 };
 
 describe("a config that says nothing is that of the contract's defaults", () => {
@@ -114,9 +116,25 @@ const complete = (root: string) => ({
   timeouts: completeConfig.timeouts,
   logDir: join(root, "logs"),
   subprocessServers: [
-    { ...completeConfig.trailblazeSubprocessToolsets[0], cwd: join(root, "tools") },
-    { name: "plain", command: "plain", args: [], cwd: root, env: {}, legacyContext: true },
+    {
+      ...completeConfig.trailblazeSubprocessToolsets[0],
+      path: ["trailblazeSubprocessToolsets", 0],
+      cwd: join(root, "tools"),
+    },
+    {
+      ...{ name: "plain", path: ["trailblazeSubprocessToolsets", 1], command: "plain", args: [] },
+      ...{ cwd: root, env: {}, legacyContext: true },
+    },
+    {
+      ...{ name: "my files", path: ["mcpServers", "my files"], command: "npx", args: ["-y", "files"] },
+      ...{ cwd: root, env: { ROOT: "." }, legacyContext: false },
+    },
   ],
+  unusedServers: [
+    { name: "off", path: ["trailblazeSubprocessToolsets", 2], reason: "disabled" },
+    { name: "later", path: ["mcpServers", "later"], reason: "disabled" },
+  ],
+  problems: [],
 });
 
 describe("every key is read", () => {

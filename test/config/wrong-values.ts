@@ -5,6 +5,9 @@ const server = (changes: object) => ({
   trailblazeSubprocessToolsets: [{ name: "a", command: "b", ...changes }],
 });
 const atServer = (...path: (string | number)[]) => ["trailblazeSubprocessToolsets", 0, ...path];
+const pasted = (changes: object) => ({ mcpServers: { a: { command: "b", ...changes } } });
+const remote = (changes: object) => ({ mcpServers: { a: { url: "https://a.b/c", ...changes } } });
+const atPasted = (...path: (string | number)[]) => ["mcpServers", "a", ...path];
 const tool = (changes: object) => ({
   builtIns: [{ name: "a", parameters: {}, handler: "./a.js", ...changes }],
 });
@@ -94,6 +97,18 @@ export const wrongByShape: readonly WrongValue[] = [
   [server({ cwd: 5 }), atServer("cwd"), /number/],
   [server({ legacyContext: 0 }), atServer("legacyContext"), /boolean.*number/],
   [server({ comand: "x" }), atServer("comand"), /"comand"/],
+  [server({ url: "https://a.b" }), atServer("url"), /both `command` and `url`/],
+  [server({ enabled: "no" }), atServer("enabled"), /boolean.*string/],
+  [server({ headers: { A: "b" }, command: undefined, url: 5 }), atServer("url"), /number/],
+  [{ mcpServers: [] }, ["mcpServers"], /array/],
+  [{ mcpServers: { a: 5 } }, atPasted(), /number/],
+  [{ mcpServers: { a: {} } }, atPasted(), /none of `command`/],
+  [pasted({ url: "https://a.b" }), atPasted("url"), /both `command` and `url`/],
+  [pasted({ args: "x" }), atPasted("args"), /string/],
+  [pasted({ env: { PORT: 80 } }), atPasted("env", "PORT"), /number/],
+  [pasted({ disabled: "true" }), atPasted("disabled"), /boolean.*string/],
+  [remote({ type: "sse" }), atPasted("type"), /sse/],
+  [remote({ type: "ws" }), atPasted("type"), /stdio, http or streamable-http/],
   [{ memmory: {} }, ["memmory"], /"memmory"/],
 ];
 
@@ -130,4 +145,18 @@ export const wrongByMeaning: readonly WrongValue[] = [
     ["trailblazeSubprocessToolsets", 1, "name"],
     /"a".*"A"/,
   ],
+  [server({ name: "a/b" }), atServer("name"), /slash/],
+  [{ mcpServers: { "a/b": { command: "c" } } }, ["mcpServers", "a/b"], /"a\/b".*slash/],
+  [{ mcpServers: { "a\u0007": { command: "c" } } }, ["mcpServers", "a\u0007"], /\b128\b.*print/],
+  [{ ...server({}), ...pasted({}) }, atPasted(), /two servers.*"a"/],
+  [{ mcpServers: { a: { command: "x" }, A: { command: "x" } } }, ["mcpServers", "A"], /"a".*"A"/],
+  [pasted({ command: "b\0" }), atPasted("command"), /NUL/],
+  [pasted({ env: { "A=B": "" } }), atPasted("env", "A=B"), /"A=B"/],
+  [pasted({ type: "http" }), atPasted("type"), /http.*`command`/],
+  [remote({ type: "stdio" }), atPasted("type"), /stdio.*`url`/],
+  [remote({ url: "ftp://a.b" }), atPasted("url"), /http or https/],
+  [remote({ url: "https://" }), atPasted("url"), /http or https/],
+  [remote({ url: "https://me:secret@a.b" }), atPasted("url"), /credentials/],
+  [remote({ headers: { "A B": "" } }), atPasted("headers", "A B"), /"A B"/],
+  [remote({ headers: { A: "a\nb" } }), atPasted("headers", "A"), /line break/],
 ];

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { SessionConfig, UserServer } from "../../src/config/session-config.ts";
+import type { SessionConfig } from "../../src/config/session-config.ts";
 import type { FoundPack } from "../../src/discovery/types.ts";
 import type { InspectedItem } from "../../src/inspection/types.ts";
 import { planPackServer, planUserServer } from "../../src/runtime/server-launches.ts";
@@ -8,8 +8,8 @@ import { planPackServer, planUserServer } from "../../src/runtime/server-launche
 const cwd = resolve("project");
 const config = { file: join(cwd, "trailblaze.config.yaml"), directory: cwd } as SessionConfig;
 const fileOf = (command: string, ...args: string[]) => {
-  const server = { name: "mine", command, args, cwd, env: {}, legacyContext: true } as UserServer;
-  return planUserServer(server, config, 0).toolsetFile;
+  const server = { name: "mine", command, args, cwd, env: {}, legacyContext: true, path: [] };
+  return planUserServer(server, config).toolsetFile;
 };
 const script = join(cwd, "server.js");
 

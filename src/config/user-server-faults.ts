@@ -1,0 +1,146 @@
+import { isRecord } from "../data/parse-json.ts";
+import { listOf, type Path, quote } from "../problems/index.ts";
+import type { ConfigFault } from "./config-file.ts";
+import { knownKeys } from "./generated/config-validator.js";
+import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
+import { formatPath } from "./shape-faults.ts";
+
+/** Finds strings with NUL characters, which operating systems reject. */
+function* findZeros(value: unknown, path: Path): Generator<ConfigFault> {
+  if (typeof value === "string" && value.includes("\0")) {
+    yield { reason: `\`${formatPath(path)}\` contains a NUL character`, path };
+  } else if (Array.isArray(value)) {
+    for (const [index, entry] of value.entries()) yield* findZeros(entry, [...path, index]);
+  } else if (isRecord(value)) {
+    for (const [key, entry] of Object.entries(value)) yield* findZeros(entry, [...path, key]);
+  }
+}
+
+const maximumLabel = 128;
+
+/** Finds faults of one label. `firstByCase` has the labels before it, by their lower case. */
+function* findLabelFaults(
+  { label, labelPath }: ServerEntry,
+  firstByCase: Map<string, string>,
+): Generator<ConfigFault> {
+  if (typeof label !== "string") return;
+  const other = firstByCase.get(label.toLowerCase());
+  // Log files have these names, and some file systems ignore case.
+  if (other !== undefined) {
+    const reason =
+      other === label
+        ? `two servers have the name ${quote(label)}`
+        : `the names ${quote(other)} and ${quote(label)} differ only in case`;
+    yield { reason, path: labelPath };
+  }
+  firstByCase.set(label.toLowerCase(), other ?? label);
+  const name = labelPath.at(-1) === "name" ? `\`${formatPath(labelPath)}\`` : `the name ${quote(label, 40)}`;
+  if (label.trim() === "" && labelPath.length === 2) {
+    yield { reason: "`mcpServers` has a server with an empty name", path: labelPath };
+  } else if (label.length > maximumLabel || /\p{C}/u.test(label)) {
+    const reason = `${name} is longer than ${maximumLabel} characters or contains unprintable characters`;
+    yield { reason, path: labelPath };
+  } else if (label.includes("/")) {
+    const hint = "Use another character: the slash separates the server from the tool in LABEL/TOOL.";
+    yield { reason: `${name} contains a slash`, path: labelPath, hint };
+  }
+}
+
+/** The keys that say how a server is reached; an entry has exactly one. */
+const ways = ["command", "url"];
+
+/** The key that each value of `type` requires. */
+const wayOfType: Readonly<Record<string, string>> = {
+  stdio: "command",
+  http: "url",
+  "streamable-http": "url",
+};
+
+function* findWayFaults({ values, path, isPasted }: ServerEntry): Generator<ConfigFault> {
+  const where = `\`${formatPath(path)}\``;
+  const present = ways.filter((key) => values[key] !== undefined);
+  const [first, second] = present;
+  if (first === undefined) {
+    const reason = `${where} has none of ${listOf(ways.map((way) => `\`${way}\``))}`;
+    yield { reason, path, hint: "Add the command that starts the server." };
+    return;
+  }
+  if (second !== undefined) {
+    const reason = `${where} has both \`${first}\` and \`${second}\``;
+    yield { reason, path: [...path, second], hint: "Remove one of them." };
+    return;
+  }
+  const wanted = isPasted && typeof values.type === "string" ? wayOfType[values.type] : undefined;
+  if (wanted !== undefined && wanted !== first) {
+    const reason = `\`${formatPath([...path, "type"])}\` is ${values.type}, but the server has a \`${first}\``;
+    const fitting = Object.keys(wayOfType).filter((type) => wayOfType[type] === first);
+    yield { reason, path: [...path, "type"], hint: `Remove \`type\`, or use ${listOf(fitting)}.` };
+  }
+}
+
+/** Finds faults of a URL. Messages omit the URL, which may contain secrets. */
+function* findUrlFaults(url: unknown, path: Path): Generator<ConfigFault> {
+  if (typeof url !== "string" || url.trim() === "") return;
+  const where = `\`${formatPath(path)}\``;
+  const [, authority] = /^https?:\/\/([^/?#\\]*)/i.exec(url) ?? [];
+  if (authority?.includes("@")) {
+    yield {
+      reason: `${where} contains credentials`,
+      path,
+      hint: "Send them in `headers`, for example Authorization.",
+    };
+  } else if (authority === undefined ? !url.startsWith("${") : !url.includes("${") && !URL.canParse(url)) {
+    yield { reason: `${where} is not an http or https URL`, path };
+  }
+}
+
+function* findHeaderFaults(headers: unknown, path: Path): Generator<ConfigFault> {
+  for (const [name, value] of Object.entries(isRecord(headers) ? headers : {})) {
+    const at = [...path, name];
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      yield { reason: `${quote(name)} is not a valid header name`, path: at };
+    } else if (typeof value === "string" && /[\r\n\0]/.test(value)) {
+      yield { reason: `\`${formatPath(at)}\` contains a line break or a NUL character`, path: at };
+    }
+  }
+}
+
+/** Finds faults in the user's servers that the schema does not find. */
+export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
+  const firstByCase = new Map<string, string>();
+  for (const entry of listServerEntries(config)) {
+    const { path, values } = entry;
+    yield* findLabelFaults(entry, firstByCase);
+    yield* findWayFaults(entry);
+    for (const key of ["command", "args", "cwd", "env"]) yield* findZeros(values[key], [...path, key]);
+    yield* findUrlFaults(values.url, [...path, "url"]);
+    yield* findHeaderFaults(values.headers, [...path, "headers"]);
+    for (const variable of isRecord(values.env) ? Object.keys(values.env) : []) {
+      if (variable !== "" && !/[=\0]/.test(variable)) continue;
+      yield { reason: `${quote(variable)} is not a valid variable name`, path: [...path, "env", variable] };
+    }
+  }
+}
+
+/** The keys of `mcpServers` that have an effect. */
+const pastedKeys = knownKeys["#/properties/mcpServers/additionalProperties/additionalProperties"] ?? [];
+
+/** Finds what leaves a valid config usable: keys that only clients use, and remote servers. */
+export function* findUserServerNotes(config: unknown): Generator<ConfigFault> {
+  for (const entry of listServerEntries(config)) {
+    const { path, values, isPasted } = entry;
+    for (const key of isPasted ? Object.keys(values) : []) {
+      if (pastedKeys.includes(key) || key.startsWith("x-")) continue;
+      const reason = `\`${formatPath([...path, key])}\` has no effect`;
+      yield {
+        reason,
+        path: [...path, key],
+        severity: "warning",
+        hint: "Remove it if no client reads this file.",
+      };
+    }
+    if (values.url === undefined || isDisabled(entry)) continue;
+    const reason = `\`${formatPath([...path, "url"])}\` is a remote server, which is not supported yet`;
+    yield { reason, path: [...path, "url"], hint: "Add `enabled: false`." };
+  }
+}
