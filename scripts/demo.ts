@@ -91,6 +91,10 @@ const scenes: readonly Scene[] = [
     steps: packNames.map((name) => ({ args: ["validate", name, "--strict"], shows: ["is valid"] })),
   },
   {
+    title: "Every problem has a page.",
+    steps: [{ args: ["explain", "HandlerNotFound"], shows: ["How to fix it"] }],
+  },
+  {
     title: "A session offers the tools of packs and of any other MCP server in the config.",
     steps: [
       { args: ["doctor"], shows: ["4 of 4 started"] },

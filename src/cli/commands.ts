@@ -69,6 +69,13 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     },
     load: () => import("./commands/validate.ts"),
   },
+  explain: {
+    summary: "Show the meaning of a problem code and how to fix the problem",
+    usage: "<code>",
+    positionals: [1, 1],
+    options: {},
+    load: () => import("./commands/explain.ts"),
+  },
   tools: {
     summary: "List the tools of a session, and why others are excluded",
     usage: "",

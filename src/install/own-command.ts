@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { ancestorsOf } from "../discovery/project.ts";
 
 /** The folder of this package, found from the bundle that contains this module. */
-function findOwnPackage(): string {
+export function findOwnPackage(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const manifest = join(folder, "package.json");
     if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "trailblaze")

@@ -292,6 +292,13 @@ export const operationProblems = {
     message: ({ reason }) => `${reason}.`,
     hint: ({ hint }) => hint,
   }),
+  UnknownCode: entry<{ code: string; nearest: readonly string[] }>({
+    title: "Unknown problem code",
+    severity: "error",
+    message: ({ code }) => `Unknown problem code ${quote(code)}.`,
+    hint: ({ nearest }) =>
+      nearest.length > 0 ? `Did you mean ${listOf(nearest)}?` : "Copy the code from the output of a command.",
+  }),
   InternalError: entry<{ reason: string }>({
     title: "Unexpected error in Trailblaze",
     severity: "error",

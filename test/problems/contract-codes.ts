@@ -104,5 +104,6 @@ export const ownCodes: readonly string[] = [
   "SessionClosed",
   "SimilarName",
   "ToolListChanged",
+  "UnknownCode",
   "WorkspaceIncomplete",
 ];

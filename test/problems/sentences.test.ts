@@ -245,6 +245,10 @@ const samples: Samples = {
     { what: "add @acme/jira", reason: "the disk is full", copies: [".package.json.copy"] },
     { what: "add @acme/jira", reason: "it was interrupted", restored: true, hint: "Try again." },
   ],
+  UnknownCode: [
+    { code: "HandlerNotFond", nearest: ["HandlerNotFound"] },
+    { code: "x", nearest: [] },
+  ],
   UnknownClient: [
     { name: "curser", nearest: ["cursor"] },
     { name: "x", nearest: [] },

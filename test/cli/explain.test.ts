@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { catalogue } from "../../src/problems/index.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const explain = (...args: readonly string[]) => runCli(["explain", ...args], { cwd: "/" });
+const readPage = (code: string) => readFileSync(join(inRepository("docs/problems"), `${code}.md`), "utf8");
+
+test("prints the page of a code, and needs no project", async () => {
+  const { stdout, stderr, exitCode } = await explain("HandlerNotFound");
+  expect(stdout).toBe(readPage("HandlerNotFound"));
+  expect(stderr).toBe("");
+  expect(exitCode).toBe(0);
+});
+
+test("prints code, severity, title and page with --json", async () => {
+  const { stdout, exitCode } = await explain("UnknownExtensionKey", "--json");
+  expect(JSON.parse(stdout)).toEqual({
+    code: "UnknownExtensionKey",
+    severity: "error in validation, elsewhere a warning",
+    title: catalogue.UnknownExtensionKey.title,
+    page: readPage("UnknownExtensionKey"),
+  });
+  expect(exitCode).toBe(0);
+});
+
+test.each([
+  ["handlernotfound", ["HandlerNotFound", "ServerNotFound"]],
+  ["HandlerNotFond", ["HandlerNotFound"]],
+  ["qqqqqqqqqqqq", []],
+  ["README", []],
+  ["../words", []],
+  ["__proto__", []],
+])("refuses %s, which is not a code, and suggests similar codes", async (code, nearest) => {
+  const { stdout, exitCode } = await explain(code, "--json");
+  expect(JSON.parse(stdout).error).toMatchObject({ code: "UnknownCode", args: { code, nearest } });
+  expect(exitCode).toBe(1);
+});
+
+test("without a code is refused", async () => {
+  expect((await explain()).exitCode).toBe(2);
+});
