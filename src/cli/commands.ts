@@ -55,10 +55,11 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/inspect.ts"),
   },
   validate: {
-    summary: "Check a pack for problems",
-    usage: "[folder|pack]",
-    positionals: [0, 1],
+    summary: "Check packs for problems",
+    usage: "[folder|pack...]",
+    positionals: [0, Number.POSITIVE_INFINITY],
     options: {
+      workspaces: { type: "boolean", description: "Check every pack among the workspace's members" },
       format: {
         type: "string",
         placeholder: "FORMAT",

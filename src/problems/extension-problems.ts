@@ -3,10 +3,17 @@ import { listOf, quote } from "./text.ts";
 
 /** Problems in the `trailblaze` field itself. */
 export const extensionProblems = {
-  NoExtension: entry<{ name: string }>({
+  NoExtension: entry<{
+    /** Of the package, or the path of the workspace's root. */
+    name: string;
+    isWorkspace?: boolean;
+  }>({
     title: "The package has no trailblaze field",
     severity: "error",
-    message: ({ name }) => `${name} is not a pack: its package.json has no \`trailblaze\` field.`,
+    message: ({ name, isWorkspace }) =>
+      isWorkspace
+        ? `No package of the workspace in ${quote(name, 400)} has a \`trailblaze\` field.`
+        : `${name} is not a pack: its package.json has no \`trailblaze\` field.`,
     hint: () => 'Add the field, for example: "trailblaze": { "tools": ["myTool"] }',
   }),
   MalformedExtension: entry<{ what: string; expected: string; found: string }>({

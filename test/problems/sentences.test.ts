@@ -22,7 +22,7 @@ const notFound = [
 
 /** Arguments for every sentence that a code can have. */
 const samples: Samples = {
-  NoExtension: [{ name: "@acme/jira" }],
+  NoExtension: [{ name: "@acme/jira" }, { name: "/project", isWorkspace: true }],
   MalformedExtension: [{ what: "`tools`", expected: "an array", found: "a string" }],
   UnknownExtensionKey: [
     { key: "tool", known: ["tools", "servers"], suggestion: "tools" },

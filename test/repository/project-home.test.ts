@@ -52,7 +52,7 @@ describe("without a home", () => {
   });
 
   test("the rules of a SARIF report have no help page", async () => {
-    expect(JSON.stringify(await formatSarif(report, "/x", "1.0.0", undefined))).not.toMatch(helpUri);
+    expect(JSON.stringify(await formatSarif([report], () => "/x", "1.0.0", undefined))).not.toMatch(helpUri);
   });
 
   test.each([".", "packages/scripting"])(
@@ -102,7 +102,7 @@ describe("with a home", () => {
   });
 
   test("each rule of a SARIF report has its problem's page as help", async () => {
-    const sarif = JSON.stringify(await formatSarif(report, "/x", "1.0.0", home));
+    const sarif = JSON.stringify(await formatSarif([report], () => "/x", "1.0.0", home));
     expect(helpUri.exec(sarif)?.[1]).toBe(`${home}/blob/HEAD/docs/problems/NoExtension.md`);
   });
 });

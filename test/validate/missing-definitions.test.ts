@@ -85,7 +85,7 @@ describe("the position is that of the declaration in package.json", () => {
     expect(formatGithub(detailed, cwd)).toContain(
       `::error file=package.json,line=${line},col=${column},title=MissingDefinitionFile::`,
     );
-    const sarif = JSON.stringify(await formatSarif(detailed, cwd, "1.0.0", undefined));
+    const sarif = JSON.stringify(await formatSarif([detailed], () => cwd, "1.0.0", undefined));
     expect(sarif).toContain(
       `{"artifactLocation":{"uri":"package.json"},"region":{"startLine":${line},"startColumn":${column}}}`,
     );

@@ -17,11 +17,16 @@ function count(problems: readonly Problem[], severity: Problem["severity"], word
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-/** Each problem with its line, then a summary. */
-export function formatPretty({ report, texts }: DetailedReport, style: TextStyle): string {
+/** Each problem with its line, and with its pack if there are reports of several; then a summary. */
+export function formatPretty(
+  { report, texts }: DetailedReport,
+  style: TextStyle,
+  isOneOfSeveral = false,
+): string {
   const { ok, pack, version, problems } = report;
   const blocks = problems.map((problem) => {
-    const { pack: _, ...place } = problem;
+    const { pack: _, ...withoutPack } = problem;
+    const place = isOneOfSeveral ? problem : withoutPack;
     const file = fileOfPosition(problem);
     const text = file === undefined ? undefined : texts.get(file);
     const frame =
@@ -35,13 +40,13 @@ export function formatPretty({ report, texts }: DetailedReport, style: TextStyle
   return [...blocks, `${name} is ${ok ? "valid" : "invalid"}: ${counts}`].join("\n");
 }
 
-/** The path of a problem's file relative to `cwd`, with `/`. */
-function pathFrom(cwd: string, location: string, file: string): string {
-  return relative(cwd, join(location, file)).split(sep).join("/");
+/** The path of a problem's file relative to `base`, with `/`. */
+function pathFrom(base: string, location: string, file: string): string {
+  return relative(base, join(location, file)).split(sep).join("/");
 }
 
 /** Workflow commands of GitHub Actions, which annotate lines of a pull request. */
-export function formatGithub({ report, location }: DetailedReport, cwd: string): string {
+export function formatGithub({ report, location }: DetailedReport, base: string): string {
   const levels = { error: "error", warning: "warning", info: "notice" } as const;
   const escapeData = (text: string) => printable(text).replaceAll("%", "%25");
   const escapeProperty = (text: string) => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
@@ -50,7 +55,7 @@ export function formatGithub({ report, location }: DetailedReport, cwd: string):
       const { code, severity, message, hint, line, column } = problem;
       const file = fileOfPosition(problem);
       const properties: [string, string | number | undefined][] = [
-        ["file", file === undefined ? undefined : escapeProperty(pathFrom(cwd, location, file))],
+        ["file", file === undefined ? undefined : escapeProperty(pathFrom(base, location, file))],
         ["line", line],
         ["col", column],
         ["title", code],
@@ -64,24 +69,30 @@ export function formatGithub({ report, location }: DetailedReport, cwd: string):
     .join("\n");
 }
 
-/** SARIF 2.1.0, for code scanning. With the project's home, each rule links to its page. */
+/**
+ * SARIF 2.1.0, for code scanning: all reports in one run. `baseOf` returns the folder that the paths of a location start at.
+ * With the project's home, each rule links to its page.
+ */
 export async function formatSarif(
-  { report, location }: DetailedReport,
-  cwd: string,
+  reports: readonly DetailedReport[],
+  baseOf: (location: string) => string,
   version: string,
   home: string | undefined,
 ): Promise<object> {
   const { catalogue } = await import("../../problems/catalogue.ts");
   const levels = { error: "error", warning: "warning", info: "note" } as const;
-  const codes = [...new Set(report.problems.map(({ code }) => code))].sort();
-  const results = report.problems.map((problem) => {
+  const placed = reports.flatMap(({ report, location }) =>
+    report.problems.map((problem) => ({ problem, location })),
+  );
+  const codes = [...new Set(placed.map(({ problem }) => problem.code))].sort();
+  const results = placed.map(({ problem, location }) => {
     const { code, severity, message, hint, line, column } = problem;
     const file = fileOfPosition(problem);
     const region = line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
     const physicalLocation =
       file === undefined
         ? undefined
-        : { artifactLocation: { uri: encodeURI(pathFrom(cwd, location, file)) }, ...region };
+        : { artifactLocation: { uri: encodeURI(pathFrom(baseOf(location), location, file)) }, ...region };
     return {
       ruleId: code,
       ruleIndex: codes.indexOf(code),
@@ -93,6 +104,7 @@ export async function formatSarif(
   const rules = codes.map((code) => ({
     id: code,
     shortDescription: { text: catalogue[code].title },
+    help: { text: `Run \`trailblaze explain ${code}\`.` },
     ...(home === undefined ? {} : { helpUri: addressOf(home, `docs/problems/${code}.md`) }),
   }));
   return {

@@ -1,0 +1,180 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const prompt = {
+  "trailblaze/prompts/note.json": { name: "note", description: "A note.", content: "Write." },
+};
+const pack = (folder: string, name: string, declared: readonly string[]) => ({
+  [`${folder}/package.json`]: packManifest(name, { trailblaze: { prompts: [...declared] } }),
+  ...Object.fromEntries(Object.entries(prompt).map(([path, value]) => [`${folder}/${path}`, value])),
+});
+
+const makeWorkspace = () =>
+  makeTree({
+    "package.json": { name: "root", private: true, workspaces: ["packages/*"] },
+    ...pack("packages/broken", "broken", ["note", "missing"]),
+    ...pack("packages/good", "good", ["note"]),
+    "packages/other/package.json": { name: "other", version: "1.0.0" },
+  });
+
+const validate = async (cwd: string, args: readonly string[], env = {}) =>
+  runCli(["validate", ...args], { cwd, env: { GITHUB_WORKSPACE: undefined, ...env } });
+const names = (document: { reports: { pack: string; ok: boolean }[] }) =>
+  document.reports.map(({ pack, ok }) => [pack, ok]);
+
+describe("several targets", () => {
+  test("are reported in one document, each as if it were alone", async () => {
+    const cwd = makeWorkspace();
+    const { stdout, exitCode } = await validate(cwd, ["packages/good", "packages/broken", "--json"]);
+    const document = JSON.parse(stdout);
+    expect(Object.keys(document)).toEqual(["ok", "reports", "problems"]);
+    expect(document).toMatchObject({ ok: false, problems: [] });
+    expect(names(document)).toEqual([
+      ["good", true],
+      ["broken", false],
+    ]);
+    expect(document.reports[1]).toEqual(
+      JSON.parse((await validate(cwd, ["packages/broken", "--json"])).stdout),
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  test("that are all valid succeed", async () => {
+    const cwd = makeWorkspace();
+    const { stdout, exitCode } = await validate(cwd, ["packages/good", "packages/good"]);
+    expect(stdout.match(/is valid/g)).toHaveLength(2);
+    expect(exitCode).toBe(0);
+  });
+
+  test("of which one is missing are validated without it", async () => {
+    const { stdout, exitCode } = await validate(makeWorkspace(), ["./nothing", "packages/good", "--json"]);
+    const document = JSON.parse(stdout);
+    expect(names(document)).toEqual([["good", true]]);
+    expect(document).toMatchObject({ ok: false, problems: [{ code: "ProjectNotFound" }] });
+    expect(exitCode).toBe(1);
+  });
+
+  test("of which one names an item are refused", async () => {
+    const { exitCode } = await validate(makeWorkspace(), ["packages/good", "packages/good/package.json"]);
+    expect(exitCode).toBe(2);
+  });
+
+  test("are shown with the pack of each problem", async () => {
+    const { stdout } = await validate(makeWorkspace(), ["packages/broken", "packages/good"]);
+    expect(stdout).toMatch(/^error MissingDefinitionFile {2}broken › /m);
+  });
+});
+
+describe("--workspaces", () => {
+  test("validates the members that have the field", async () => {
+    const { stdout, exitCode } = await validate(makeWorkspace(), ["--workspaces", "--json"]);
+    expect(names(JSON.parse(stdout))).toEqual([
+      ["broken", false],
+      ["good", true],
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("has the shape for several targets even if one member has the field", async () => {
+    const tree = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      ...pack("packages/good", "good", ["note"]),
+    });
+    const { stdout, exitCode } = await validate(tree, ["--workspaces", "--json"]);
+    expect(names(JSON.parse(stdout))).toEqual([["good", true]]);
+    expect(exitCode).toBe(0);
+  });
+
+  test("reports a member whose package.json is invalid", async () => {
+    const tree = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/bad/package.json": "{",
+    });
+    const { stdout } = await validate(tree, ["--workspaces", "--json"]);
+    expect(JSON.parse(stdout).reports).toMatchObject([{ problems: [{ code: "MalformedPackageJson" }] }]);
+  });
+
+  test("reports why members may be missing", async () => {
+    const tree = makeTree({
+      "package.json": { name: "root", workspaces: ["packages/*", "*/".repeat(3000)] },
+      ...pack("packages/good", "good", ["note"]),
+    });
+    const lax = await validate(tree, ["--workspaces", "--json"]);
+    expect(JSON.parse(lax.stdout)).toMatchObject({ ok: true, problems: [{ code: "WorkspaceIncomplete" }] });
+    expect(lax.exitCode).toBe(0);
+    expect((await validate(tree, ["--workspaces", "--strict"])).exitCode).toBe(1);
+  });
+
+  test.each([{ workspaces: ["packages/*"] }, {}])(
+    "without such a member is NoExtension: %j",
+    async (fields) => {
+      const tree = makeTree({
+        "package.json": { name: "root", ...fields },
+        "packages/other/package.json": { name: "other", version: "1.0.0" },
+      });
+      const { stdout, exitCode } = await validate(tree, ["--workspaces", "--json"]);
+      expect(JSON.parse(stdout).error.code).toBe("NoExtension");
+      expect(exitCode).toBe(1);
+    },
+  );
+
+  test("excludes targets", async () => {
+    expect((await validate(makeWorkspace(), ["packages/good", "--workspaces"])).exitCode).toBe(2);
+  });
+});
+
+describe("paths for code scanning and annotations", () => {
+  const marks = (stdout: string) => stdout.match(/file=([^,]+)/)?.[1];
+  const uris = (stdout: string) => {
+    const { runs } = JSON.parse(stdout) as {
+      runs: {
+        results: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[];
+      }[];
+    };
+    return runs.map(({ results }) =>
+      results.map(({ locations }) => locations[0]?.physicalLocation.artifactLocation.uri),
+    );
+  };
+
+  test("start at GITHUB_WORKSPACE, also for one target and through a symbolic link", async () => {
+    const cwd = makeWorkspace();
+    const link = join(makeTree({}), "link");
+    symlinkSync(cwd, link);
+    for (const root of [cwd, link]) {
+      const env = { GITHUB_WORKSPACE: root };
+      const folder = join(cwd, "packages/broken");
+      const github = await validate(folder, ["--format", "github"], env);
+      expect(marks(github.stdout)).toBe("packages/broken/package.json");
+      const sarif = await validate(folder, ["--format", "sarif"], env);
+      expect(uris(sarif.stdout)).toEqual([["packages/broken/package.json"]]);
+    }
+  });
+
+  test("start at the current folder if GITHUB_WORKSPACE is elsewhere", async () => {
+    const folder = join(makeWorkspace(), "packages/broken");
+    const { stdout } = await validate(folder, ["--format", "github"], { GITHUB_WORKSPACE: makeTree({}) });
+    expect(marks(stdout)).toBe("package.json");
+  });
+
+  test("of several targets start at the root of the repository", async () => {
+    const cwd = makeWorkspace();
+    mkdirSync(join(cwd, ".git"));
+    const folder = join(cwd, "packages");
+    const { stdout } = await validate(folder, ["./good", "./broken", "--format", "github"]);
+    expect(marks(stdout)).toBe("packages/broken/package.json");
+  });
+
+  test("are in one run for all targets", async () => {
+    const { stdout } = await validate(makeWorkspace(), [
+      "./packages/broken",
+      "./packages/broken",
+      "--format",
+      "sarif",
+    ]);
+    const path = "packages/broken/package.json";
+    expect(uris(stdout)).toEqual([[path, path]]);
+  });
+});
