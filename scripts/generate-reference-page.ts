@@ -97,7 +97,9 @@ ${formatDeclarations()}
 
 A name has 1 to 64 characters from \`A-Z\`, \`a-z\`, \`0-9\`, \`_\`, \`.\` and \`-\`, and starts with a letter or digit.
 
-The field's JSON Schema is exported as \`trailblaze/schema.json\`. The host also reads these keys of package.json:
+The field's JSON Schema is exported as \`trailblaze/schema.json\`, and those of definitions as
+\`trailblaze/schemas/tool.json\`, \`server.json\`, \`toolset.json\` and \`prompt.json\`. A definition may name its schema in \`$schema\`
+for [editors](guides/editors.md); the key is ignored. The host also reads these keys of package.json:
 
 | key | value | meaning |
 |---|---|---|

@@ -145,14 +145,84 @@ function generateConfigValidator(): string {
   return formatValidators(ajv, { validateConfig: "validateConfig" }, knownKeys, "config-schema.ts");
 }
 
+/** Removes functions: only code definitions have them. */
+function omitFunctions({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  const forms = (jsonSchema.anyOf ?? []) as JsonSchema[];
+  const isFunction = ({ properties }: JsonSchema) => Object.hasOwn(properties ?? {}, "$function");
+  if (!forms.some(isFunction)) return;
+  delete jsonSchema.anyOf;
+  delete jsonSchema.title;
+  Object.assign(
+    jsonSchema,
+    forms.find((form) => !isFunction(form)),
+  );
+}
+
+const requires = (key: string): JsonSchema => ({ required: [key] });
+
+/** Keys that `checkDefinition` requires: at least one, exactly one, or none of them. */
+interface KeyRules {
+  some?: readonly string[];
+  one?: readonly string[];
+  none?: readonly string[];
+}
+
+function describeShape(shape: z.ZodObject, { some, one, none }: KeyRules): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: "input", override: omitFunctions });
+  delete schema.additionalProperties;
+  return {
+    ...schema,
+    ...(some === undefined ? {} : { anyOf: some.map(requires) }),
+    ...(one === undefined ? {} : { oneOf: one.map(requires) }),
+    ...(none === undefined ? {} : { not: { anyOf: none.map(requires) } }),
+  };
+}
+
+/** The JSON Schema of a kind's definitions, for editors. It allows unknown keys, as validation does. */
+function generateDefinitionSchema(title: string, shapes: readonly JsonSchema[]): string {
+  const [only, ...others] = shapes;
+  return toJson({
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title,
+    ...(others.length === 0 ? only : { type: "object", anyOf: shapes }),
+  });
+}
+
+function generateDefinitionSchemas(): Record<string, string> {
+  const { tool, composedServer, subprocessServer, serverDocument, toolsetList, toolsBundle, prompt } =
+    definitionShapes;
+  const composed = ["tools", "toolsets", "prompts"];
+  const subprocess = ["command", "script"];
+  const document = ["toolsets", "prompts", ...subprocess];
+  return {
+    "schemas/tool.json": generateDefinitionSchema("Definition of a tool", [
+      describeShape(tool, { one: ["inputSchema", "parameters"] }),
+    ]),
+    "schemas/server.json": generateDefinitionSchema("Definition of a server", [
+      describeShape(composedServer, { some: composed, none: ["kind", ...subprocess] }),
+      describeShape(subprocessServer, { one: subprocess, none: ["kind", ...composed] }),
+      describeShape(serverDocument, { none: document }),
+    ]),
+    "schemas/toolset.json": generateDefinitionSchema("Definition of a toolset", [
+      describeShape(toolsetList, { some: ["tools", "toolsets"], none: ["kind"] }),
+      describeShape(toolsBundle, { none: ["tools", "toolsets"] }),
+    ]),
+    "schemas/prompt.json": generateDefinitionSchema("Definition of a prompt", [
+      describeShape(prompt, { one: ["content", "handler"] }),
+    ]),
+  };
+}
+
 /** Every generated file: its path in the repository, and its contents. */
 export function generateFiles(): Record<string, string> {
   return {
     "schema/extension.schema.json": generateExtensionSchema(),
+    ...generateDefinitionSchemas(),
     "src/extension-schema/generated/declaration-validators.js": generateValidators(declarationObjects, {
       allErrors: false,
       source: "schema.ts",
-      otherKeys: { extension: Object.keys(extension.shape) },
+      // `$schema` is ignored, so hints do not suggest it.
+      otherKeys: { extension: Object.keys(extension.shape).filter((key) => key !== "$schema") },
     }),
     "src/extension-schema/generated/definition-validators.js": generateValidators(definitionShapes, {
       allErrors: true,

@@ -139,6 +139,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "remote.ts": ["problems", "files", "discovery", "npm"],
   // For authors of packs, and the command.
   author: [
+    "kinds.ts",
     "version.ts",
     "problems",
     "data",

@@ -47,7 +47,11 @@ const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
 
 /** Whether a top-level key of a definition of this kind is known or custom. */
 export function isDefinitionKey(kind: Kind, key: string): boolean {
-  return key.startsWith("x-") || shapesOfKind[kind].some((shape) => knownKeys[shape].includes(key));
+  return (
+    key === "$schema" ||
+    key.startsWith("x-") ||
+    shapesOfKind[kind].some((shape) => knownKeys[shape].includes(key))
+  );
 }
 
 /** An object inside a definition with a known set of keys. */

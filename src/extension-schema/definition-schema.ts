@@ -7,26 +7,29 @@ const name = z.string().regex(/\S/);
 const references = z.array(name).meta({ title: "array of references" });
 const jsonObject = z.record(z.string(), z.unknown());
 const jsonSchema = z.record(z.string(), z.unknown()).meta({ title: "JSON Schema" });
-/** `./module.js#export`, or a function of a code definition as inspection shows it. */
-const code = z
-  .union([name, z.object({ $function: z.string() })])
-  .meta({ title: "`./module.js#export`; in code definitions also a function" });
 
 /** Adds a description, which editors and the reference show. */
 const describe = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description });
 
+/** `./module.js#export`, or a function of a code definition as inspection shows it. */
+const code = z
+  .union([name, z.object({ $function: describe(z.string(), "The name of the function.") })])
+  .meta({ title: "`./module.js#export`; in code definitions also a function" });
+
 const hint = (description: string) => describe(z.boolean(), description).optional();
 
 const annotations = z.looseObject({
-  title: text.optional(),
+  title: describe(text, "A display name.").optional(),
   readOnlyHint: hint("The tool does not modify its environment."),
   destructiveHint: hint("The tool may overwrite or delete data."),
   idempotentHint: hint("Repeated calls with the same arguments have no additional effect."),
   openWorldHint: hint("The tool interacts with external systems, such as the web."),
 });
 
-const parameter = z.looseObject({ required: z.boolean().optional() });
+const parameter = z.looseObject({
+  required: describe(z.boolean(), "Whether the argument is required. Default: false.").optional(),
+});
 
 const tool = z.object({
   name: describe(name, "The advertised name, which models see: 1 to 64 characters of `A-Za-z0-9_-`."),
@@ -55,7 +58,10 @@ const tool = z.object({
     "The function that runs once per process before the first call, and never while a pack is inspected or validated.",
   ).optional(),
   options: z
-    .record(z.string(), z.looseObject({ description: text.optional() }))
+    .record(
+      z.string(),
+      z.looseObject({ description: describe(text, "The purpose of the option.").optional() }),
+    )
     .meta({
       title: "object of `{ default, description }` by name",
       description: "Options that users can set in their config.",
@@ -104,13 +110,18 @@ const subprocessServer = z.object({
   ).optional(),
 });
 
-const metadata = z.looseObject({ name }).meta({ title: "`{ name }`", description: "The item's name." });
+const metadata = z
+  .looseObject({ name: describe(name, "The item's name.") })
+  .meta({ title: "`{ name }`", description: "The item's name." });
 
 const serverDocument = z.object({
   kind: describe(z.enum(["Mcp.StdioServer", "Mcp.HttpEndpoint"]), "The transport."),
   metadata,
   serverInfo: z
-    .looseObject({ name: name.optional(), version: name.optional() })
+    .looseObject({
+      name: describe(name, "The name sent to clients. Default: the item's name.").optional(),
+      version: describe(name, "The version sent to clients. Default: the package's version.").optional(),
+    })
     .meta({
       title: "`{ name, version }`",
       description: "The name and version sent to clients. Defaults: the item's name, the package's version.",
@@ -151,9 +162,17 @@ const bundleEntry = z.object({
   catches: z
     .array(
       z.object({
-        code: z.union([z.string(), z.number()]).optional(),
-        when: z.string().optional(),
-        error: z.looseObject({ code: z.union([z.number(), z.string()]) }),
+        code: describe(
+          z.union([z.string(), z.number()]),
+          "The `code` of the error that the handler throws.",
+        ).optional(),
+        when: describe(z.string(), "CEL condition on `error`.").optional(),
+        error: describe(
+          z.looseObject({
+            code: describe(z.union([z.number(), z.string()]), "The code of the JSON-RPC error."),
+          }),
+          "The JSON-RPC error that the client gets.",
+        ),
       }),
     )
     .meta({
@@ -175,7 +194,13 @@ const prompt = z.object({
   title: describe(text, "A display name.").optional(),
   description: describe(text, "The purpose of the prompt.").optional(),
   arguments: z
-    .array(z.looseObject({ name, description: text.optional(), required: z.boolean().optional() }))
+    .array(
+      z.looseObject({
+        name: describe(name, "The name of the argument."),
+        description: describe(text, "The description shown to the user.").optional(),
+        required: describe(z.boolean(), "Whether the argument is required. Default: false.").optional(),
+      }),
+    )
     .meta({
       title: "array of `{ name, description, required }`",
       description: "Strings that the user provides.",
@@ -186,8 +211,14 @@ const prompt = z.object({
       text,
       z.array(
         z.looseObject({
-          role: z.enum(["user", "assistant"]),
-          content: z.union([text, z.looseObject({ type: name })]),
+          role: describe(z.enum(["user", "assistant"]), "The author of the message."),
+          content: describe(
+            z.union([
+              text,
+              z.looseObject({ type: describe(name, "The type of the content block, such as `text`.") }),
+            ]),
+            "A string, or an MCP content block.",
+          ),
         }),
       ),
     ])

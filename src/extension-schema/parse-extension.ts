@@ -66,7 +66,9 @@ class FaultList {
   /** Reports keys that are neither known nor custom. */
   addUnknownKeys(object: Record<string, unknown>, known: readonly string[], path: Path): void {
     for (const key of Object.keys(object)) {
-      if (known.includes(key) || key.startsWith("x-") || this.problems.length > maximumFaults) continue;
+      const isForEditors = key === "$schema" && path.length === 0;
+      if (known.includes(key) || key.startsWith("x-") || isForEditors || this.problems.length > maximumFaults)
+        continue;
       const [suggestion] = findNearestNames(key, known);
       this.add("UnknownExtensionKey", { key, known, suggestion }, { path: [...path, key] });
     }

@@ -56,6 +56,10 @@ function declarations(kind: Kind, what: string) {
 
 export const extension = z
   .object({
+    $schema: z
+      .unknown()
+      .optional()
+      .meta({ description: "The address of a JSON Schema, for editors. Trailblaze ignores it." }),
     root: z.string().min(1).default("trailblaze").meta({
       description: "The folder of the definition files, relative to the package.",
     }),

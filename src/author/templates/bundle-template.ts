@@ -1,5 +1,5 @@
 import { commonFiles, formatManifest } from "./common-files.ts";
-import type { Template } from "./template.ts";
+import { formatModeline, type Template } from "./template.ts";
 
 const about = {
   summary: "an Mcp.Tools bundle that translates calls and results, and a server for it",
@@ -7,7 +7,7 @@ const about = {
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_currentWeather city=Lisbon`,
 } satisfies Omit<Template, "files">;
 
-const formatBundle = (prefix: string): string => `kind: Mcp.Tools
+const formatBundle = (prefix: string): string => `${formatModeline("toolset")}kind: Mcp.Tools
 metadata: { name: weather }
 entries:
   - name: ${prefix}_currentWeather
@@ -33,7 +33,7 @@ entries:
           message: \${{ error.message }}
 `;
 
-const server = `kind: Mcp.StdioServer
+const server = `${formatModeline("server")}kind: Mcp.StdioServer
 metadata: { name: weatherDesk }
 instructions: Ask for a city by its English name.
 tools: [weather]

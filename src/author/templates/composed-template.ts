@@ -1,6 +1,6 @@
 import { commonFiles, formatManifest } from "./common-files.ts";
 import { formatGreetingDefinition, formatGreetingTest, greetingCode } from "./greeting.ts";
-import type { Template, TemplateValues } from "./template.ts";
+import { formatModeline, type Template, type TemplateValues } from "./template.ts";
 
 const about = {
   summary: "tools, a toolset and a prompt, composed into a server",
@@ -8,7 +8,9 @@ const about = {
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_initials name="Ada Lovelace"`,
 } satisfies Omit<Template, "files">;
 
-const formatInitials = ({ prefix }: TemplateValues): string => `name: ${prefix}_initials
+const formatInitials = ({
+  prefix,
+}: TemplateValues): string => `${formatModeline("tool")}name: ${prefix}_initials
 description: Make the initials of a name.
 parameters:
   name: { type: string, description: The name., required: true }
@@ -31,19 +33,19 @@ test("uses the first letter of each part", () => {
 });
 `;
 
-const toolset = `name: welcoming
+const toolset = `${formatModeline("toolset")}name: welcoming
 description: Tools for the front desk.
 tools: [greet, initials]
 `;
 
-const formatPrompt = ({ prefix }: TemplateValues): string => `name: welcomeNote
+const formatPrompt = ({ prefix }: TemplateValues): string => `${formatModeline("prompt")}name: welcomeNote
 description: Write a welcome note for a guest.
 arguments:
   - { name: guest, description: Name of the guest., required: true }
 content: Write a short welcome note for {{guest}}. Greet with ${prefix}_greet.
 `;
 
-const server = `name: reception
+const server = `${formatModeline("server")}name: reception
 instructions: Ask for the guest's name first.
 toolsets: [welcoming]
 prompts: [welcomeNote]

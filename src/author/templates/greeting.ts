@@ -1,4 +1,4 @@
-import type { TemplateValues } from "./template.ts";
+import { formatModeline, type TemplateValues } from "./template.ts";
 
 /** The handler that several templates share. */
 export const greetingCode = `const greetings = { en: "Hello", fr: "Bonjour", de: "Guten Tag" };
@@ -8,7 +8,9 @@ export function greet({ name, language = "en" }) {
 }
 `;
 
-export const formatGreetingDefinition = ({ prefix }: TemplateValues): string => `name: ${prefix}_greet
+export const formatGreetingDefinition = ({
+  prefix,
+}: TemplateValues): string => `${formatModeline("tool")}name: ${prefix}_greet
 description: Greet somebody by name.
 parameters:
   name: { type: string, description: Whom to greet., required: true }

@@ -1,5 +1,5 @@
 import { commonFiles, formatManifest } from "./common-files.ts";
-import type { Template } from "./template.ts";
+import { formatModeline, type Template } from "./template.ts";
 
 const about = {
   summary: "an MCP server that runs in its own process",
@@ -7,7 +7,7 @@ const about = {
   trial: ({ prefix }) => `npx trailblaze call ${prefix}_countWords text="one two three"`,
 } satisfies Omit<Template, "files">;
 
-const definition = `name: words
+const definition = `${formatModeline("server")}name: words
 script: ./server/main.js
 `;
 

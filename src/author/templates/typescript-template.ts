@@ -1,6 +1,6 @@
 import { commonFiles, formatManifest } from "./common-files.ts";
 import { formatGreetingTest } from "./greeting.ts";
-import type { Template } from "./template.ts";
+import { schemaPath, type Template } from "./template.ts";
 
 const about = {
   summary: "a tool written in TypeScript and built into dist",
@@ -51,6 +51,7 @@ export const typescriptTemplate: Template = {
     }),
     "tsconfig.json": formatJson({ compilerOptions, include: ["src"] }),
     "trailblaze/tools/greet.json": formatJson({
+      $schema: schemaPath("tool"),
       name: `${values.prefix}_greet`,
       description: "Greet someone by name.",
       inputSchema: {

@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { planPack } from "../../src/author/plan-pack.ts";
+import { templateNames } from "../../src/author/templates/template.ts";
+import { checkDefinition } from "../../src/extension-schema/index.ts";
+import { validateExtension } from "../../src/index.ts";
+import { type Kind, keyOfKind, kinds } from "../../src/kinds.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { samplePacks } from "../support/sample-packs.ts";
+
+const require = createRequire(import.meta.url);
+const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+const validators = new Map(
+  kinds.map((kind) => [kind, ajv.compile(require(`trailblaze/schemas/${kind}.json`) as object)]),
+);
+
+function findErrors(kind: Kind, definition: unknown): unknown[] {
+  const validate = validators.get(kind);
+  if (validate === undefined) throw new Error(kind);
+  validate(definition);
+  return validate.errors ?? [];
+}
+
+interface WrittenDefinition {
+  name: string;
+  kind: Kind;
+  definition: unknown;
+}
+
+/** The definitions in a file of data; none in other files. */
+function readDefinitions(path: string, text: string): WrittenDefinition[] {
+  if (!/\.(?:json|ya?ml)$/.test(path)) return [];
+  const folder = basename(dirname(path));
+  const content = parse(text) as Record<string, unknown>;
+  const isCombined = (kind: Kind) => basename(path).split(".")[0] === keyOfKind[kind];
+  return kinds.flatMap((kind) => {
+    if (folder === keyOfKind[kind]) return [{ name: path, kind, definition: content as unknown }];
+    return isCombined(kind)
+      ? Object.entries(content).map(([item, definition]) => ({ name: `${path} ${item}`, kind, definition }))
+      : [];
+  });
+}
+
+const ofSamples = samplePacks.flatMap(({ folder }) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => join(folder, path))
+    .filter((path) => /\.(?:json|ya?ml)$/.test(path) && !path.includes("node_modules"))
+    .flatMap((path) => readDefinitions(path, readFileSync(path, "utf8"))),
+);
+const plans = templateNames.map((template) => planPack({ name: "desk", template, hostVersion: "1.0.0" }));
+const ofTemplates = plans.flatMap(({ files }) =>
+  files.flatMap(({ path, text }) => readDefinitions(path, text)),
+);
+
+describe("the schemas of definitions", () => {
+  test("there are definitions of every kind among samples and templates", () => {
+    for (const list of [ofSamples, ofTemplates])
+      expect(new Set(list.map(({ kind }) => kind))).toEqual(new Set(kinds));
+  });
+
+  test.each([...ofSamples, ...ofTemplates])("accept $name", ({ kind, definition }) => {
+    expect(findErrors(kind, definition)).toEqual([]);
+  });
+
+  const tool = { name: "a", inputSchema: {}, handler: "./a.js" };
+  const list = { name: "a", tools: ["b"] };
+  const bundle = { kind: "Mcp.Tools", metadata: { name: "a" }, entries: [] };
+  const document = { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] };
+  const prompt = { name: "a", content: "b" };
+  test.each<[Kind, object]>([
+    ["tool", tool],
+    ["tool", { ...tool, $schema: 5, unknown: 1, "x-own": 2 }],
+    ["tool", { ...tool, parameters: {} }],
+    ["tool", { name: "a", handler: "./a.js" }],
+    ["tool", { ...tool, parameters: { b: { required: "yes" } }, inputSchema: undefined }],
+    ["tool", { ...tool, description: null }],
+    ["tool", { ...tool, name: " " }],
+    ["tool", { ...tool, annotations: { readOnlyHint: 1 } }],
+    ["server", {}],
+    ["server", { tools: ["a"] }],
+    ["server", { prompts: [] }],
+    ["server", { command: "a" }],
+    ["server", { script: "./a.js", env: { A: 1 } }],
+    ["server", { command: "a", script: "./a.js" }],
+    ["server", { command: "a", tools: ["b"] }],
+    ["server", { tools: ["a"], transport: "tcp" }],
+    ["server", document],
+    ["server", { ...document, prompts: ["c"] }],
+    ["server", { ...document, kind: "Mcp.Tools" }],
+    ["toolset", list],
+    ["toolset", { name: "a" }],
+    ["toolset", { name: "a", toolsets: ["b"], more: true }],
+    ["toolset", { ...list, tools: [""] }],
+    ["toolset", bundle],
+    ["toolset", { ...bundle, tools: ["b"] }],
+    ["toolset", { ...bundle, entries: [{ name: "b" }] }],
+    ["toolset", { ...bundle, entries: [{ name: "b", handler: "c", catches: [{ when: 1 }] }] }],
+    ["prompt", prompt],
+    ["prompt", { name: "a" }],
+    ["prompt", { ...prompt, handler: "./a.js" }],
+    ["prompt", { ...prompt, arguments: [{ required: true }] }],
+    ["prompt", { ...prompt, content: [{ role: "user", content: "b" }] }],
+    ["prompt", { ...prompt, content: [{ role: "system", content: "b" }] }],
+  ])("agree with validation about the %s %j", (kind, definition) => {
+    const written = JSON.parse(JSON.stringify(definition)) as unknown;
+    const isValid = checkDefinition(kind, written, "validation").problems.length === 0;
+    expect(findErrors(kind, written).length === 0).toBe(isValid);
+  });
+
+  test("describe every key", () => {
+    const lacking: string[] = [];
+    const visit = (node: unknown, path: string): void => {
+      if (typeof node !== "object" || node === null) return;
+      const { properties = {} } = node as { properties?: Record<string, { description?: string }> };
+      for (const [key, schema] of Object.entries(properties))
+        if (schema.description === undefined) lacking.push(`${path}/${key}`);
+      for (const [key, value] of Object.entries(node)) visit(value, `${path}/${key}`);
+    };
+    for (const kind of kinds) visit(require(`trailblaze/schemas/${kind}.json`), kind);
+    expect(lacking).toEqual([]);
+  });
+});
+
+test("$schema is ignored in the field, in definitions and in files with several of them", async () => {
+  const cwd = makeTree({
+    "package.json": packManifest("desk", { trailblaze: { $schema: "./s.json", prompts: ["a", "b"] } }),
+    "trailblaze/prompts/a.json": { $schema: "./s.json", name: "a", description: "A.", content: "A" },
+    "trailblaze/prompts.json": { $schema: "./s.json", b: { name: "b", description: "B.", content: "B" } },
+  });
+  expect((await validateExtension(cwd, { cwd, strict: true })).problems).toEqual([]);
+});
+
+test("$schema inside a declaration is an unknown key", async () => {
+  const cwd = makeTree({
+    "package.json": packManifest("desk", { trailblaze: { prompts: [{ name: "a", $schema: "./s.json" }] } }),
+    "trailblaze/prompts/a.json": { name: "a", description: "A.", content: "A" },
+  });
+  expect((await validateExtension(cwd, { cwd })).problems).toMatchObject([{ code: "UnknownExtensionKey" }]);
+});
+
+test("templates name a schema that exists where they install trailblaze", () => {
+  const definitions = plans.flatMap(({ files }) => files.filter(({ path }) => /^trailblaze\//.test(path)));
+  expect(definitions.length).toBeGreaterThan(0);
+  for (const { path, text } of definitions) {
+    const schema = /^(?:# yaml-language-server: \$schema=|\{\n {2}"\$schema": ")([^"\n]+)/.exec(text)?.[1];
+    const target = join(dirname(path), schema ?? "");
+    const [, , file = ""] = /^(node_modules\/trailblaze)\/(.*)$/.exec(target) ?? [];
+    expect(existsSync(inRepository(file)), `${path}: ${target}`).toBe(true);
+    expect(file).not.toBe("");
+  }
+});
