@@ -59,6 +59,18 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     usage: "[folder|pack...]",
     positionals: [0, Number.POSITIVE_INFINITY],
     options: {
+      "as-installed": {
+        type: "boolean",
+        description: "Also pack and install the pack in a temporary project, and run its code there",
+      },
+      with: {
+        type: "string",
+        multiple: true,
+        placeholder: "TARBALL",
+        description: "Install this tarball beside the pack, with --as-installed (repeatable)",
+      },
+      offline: { type: "boolean", description: "Install only from npm's cache, with --as-installed" },
+      yes: { type: "boolean", short: "y", description: "Skip the confirmation prompt of --as-installed" },
       workspaces: { type: "boolean", description: "Check every pack among the workspace's members" },
       format: {
         type: "string",

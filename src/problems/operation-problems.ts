@@ -292,6 +292,18 @@ export const operationProblems = {
     message: ({ reason }) => `${reason}.`,
     hint: ({ hint }) => hint,
   }),
+  FailsAsInstalled: entry<{
+    /** A sentence without its period. */
+    what: string;
+    /** Continues after a colon, without a period; may have several lines. */
+    reason: string;
+  }>({
+    title: "Pack does not work as installed",
+    severity: "error",
+    message: ({ what, reason }) => `${what}: ${printable(reason)}.`,
+    hint: () =>
+      "Declare what is missing in `dependencies` and `files`, which are all that an installation has.",
+  }),
   UnknownCode: entry<{ code: string; nearest: readonly string[] }>({
     title: "Unknown problem code",
     severity: "error",

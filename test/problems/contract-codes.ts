@@ -96,6 +96,7 @@ export const ownValidationCodes: readonly string[] = ["LongText", "ReservedComma
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
   "ClientConfigUnwritable",
+  "FailsAsInstalled",
   "InvalidArguments",
   "InternalError",
   "NodeUnsupported",

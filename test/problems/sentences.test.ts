@@ -245,6 +245,9 @@ const samples: Samples = {
     { what: "add @acme/jira", reason: "the disk is full", copies: [".package.json.copy"] },
     { what: "add @acme/jira", reason: "it was interrupted", restored: true, hint: "Try again." },
   ],
+  FailsAsInstalled: [
+    { what: 'Module "./lib/greet.js" cannot be imported', reason: "it threw: Cannot find package 'zod'" },
+  ],
   UnknownCode: [
     { code: "HandlerNotFond", nearest: ["HandlerNotFound"] },
     { code: "x", nearest: [] },

@@ -1,12 +1,13 @@
 import { projectHome } from "../../home.ts";
-import { failure, hasErrors, type Problem, quote, TrailblazeError } from "../../problems/index.ts";
+import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-workspace-packs.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { readNames } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
-import { formatJson } from "../output.ts";
+import { formatJson, output } from "../output.ts";
+import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { findReportBase } from "../report/report-base.ts";
 import {
   formatGithub,
@@ -34,9 +35,48 @@ async function findTargets({ positionals, options, cwd }: CommandInput) {
   return { targets: folders, problems };
 }
 
+/** Asks before code of the packs runs. Throws `InvalidArguments` if that is impossible. */
+async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal): Promise<void> {
+  if (options.yes === true) return;
+  if (!canAsk()) {
+    const hint = "Pass --yes to run the pack's code without confirmation.";
+    throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
+  }
+  output.note("This installs the pack and its dependencies in a temporary project, and starts its servers.");
+  if (!(await askForYes("Run code of the pack?", signal)))
+    throw failure("InvalidArguments", { reason: "--as-installed was not confirmed" });
+}
+
+/** Adds what fails in an installation to the reports of packs. */
+async function addAsInstalled(input: CommandInput, details: readonly DetailedReport[]): Promise<void> {
+  const { options, cwd } = input;
+  const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
+  await withInterruption(async (signal) => {
+    await confirmAsInstalled(input, signal);
+    for (const { report, location } of details) {
+      const isPack = !report.problems.some(({ code }) => code === "NoExtension");
+      if (report.pack === null || !isPack) continue;
+      const found = await validateAsInstalled(location, report.pack, {
+        cwd,
+        with: (options.with ?? []) as string[],
+        offline: options.offline === true,
+        signal,
+        onCommand: (command) => output.note(`Running ${printable(command)}`),
+      });
+      report.problems.push(...found);
+      report.ok &&= found.length === 0;
+    }
+  });
+}
+
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const format = readFormat(options.format);
+  const unused = ["with", "offline", "yes"].find((name) => options[name] !== undefined);
+  if (unused !== undefined && options["as-installed"] !== true) {
+    const hint = "Add --as-installed, or remove the option.";
+    throw failure("InvalidArguments", { reason: `--${unused} requires --as-installed`, hint });
+  }
   const { targets, problems: found } = await findTargets(input);
   const isOne = targets.length === 1 && options.workspaces !== true;
   const strict = options.strict === true;
@@ -58,6 +98,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       problems.push(error.problem);
     }
   }
+  if (options["as-installed"] === true) await addAsInstalled(input, details);
   const reports = details.map(({ report }) => report);
   const ok = reports.every((report) => report.ok) && !hasErrors(problems) && !(strict && problems.length > 0);
   const json = isOne ? reports[0] : { ok, reports, problems };

@@ -1,0 +1,208 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { readConfig } from "../config/read-config.ts";
+import { createConfinedEvaluator } from "../confinement/confined-evaluator.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { findPacks } from "../discovery/find-packs.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import { loadDefinitions } from "../inspection/load-definitions.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { startServer } from "../mcp/client/start-server.ts";
+import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
+import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProcessPort } from "../processes/server-process.ts";
+import { planPackServer } from "../runtime/server-launches.ts";
+
+export interface AsInstalledOptions {
+  /** Folder whose config has the timeouts of servers. */
+  cwd: string;
+  /** Tarballs to install beside the pack, for packages that are not published yet. */
+  with: readonly string[];
+  /** Install only what npm's cache has. */
+  offline: boolean;
+  signal: AbortSignal;
+  /** Called with each command before it runs. */
+  onCommand(command: string): void;
+}
+
+const installMs = 600_000;
+const moduleMs = 10_000;
+/** The last words of a program. */
+const shownCharacters = 2000;
+
+const interrupted = (what: string) => failure("InstallFailed", { what, reason: "it was interrupted" });
+
+async function runNpm(
+  what: string,
+  args: readonly string[],
+  cwd: string,
+  { signal, onCommand }: AsInstalledOptions,
+): Promise<void> {
+  const program = findManagerProgram("npm");
+  if (program === undefined) throw failure("InstallFailed", { what, reason: "there is no npm on the PATH" });
+  onCommand(["npm", ...args].join(" "));
+  const { exitCode, fault, tail } = await runManager(program, { cwd, args, timeoutMs: installMs, signal });
+  if (exitCode === 0) return;
+  const said = tail.trim().slice(-shownCharacters);
+  const reason = fault ?? `npm exited with code ${exitCode}${said === "" ? "" : `: ${said}`}`;
+  throw failure("InstallFailed", { what, reason });
+}
+
+/** Packs a folder and installs the tarball into an empty project in `temporary`. Returns the project. */
+async function installPacked(
+  location: string,
+  temporary: string,
+  options: AsInstalledOptions,
+): Promise<string> {
+  const tarballs = join(temporary, "tarballs");
+  const project = join(temporary, "project");
+  for (const folder of [tarballs, project]) mkdirSync(folder);
+  await runNpm(
+    "pack the package",
+    ["pack", "--ignore-scripts", "--pack-destination", tarballs],
+    location,
+    options,
+  );
+  const packed = readdirSync(tarballs).map((file) => join(tarballs, file));
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
+  const others = options.with.map((path) => resolve(options.cwd, path));
+  const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
+  const args = ["install", ...flags, ...(options.offline ? ["--offline"] : []), ...packed, ...others];
+  await runNpm("install the packed package", args, project, options);
+  return project;
+}
+
+/** Every `./module.js#export` of an item: its own, and those of the entries of a bundle. */
+function findHandlers({ definition }: InspectedItem): string[] {
+  const { entries, handler, initialize } = definition ?? {};
+  const ofEntries = Array.isArray(entries) ? entries.map((entry) => isRecord(entry) && entry.handler) : [];
+  return [handler, initialize, ...ofEntries].filter(
+    (one): one is string => typeof one === "string" && one.startsWith("./"),
+  );
+}
+
+const report = ({ pack }: InspectedPack, item: InspectedItem, what: string, reason: string): Problem => {
+  const { kind, name } = item.declaration;
+  const place = {
+    pack: pack.name,
+    kind,
+    item: name,
+    ...(item.file === null ? {} : { file: item.file }),
+  };
+  return createProblem("FailsAsInstalled", { what, reason }, place, "validation");
+};
+
+/** Imports each module that a handler names, in a confined child of its own. */
+async function importModules(inspected: InspectedPack, signal: AbortSignal): Promise<Problem[]> {
+  const { location } = inspected.pack;
+  const evaluator = createConfinedEvaluator({ limits: { wallMs: moduleMs, packMs: moduleMs, restarts: 0 } });
+  const modules = new Map<string, InspectedItem>();
+  for (const item of inspected.items)
+    for (const handler of findHandlers(item)) {
+      const [module = ""] = handler.split("#");
+      if (!modules.has(module)) modules.set(module, item);
+    }
+  const problems: Problem[] = [];
+  for (const [module, item] of modules) {
+    if (signal.aborted) throw interrupted("import the modules");
+    // The evaluator wants a default export that is data, which a handler's module does not have.
+    const probe = join(location, `trailblaze-probe-${problems.length}-${modules.size}.mjs`);
+    writeFileSync(probe, `import ${JSON.stringify(module)};\nexport default true;\n`);
+    const { results } = await evaluator.evaluate({ packageRoot: location, files: [probe] });
+    rmSync(probe);
+    const result = results.get(probe);
+    if (result !== undefined && "reason" in result)
+      problems.push(report(inspected, item, `Module "${module}" cannot be imported`, result.reason));
+  }
+  return problems;
+}
+
+/** Starts each subprocess server once and lists its tools. */
+async function startServers(inspected: InspectedPack, options: AsInstalledOptions): Promise<Problem[]> {
+  const { signal } = options;
+  const servers = inspected.items.filter(({ shape }) => shape === "subprocessServer");
+  if (servers.length === 0) return [];
+  const { timeouts } = await readConfig(createInspectionPorts().port, { directory: options.cwd });
+  const processes = createProcessPort();
+  const problems: Problem[] = [];
+  const events = { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} };
+  for (const item of servers) {
+    if (signal.aborted) throw interrupted("start the servers");
+    const { label, command, args, cwd: folder, createEnvironment } = planPackServer(inspected, item);
+    options.onCommand([command, ...args].join(" "));
+    const env = createEnvironment({
+      hostEnvironment: process.env,
+      platform: process.platform,
+      device: undefined,
+      sessionId: undefined,
+      callback: undefined,
+    });
+    const launch = {
+      ...{ label, command, args, cwd: folder, env, timeouts },
+      logFile: undefined,
+      secrets: () => [],
+    };
+    const server = startServer(launch, events, { processes });
+    const stop = () => void server.close();
+    signal.addEventListener("abort", stop);
+    try {
+      await server.ready;
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      const { message, hint } = error.problem;
+      const reason = hint === undefined ? message : `${message} ${hint}`;
+      problems.push(report(inspected, item, "The server cannot be started", reason.replace(/\.$/, "")));
+    } finally {
+      signal.removeEventListener("abort", stop);
+      await server.close();
+    }
+    if (signal.aborted) throw interrupted("start the servers");
+  }
+  return problems;
+}
+
+async function inspectInstalled(project: string, name: string): Promise<InspectedPack | undefined> {
+  const ports = createInspectionPorts();
+  const { packs } = await findPacks(ports.port, { cwd: project });
+  const found = packs.find(({ pack }) => pack.name === name);
+  if (found === undefined) return undefined;
+  return loadDefinitions(ports.port, found, { createEvaluator: () => ports.createEvaluator({}) });
+}
+
+/**
+ * Packs the pack `name` in `location`, installs it into an empty temporary project without development dependencies and
+ * scripts, and returns a `FailsAsInstalled` for everything that does not work there. This runs code of the pack: modules
+ * confined, servers not. Nothing is left behind. Throws `TrailblazeError` `InstallFailed` and `InvalidConfig`.
+ */
+export async function validateAsInstalled(
+  location: string,
+  name: string,
+  options: AsInstalledOptions,
+): Promise<Problem[]> {
+  const temporary = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
+  try {
+    const project = await installPacked(location, temporary, options);
+    const inspected = await inspectInstalled(project, name);
+    if (inspected === undefined) {
+      const args = {
+        what: "The installed package is not a pack",
+        reason: "its `trailblaze` field is missing",
+      };
+      return [createProblem("FailsAsInstalled", args, { pack: name }, "validation")];
+    }
+    const broken = [...inspected.pack.problems, ...inspected.problems]
+      .filter(({ severity }) => severity === "error")
+      .map(({ message, code: _, severity: _s, hint: _h, args: _a, ...place }) => {
+        const args = { what: "The installed pack has an error", reason: message.replace(/\.$/, "") };
+        return createProblem("FailsAsInstalled", args, place, "validation");
+      });
+    return [
+      ...broken,
+      ...(await importModules(inspected, options.signal)),
+      ...(await startServers(inspected, options)),
+    ];
+  } finally {
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
