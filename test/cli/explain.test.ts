@@ -19,7 +19,7 @@ test("prints code, severity, title and page with --json", async () => {
   const { stdout, exitCode } = await explain("UnknownExtensionKey", "--json");
   expect(JSON.parse(stdout)).toEqual({
     code: "UnknownExtensionKey",
-    severity: "error in validation, elsewhere a warning",
+    severity: "error in validation; otherwise a warning",
     title: catalogue.UnknownExtensionKey.title,
     page: readPage("UnknownExtensionKey"),
   });
