@@ -56,6 +56,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "json-schema",
     "files",
     "discovery",
+    "confinement",
     "inspection",
   ],
   // Packages in registries, and what installs them.

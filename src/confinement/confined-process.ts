@@ -202,6 +202,30 @@ export function startConfined(options: ConfinedOptions): ConfinedProcess {
 }
 
 /**
+ * The position of a syntax error in source code; `undefined` if there is none. Like `findSyntaxError`, for code that is not
+ * read from a file.
+ */
+export function findSyntaxErrorIn(
+  text: string,
+  kind: "esm" | "commonjs",
+): Promise<{ line: number; column?: number } | undefined> {
+  const args = ["--no-warnings", "--check", `--input-type=${kind === "esm" ? "module" : "commonjs"}`, "-"];
+  const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, args, options, (_error, _stdout, stderr) => {
+      // At an unexpected end of input, Node prints a line without a caret.
+      const [, line] = /^\[stdin\]:(\d{1,7})$/m.exec(stderr) ?? [];
+      resolve(
+        positionOfCaret(stderr, "[stdin]") ?? (line === undefined ? undefined : { line: Number(line) }),
+      );
+    });
+    // A child that exits early closes its stdin.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(text);
+  });
+}
+
+/**
  * The position of a syntax error in a file; `undefined` if there is none. The file is parsed in a separate process and
  * not run.
  */

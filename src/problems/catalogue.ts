@@ -3,12 +3,14 @@ import type { CatalogueEntry } from "./entry.ts";
 import { extensionProblems } from "./extension-problems.ts";
 import { installProblems } from "./install-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
+import { packageProblems } from "./package-problems.ts";
 import { remoteProblems } from "./remote-problems.ts";
 import { sessionProblems } from "./session-problems.ts";
 
 const entries = {
   ...extensionProblems,
   ...definitionProblems,
+  ...packageProblems,
   ...operationProblems,
   ...sessionProblems,
   ...remoteProblems,

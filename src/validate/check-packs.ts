@@ -48,7 +48,7 @@ export async function checkPack(port: InspectionPort, inspected: InspectedPack):
     dependencies: new Set(),
     builtIns: [],
     unpublished: [],
-    modules: await collectModules(new ModuleFiles(port, pack.location), inspected),
+    modules: await collectModules(new ModuleFiles(port, pack.location, inspected.manifest.value), inspected),
     expressionFaults: [],
     paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
   };

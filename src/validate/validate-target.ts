@@ -227,7 +227,23 @@ export async function validateTarget(
   };
   const facts = await collectFacts(sources, inspected, builtIns);
   const ofChecks = (await runChecks(facts, checks)).map(({ problem }) => problem);
-  const problems = [...found.pack.problems, ...inspected.problems, ...ofChecks];
+  const isReported = new Set(ofChecks.map(({ code, file }) => `${code} ${file}`));
+  const ofInspection = inspected.problems.filter(
+    ({ code, file, args }) =>
+      // The finding for all versions of Node replaces the one for this version.
+      !(
+        code === "UnsupportedDefinitionFormat" &&
+        args.cause === "typesNotStripped" &&
+        value.private !== true &&
+        isReported.has(`TypeScriptNotPublishable ${file}`)
+      ),
+  );
+  // The finding of the check explains the name better than that of discovery.
+  const isRefused = ofChecks.some(
+    ({ code, args }) => code === "InvalidPackageManifest" && args.key === "name",
+  );
+  const ofPack = found.pack.problems.filter(({ code }) => !(isRefused && code === "MalformedPackageJson"));
+  const problems = [...ofPack, ...ofInspection, ...ofChecks];
   const report = createReport(found.pack.name, version, problems, strict);
   for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
   for (const [file, source] of inspected.texts) texts.set(file, source.text);

@@ -93,6 +93,17 @@ export const alsoInValidation: readonly string[] = ["PackNotInstalled", "PackVer
  */
 export const ownValidationCodes: readonly string[] = ["LongText", "ReservedCommand", "UnknownDefinitionKey"];
 
+/** Codes of validation that contract/PUBLISH.md adds: what makes an installed copy fail. */
+export const publishCodes: readonly string[] = [
+  "InvalidPackageManifest",
+  "PrivatePackage",
+  "TypeScriptNotPublishable",
+  "UndeclaredDependency",
+  "UnparsableModule",
+  "UnpublishableDependency",
+  "WrongModuleFormat",
+];
+
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
   "ClientConfigUnwritable",

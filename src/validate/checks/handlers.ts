@@ -4,6 +4,7 @@ import { isData } from "../../inspection/formats.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
+import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
 
@@ -15,8 +16,21 @@ function chooseExports(name: string, exports: readonly string[], suggestions: Su
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
 
-/** Suggests a similar path. */
-function hintForPath({ nearest, isRelative }: { nearest: string | undefined; isRelative?: boolean }) {
+/** A hint for a missing file that is compiled from TypeScript. */
+export const hintForSource = (source: string): string =>
+  `Build it first: the package has only its source ${quote(source, 200)}.`;
+
+/** Suggests a similar path, or to build the file. */
+function hintForPath({
+  nearest,
+  isRelative,
+  source,
+}: {
+  nearest: string | undefined;
+  isRelative?: boolean;
+  source?: string;
+}) {
+  if (source !== undefined) return hintForSource(source);
   if (nearest === undefined) return undefined;
   const rule = isRelative ? "Paths are relative to the package, not to this file. " : "";
   return `${rule}Did you mean ${quote(`./${nearest}`, 200)}?`;
@@ -33,6 +47,7 @@ function* checkModule(
   handler: string,
   { module, exportName }: HandlerPlace,
   facts: ModuleFacts | undefined,
+  moduleFaults: PackFacts["moduleFaults"],
   path: Path,
   suggestions: SuggestionBudget,
 ): Generator<Finding> {
@@ -56,6 +71,8 @@ function* checkModule(
     case "present": {
       const search = facts.searches.get(exportName);
       if (search === undefined || search === "found") return;
+      const looked = "absent" in search ? (search.module ?? module) : module;
+      if (moduleFaults?.has(module) || moduleFaults?.has(looked)) return;
       if ("absent" in search) {
         const exports = chooseExports(exportName, facts.exports, suggestions);
         const { absent: reason, hint } = search;
@@ -68,10 +85,10 @@ function* checkModule(
 }
 
 /** A module path without the leading `./`. */
-const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?[jt]s(?:#|$)/.test(handler);
+const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.test(handler);
 
 /** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
-export const checkHandlers: Check = function* ({ inspected, modules }) {
+export const checkHandlers: Check = function* ({ inspected, modules, moduleFaults }) {
   const suggestions = new SuggestionBudget();
   for (const item of inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
@@ -81,7 +98,15 @@ export const checkHandlers: Check = function* ({ inspected, modules }) {
           const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
           yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {
-          yield* checkModule(item, handler, place, modules.get(place.module), path, suggestions);
+          yield* checkModule(
+            item,
+            handler,
+            place,
+            modules.get(place.module),
+            moduleFaults,
+            path,
+            suggestions,
+          );
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
         const reason = "only code definitions can contain functions";

@@ -1,8 +1,11 @@
 import type { Check } from "../finding.ts";
 import { checkDefinitionKeys, checkRepeatedKeys } from "./definition-keys.ts";
+import { checkDependencies, checkImports } from "./dependencies.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkLegacyContext } from "./legacy-context.ts";
+import { checkModules } from "./modules.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
+import { checkNameAndVersion } from "./package-manifest.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
@@ -13,9 +16,12 @@ import { checkDescriptions, checkLongTexts, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
 import { checkAdvertisedNames, checkItemNames, checkToolNames } from "./tool-names.ts";
 import { checkToolsetCycles } from "./toolset-cycles.ts";
+import { checkTypeScript } from "./typescript.ts";
 
 /** Every check, in the order in which problems are reported. */
 export const checks: readonly Check[] = [
+  checkNameAndVersion,
+  checkDependencies,
   checkPackageManifest,
   checkRepeatedKeys,
   checkOrphanDefinitions,
@@ -37,7 +43,10 @@ export const checks: readonly Check[] = [
   checkReferences,
   checkToolsetCycles,
   checkExpressions,
+  checkModules,
   checkHandlers,
   checkServerPrograms,
   checkPublishedFiles,
+  checkImports,
+  checkTypeScript,
 ];

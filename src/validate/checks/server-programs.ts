@@ -2,6 +2,7 @@ import { quote } from "../../problems/index.ts";
 import { findNeededPaths, type NeededPath } from "../facts/needed-files.ts";
 import type { PathKind } from "../facts/pack-facts.ts";
 import { type Check, findInItem } from "../finding.ts";
+import { hintForSource } from "./handlers.ts";
 
 function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {
   if (kind === "absent") return `the package has no ${wanted} ${quote(location)}`;
@@ -22,8 +23,9 @@ export const checkServerPrograms: Check = function* ({ inspected, paths, nearest
         yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
         const reason = describeMismatch(needed, kind);
-        const nearest = nearestPaths?.get(location);
-        const hint = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
+        const { nearest, source } = nearestPaths?.get(location) ?? {};
+        const suggestion = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
+        const hint = source === undefined ? suggestion : hintForSource(source);
         yield findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
       }
     }

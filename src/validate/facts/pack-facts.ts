@@ -1,7 +1,9 @@
 import { findRepeatedTopKeys, hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { findPackageClaims } from "../../discovery/package-commands.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
+import { findProjectManager } from "../../discovery/project-manager.ts";
 import type { DiscoveredPack, Manifest } from "../../discovery/types.ts";
+import type { Workspace } from "../../discovery/workspace.ts";
 import { findReferences } from "../../extension-schema/references.ts";
 import type { InspectionPort, PathKind } from "../../files/inspection-port.ts";
 import type { InspectedPack } from "../../inspection/types.ts";
@@ -10,10 +12,13 @@ import type { PackageManager, Path, Problem } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import type { CommandClaim } from "../../qualified-names/reserved-commands.ts";
 import { collectModules, findNearestFile, type ModuleFacts } from "../modules/collect-modules.ts";
-import { followImports } from "../modules/follow-imports.ts";
+import { followImports, isJavaScript } from "../modules/follow-imports.ts";
+import { findModuleFaults, type ModuleFault } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findNeededFiles, findNeededPaths, type NeededFile } from "./needed-files.ts";
+import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
+import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
 
 export type { PathKind } from "../../files/inspection-port.ts";
 
@@ -37,6 +42,16 @@ export interface PackFacts {
   manager?: PackageManager;
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   unpublished: readonly NeededFile[];
+  /**
+   * Whether the author's package manager replaces `workspace:` when it publishes; absent for private and installed packs.
+   */
+  rewritesWorkspace?: boolean;
+  /** Packages that published modules import and package.json does not declare; absent if not collected. */
+  undeclared?: readonly UndeclaredImport[];
+  /** Modules that Node cannot load; absent if not collected. */
+  moduleFaults?: ReadonlyMap<string, ModuleFault>;
+  /** TypeScript that an installed pack would have to run; absent if not collected. */
+  typeScript?: readonly TypeScriptUse[];
   /** The modules of handlers by path relative to the package, without a leading `./`. */
   modules: ReadonlyMap<string, ModuleFacts>;
   /** Expressions in bundles that do not compile. */
@@ -45,8 +60,8 @@ export interface PackFacts {
   paths: ReadonlyMap<string, PathKind>;
   /** Paths of duplicate keys in package.json and the field; absent if not collected. */
   repeatedKeys?: readonly Path[];
-  /** Similar files for paths that do not exist; absent if not collected. */
-  nearestPaths?: ReadonlyMap<string, string>;
+  /** Similar files, or TypeScript sources, for paths that do not exist; absent if not collected. */
+  nearestPaths?: ReadonlyMap<string, { nearest?: string | undefined; source?: string }>;
   /** Reserved commands that the package would override; absent if not collected. */
   claims?: readonly CommandClaim[];
 }
@@ -68,7 +83,7 @@ export interface ProjectContext {
 export interface FactSources {
   port: InspectionPort;
   findContext: () => Promise<ProjectContext>;
-  findWorkspace: () => Promise<{ root: string; members: readonly string[] } | undefined>;
+  findWorkspace: () => Promise<Workspace | undefined>;
 }
 
 /** The references in definitions to items outside the pack. */
@@ -121,25 +136,49 @@ function isBundled(file: string, manifest: Readonly<Record<string, unknown>>): b
   return name !== undefined && (bundled === true || (Array.isArray(bundled) && bundled.includes(name)));
 }
 
+const isUnderDevelopment = ({ pack: { origin } }: InspectedPack) =>
+  origin === "self" || origin === "workspace";
+
+/** A pack that is never installed from a registry may rely on what is around it. */
+const isPublished = (inspected: InspectedPack) =>
+  !isUnderDevelopment(inspected) || inspected.manifest.value.private !== true;
+
 async function findUnpublished(
   { port, findWorkspace }: FactSources,
-  { pack, manifest: { value: manifest }, items }: InspectedPack,
-  modules: ModuleFiles,
+  inspected: InspectedPack,
+  reached: readonly NeededFile[],
 ): Promise<NeededFile[]> {
-  const isUnderDevelopment = pack.origin === "self" || pack.origin === "workspace";
-  if (!isUnderDevelopment || manifest.private === true) return [];
-  const followed = await followImports(modules, findNeededFiles(items));
-  const needed = followed.filter(
-    ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isBundled(file, manifest),
+  const { pack, manifest } = inspected;
+  if (!isUnderDevelopment(inspected) || !isPublished(inspected)) return [];
+  const needed = reached.filter(
+    ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isBundled(file, manifest.value),
   );
   if (needed.length === 0) return [];
   const files = needed.map(({ file }) => file);
   const { findPacked } = await import("../packing/npm-packing.ts");
   // If a package lists its files, the workspace's ignore files have no effect.
-  const workspace = Array.isArray(manifest.files) ? undefined : await findWorkspace();
-  const packed = await findPacked({ packageRoot: pack.location, manifest, files, workspace });
+  const workspace = Array.isArray(manifest.value.files) ? undefined : await findWorkspace();
+  const packed = await findPacked({ packageRoot: pack.location, manifest: manifest.value, files, workspace });
   const left = packed === undefined ? [] : needed.filter(({ file }) => !packed.has(file));
   return left.filter(({ file }) => port.describePath(pack.location, file) === "file");
+}
+
+/** Whether the package manager replaces `workspace:` when it publishes: pnpm, Bun and Yarn 2 and later do. */
+async function findRewriting(
+  { port, findWorkspace }: FactSources,
+  { pack, manifest }: InspectedPack,
+): Promise<boolean> {
+  if (!/"(?:workspace|catalog):/.test(manifest.text)) return false;
+  const manager = findProjectManager(port, { directory: pack.location }, await findWorkspace());
+  return "unsupported" in manager
+    ? manager.unsupported === "bun"
+    : manager.name === "pnpm" || manager.isModernYarn;
+}
+
+/** The JavaScript modules of the package that npm publishes. */
+function listModules(reached: readonly NeededFile[], unpublished: readonly NeededFile[]): string[] {
+  const missing = new Set(unpublished.map(({ file }) => file));
+  return reached.flatMap(({ file }) => (isJavaScript(file) && !missing.has(file) ? file : []));
 }
 
 /** Keys of package.json, other than the field, that are relevant for a pack. */
@@ -157,10 +196,10 @@ async function findRepeated({ text, value }: Manifest): Promise<Path[]> {
   return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
 }
 
-function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>): Map<string, string> {
-  const nearest = new Map<string, string>();
+function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>) {
+  const nearest = new Map<string, { nearest?: string | undefined; source?: string }>();
   for (const [path, kind] of paths) {
-    const found = kind === "absent" ? findNearestFile(files, path)?.nearest : undefined;
+    const found = kind === "absent" ? findNearestFile(files, path) : undefined;
     if (found !== undefined) nearest.set(path, found);
   }
   return nearest;
@@ -177,9 +216,16 @@ export async function collectFacts(
   const elsewhere = findReferencesElsewhere(inspected);
   const project = elsewhere.length > 0 ? await findContext() : undefined;
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
-  const files = new ModuleFiles(port, pack.location);
-  // Both follow imports within one shared limit, so the more important facts come first.
-  const unpublished = await findUnpublished(sources, inspected, files);
+  const files = new ModuleFiles(port, pack.location, manifest.value);
+  const reached = await followImports(files, findNeededFiles(items));
+  const unpublished = await findUnpublished(sources, inspected, reached);
+  const published = listModules(reached, unpublished);
+  // The evaluation of a definition that is code has already reported its problems.
+  const isReported = new Set(inspected.problems.map(({ file }) => file));
+  const moduleFaults = await findModuleFaults(
+    files,
+    published.filter((file) => !isReported.has(file)),
+  );
   const modules = await collectModules(files, inspected, { followImports: true });
   const paths = new Map([...needed].map((path) => [path, port.describePath(pack.location, path)]));
   return {
@@ -191,6 +237,16 @@ export async function collectFacts(
     builtIns,
     ...(project === undefined ? {} : { manager: project.manager }),
     unpublished,
+    undeclared: isPublished(inspected)
+      ? await findUndeclared(files, published, manifest.value, inspected.problems)
+      : [],
+    typeScript: isUnderDevelopment(inspected)
+      ? await findTypeScript(files, inspected, findNeededFiles(items), published)
+      : [],
+    ...(isUnderDevelopment(inspected) && isPublished(inspected)
+      ? { rewritesWorkspace: await findRewriting(sources, inspected) }
+      : {}),
+    moduleFaults,
     modules,
     expressionFaults: await collectExpressions(items),
     paths,

@@ -9,10 +9,16 @@ import type { ModuleFiles } from "./module-files.ts";
 /** The facts about a module of handlers. */
 export type ModuleFacts =
   /**
-   * `nearest` is the path of a similar module, `isRelative` if the written path is relative to the definition; `hasFolder`
-   * tells whether the folder exists.
+   * `nearest` is the path of a similar module, `isRelative` if the written path is relative to the definition; `source` is
+   * the TypeScript that the module is compiled from; `hasFolder` tells whether the folder exists.
    */
-  | { state: "missing"; nearest: string | undefined; isRelative?: boolean; hasFolder: boolean }
+  | {
+      state: "missing";
+      nearest: string | undefined;
+      source?: string;
+      isRelative?: boolean;
+      hasFolder: boolean;
+    }
   /** `nearest` is the module relative to the definition, or without the leading `../`. */
   | { state: "outside"; nearest: string | undefined }
   | {
@@ -63,22 +69,35 @@ async function findRelative(
   return inside !== module && inside !== "" && (await exists(files, inside)) ? inside : undefined;
 }
 
-/** Finds a file with a similar name in the folder of a missing one; `undefined` if the folder does not exist. */
+const isTypeScript = (file: string) => /\.[cm]?tsx?$/.test(file);
+
+/**
+ * Finds a file with a similar name in the folder of a missing one, or the TypeScript that it is compiled from; `undefined`
+ * if the folder does not exist.
+ */
 export function findNearestFile(
   files: ModuleFiles,
   file: string,
-): { nearest: string | undefined } | undefined {
+): { nearest?: string | undefined; source?: string } | undefined {
   const neighbours = files.listNeighbours(file);
   if (neighbours === undefined) return undefined;
   const name = posix.basename(file);
-  const guess = neighbours.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, neighbours)[0];
-  return { nearest: guess === undefined ? undefined : posix.join(posix.dirname(file), guess) };
+  const inFolder = (found: string) => posix.join(posix.dirname(file), found);
+  const base = name.replace(/\.[cm]?js$/, "");
+  const source = neighbours.find((one) => isTypeScript(one) && one.replace(/\.[cm]?tsx?$/, "") === base);
+  if (source !== undefined) return { source: inFolder(source) };
+  const usable = neighbours.filter((one) => !isTypeScript(one));
+  const guess = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
+  return { nearest: guess === undefined ? undefined : inFolder(guess) };
 }
 
 async function describeMissing(files: ModuleFiles, module: string, named: NamedModule): Promise<ModuleFacts> {
   const beside = findNearestFile(files, module);
   const hasFolder = beside !== undefined;
-  if (beside?.nearest !== undefined) return { state: "missing", nearest: beside.nearest, hasFolder };
+  const { nearest: near, source } = beside ?? {};
+  if (source !== undefined) return { state: "missing", nearest: undefined, source, hasFolder };
+  if (near !== undefined) return { state: "missing", nearest: near, hasFolder };
+  if (isTypeScript(module)) return { state: "missing", nearest: undefined, hasFolder };
   const nearest = await findRelative(files, module, named);
   return { state: "missing", nearest, isRelative: true, hasFolder };
 }
@@ -88,7 +107,7 @@ function judgeTypeScript(search: ExportSearch, { pack }: InspectedPack, module: 
   if (!/\.[cm]?ts$/.test(module) || (search !== "found" && "absent" in search)) return search;
   if (pack.origin !== "self" && pack.origin !== "workspace")
     return { absent: "Node does not run TypeScript in installed packages" };
-  return { unclear: "Node runs TypeScript only in packs under development" };
+  return "found";
 }
 
 /**

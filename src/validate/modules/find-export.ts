@@ -4,8 +4,13 @@ import type { ModuleFiles, Resolution } from "./module-files.ts";
 /** Whether a module has an export, or why it does not or cannot be determined. */
 export type ExportSearch =
   | "found"
-  /** `hint` replaces the list of exports. */
-  | { absent: string; hint?: string }
+  | {
+      absent: string;
+      /** Replaces the list of exports. */
+      hint?: string;
+      /** The module that was searched last. */
+      module?: string;
+    }
   | { unclear: string };
 
 /** Limit on chains of re-exports. */
@@ -28,7 +33,7 @@ export class ExportFinder {
 
   async #find(file: string, name: string, seen: Set<string>): Promise<ExportSearch> {
     const key = `${file}#${name}`;
-    if (seen.has(key)) return { absent: describeMissing(file, name) };
+    if (seen.has(key)) return describeMissing(file, name);
     if (seen.size >= maximumHops)
       return { unclear: `the chain of re-exports is longer than ${maximumHops} modules` };
     seen.add(key);
@@ -43,6 +48,7 @@ export class ExportFinder {
         return {
           absent: `${quote(`${file}${module.position ?? ""}`, 200)} ${module.why}`,
           hint: module.hint ?? hintForCheck(file),
+          module: file,
         };
       case "opaque":
         return { unclear: `${quote(file)} ${module.why}` };
@@ -59,7 +65,7 @@ export class ExportFinder {
             ? { hint: `${quote(file)} re-exports it from there.`, ...found }
             : found;
         }
-        if (name === "default") return { absent: describeMissing(file, name) };
+        if (name === "default") return describeMissing(file, name);
         return this.#findInStars(file, name, module.stars, "esm", seen);
       }
       case "commonjs": {
@@ -80,7 +86,7 @@ export class ExportFinder {
     kind: "esm" | "commonjs",
     seen: Set<string>,
   ): Promise<ExportSearch> {
-    let result: ExportSearch = { absent: describeMissing(file, name) };
+    let result: ExportSearch = describeMissing(file, name);
     for (const specifier of stars) {
       const target = this.#files.resolve(file, specifier, kind);
       const found = await this.#follow(target, name, file, seen);
@@ -130,10 +136,12 @@ function hintForCheck(file: string): string {
   return `Run \`${command}\` to see the full error.`;
 }
 
-function describeMissing(file: string, name: string): string {
-  return name === "default"
-    ? `${quote(file)} has no default export`
-    : `${quote(file)} has no export ${quote(name)}`;
+function describeMissing(file: string, name: string): { absent: string; module: string } {
+  const absent =
+    name === "default"
+      ? `${quote(file)} has no default export`
+      : `${quote(file)} has no export ${quote(name)}`;
+  return { absent, module: file };
 }
 
 /** Values after `module.exports =` whose names all occur in the text. */

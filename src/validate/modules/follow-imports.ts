@@ -8,7 +8,7 @@ export const maximumBytes = 32 << 20;
 
 export const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
 /** Excludes TypeScript, which does not run after publishing. */
-const mayImport = (file: string) => /\.[cm]?js$/.test(file) && isInPackage(file);
+export const isJavaScript = (file: string) => /\.[cm]?js$/.test(file) && isInPackage(file);
 
 /**
  * The needed files without duplicates, followed by every file of the package that they import transitively by relative
@@ -22,7 +22,7 @@ export async function followImports(
   for (const one of needed) if (!found.has(one.file)) found.set(one.file, one);
   const maximum = found.size + maximumImported;
   for (const one of found.values()) {
-    if (!mayImport(one.file)) continue;
+    if (!isJavaScript(one.file)) continue;
     if (found.size >= maximum || modules.bytesRead > maximumBytes) break;
     for (const file of await modules.listImports(one.file)) {
       if (!found.has(file) && found.size < maximum && isInPackage(file))

@@ -1,7 +1,14 @@
 import { posix, relative, sep } from "node:path";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { type InspectionPort, maximumModuleBytes } from "../../files/inspection-port.ts";
-import { type ParsedModule, parseCommonJs, parseEsm, parseRequires } from "./parse-module.ts";
+import { resolvePackageTarget } from "./package-targets.ts";
+import {
+  type ParsedModule,
+  parseCommonJs,
+  parseEsm,
+  parseRequires,
+  type WrittenImport,
+} from "./parse-module.ts";
 
 /** The statically known part of a module of the package. */
 export type ModuleFile =
@@ -32,7 +39,11 @@ function readType(bytes: Uint8Array): string | undefined {
 export class ModuleFiles {
   readonly #port: InspectionPort;
   readonly #root: string;
+  readonly #manifest: Readonly<Record<string, unknown>>;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
+  readonly #imports = new Map<string, Promise<readonly WrittenImport[]>>();
+  readonly #texts = new Map<string, string>();
+  readonly #formats = new Map<string, "esm" | "commonjs">();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
   /** The `type` of the nearest package.json, by folder. */
@@ -41,9 +52,10 @@ export class ModuleFiles {
   /** The total size of all modules. */
   bytesRead = 0;
 
-  constructor(port: InspectionPort, packageRoot: string) {
+  constructor(port: InspectionPort, packageRoot: string, manifest: Readonly<Record<string, unknown>>) {
     this.#port = port;
     this.#root = packageRoot;
+    this.#manifest = manifest;
   }
 
   get(file: string): Promise<ModuleFile> {
@@ -55,16 +67,39 @@ export class ModuleFiles {
     return module;
   }
 
-  /** The files of the package that a module imports by relative paths, existing or not. */
-  async listImports(file: string): Promise<string[]> {
+  /** The literal imports of a module. */
+  listWritten(file: string): Promise<readonly WrittenImport[]> {
+    let imports = this.#imports.get(file);
+    if (imports === undefined) {
+      imports = this.#listWritten(file);
+      this.#imports.set(file, imports);
+    }
+    return imports;
+  }
+
+  /** The format that suffix and `type` determine; `undefined` if the syntax decides. */
+  formatOf(file: string): "esm" | "commonjs" | undefined {
+    return this.#formats.get(file);
+  }
+
+  isFile(file: string): boolean {
+    return this.#port.describePath(this.#root, file) === "file";
+  }
+
+  /** The source code of a module that was read; empty otherwise. */
+  textOf(file: string): string {
+    return this.#texts.get(file) ?? "";
+  }
+
+  async #listWritten(file: string): Promise<readonly WrittenImport[]> {
     const module = await this.get(file);
-    const imports =
-      module.kind === "esm"
-        ? module.imports
-        : module.kind === "commonjs"
-          ? await parseRequires(module.text)
-          : [];
-    return imports.flatMap(({ specifier, kind }) => {
+    if (module.kind === "esm") return module.imports;
+    return module.kind === "commonjs" ? parseRequires(module.text) : [];
+  }
+
+  /** The files of the package that a module imports, existing or not. */
+  async listImports(file: string): Promise<string[]> {
+    return (await this.listWritten(file)).flatMap(({ specifier, kind }) => {
       const target = this.resolve(file, specifier, kind);
       return "file" in target ? target.file : [];
     });
@@ -72,9 +107,7 @@ export class ModuleFiles {
 
   /** The static imports of an ES module; empty for other modules. */
   async listStaticImports(file: string): Promise<string[]> {
-    const module = await this.get(file);
-    if (module.kind !== "esm") return [];
-    return module.imports.flatMap(({ specifier, kind, isStatic }) => {
+    return (await this.listWritten(file)).flatMap(({ specifier, kind, isStatic }) => {
       const target = isStatic ? this.resolve(file, specifier, kind) : undefined;
       return target !== undefined && "file" in target ? target.file : [];
     });
@@ -82,7 +115,7 @@ export class ModuleFiles {
 
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
   resolve(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
-    if (!/^\.\.?(?:\/|$)/.test(specifier)) return { elsewhere: specifier };
+    if (!/^\.\.?(?:\/|$)/.test(specifier)) return this.#resolveName(specifier, kind);
     const path = kind === "esm" ? decodePath(specifier) : specifier;
     if (path === undefined) return { elsewhere: specifier };
     const file = posix.join(posix.dirname(this.#realFiles.get(from) ?? from), path);
@@ -92,7 +125,20 @@ export class ModuleFiles {
       file,
       ...[file, index].flatMap((base) => guessed.map((suffix) => `${base}.${suffix}`)),
     ];
-    return { file: candidates.find((one) => this.#port.describePath(this.#root, one) === "file") ?? file };
+    return { file: candidates.find((one) => this.isFile(one)) ?? file };
+  }
+
+  /** Resolves a name by `imports` of package.json, or by `exports` if it is the name of the package itself. */
+  #resolveName(specifier: string, kind: "esm" | "commonjs"): Resolution {
+    const { name, imports, exports } = this.#manifest;
+    const isSelf = typeof name === "string" && (specifier === name || specifier.startsWith(`${name}/`));
+    const target = specifier.startsWith("#")
+      ? resolvePackageTarget(imports, specifier, kind)
+      : isSelf
+        ? resolvePackageTarget(exports, `.${specifier.slice(name.length)}`, kind)
+        : undefined;
+    if (target === undefined) return { elsewhere: specifier };
+    return target.startsWith("./") ? { file: posix.normalize(target) } : { elsewhere: target };
   }
 
   /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
@@ -119,23 +165,26 @@ export class ModuleFiles {
         const realFile = relative(this.#root, read.realPath).replaceAll(sep, "/");
         this.#realFiles.set(file, realFile);
         this.bytesRead += read.bytes.length;
-        return this.#parse(realFile, read.bytes);
+        return this.#parse(file, realFile, read.bytes);
       }
     }
   }
 
   /** Parses like Node: according to the suffix, the nearest `type`, or the syntax. */
-  async #parse(file: string, bytes: Uint8Array): Promise<ModuleFile> {
+  async #parse(path: string, file: string, bytes: Uint8Array): Promise<ModuleFile> {
     const suffix = posix.extname(file).slice(1);
     if (suffix === "") return { kind: "opaque", why: "has no file extension" };
     if (!suffixes.includes(suffix)) return { kind: "foreign" };
     const text = new TextDecoder().decode(bytes);
+    this.#texts.set(path, text);
     const type = /^[jt]s$/.test(suffix) ? this.#typeOf(posix.dirname(file)) : undefined;
     const isTypeScript = suffix.endsWith("ts");
     if (suffix.startsWith("m") || type === "module") {
+      this.#formats.set(path, "esm");
       return (await parseEsm(text)).module;
     }
     const isCommonJs = suffix.startsWith("c") || type === "commonjs";
+    if (isCommonJs) this.#formats.set(path, "commonjs");
     const mayBeEsm = (isTypeScript || !isCommonJs) && /\b(?:import|export)\b/.test(text);
     const esm = mayBeEsm ? await parseEsm(text) : undefined;
     if (esm?.isEsm) return esm.module;

@@ -1,9 +1,11 @@
 // Finds the exports and imports of modules without running them. The lexers are loaded on demand.
 
 /** An import with a literal specifier, and the kind of resolution. */
-interface WrittenImport {
+export interface WrittenImport {
   specifier: string;
   kind: "esm" | "commonjs";
+  /** Where it starts in the source code. */
+  index: number;
   /** Node resolves it before running any code. */
   isStatic: boolean;
 }
@@ -18,7 +20,7 @@ export type ParsedModule =
       reexports: ReadonlyMap<string, { from: string; importName: string | null }>;
       /** Modules whose exports are all re-exported. */
       stars: readonly string[];
-      /** Imports with relative paths. */
+      /** Imports with literal specifiers. */
       imports: readonly WrittenImport[];
     }
   | {
@@ -33,11 +35,17 @@ export type ParsedModule =
   /** It may export anything. */
   | { kind: "opaque"; why: string };
 
+/** The line and column of an index, from 1. */
+export function placeOf(text: string, index: number): { line: number; column: number } {
+  const lines = text.slice(0, index).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
+}
+
 /** Formats an index as a position after a file name: `:3:5`. */
 function positionOf(text: string, index: number | undefined): string {
   if (index === undefined || index < 0) return "";
-  const lines = text.slice(0, index).split(/\r\n|\r|\n/);
-  return `:${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
+  const { line, column } = placeOf(text, index);
+  return `:${line}:${column}`;
 }
 
 async function loadEsmLexer() {
@@ -48,10 +56,9 @@ async function loadEsmLexer() {
 
 type LexedImport = ReturnType<Awaited<ReturnType<typeof loadEsmLexer>>>[0][number];
 
-/** The literal relative path of an import. */
-function readRelative(one: LexedImport): string | undefined {
-  if (!one.specifier || (one.type === "dynamic" && one.glob)) return undefined;
-  return /^\.\.?(?:\/|$)/.test(one.specifier) ? one.specifier : undefined;
+/** The literal specifier of an import. */
+function readLiteral(one: LexedImport): string | undefined {
+  return !one.specifier || (one.type === "dynamic" && one.glob) ? undefined : one.specifier;
 }
 
 /** Parses an ES module, or TypeScript. `isEsm` tells whether the text has module syntax. */
@@ -75,8 +82,9 @@ export async function parseEsm(text: string): Promise<{ module: ParsedModule; is
     else stars.push(one.from);
   }
   const imports = imported.flatMap((one): WrittenImport[] => {
-    const specifier = readRelative(one);
-    return specifier === undefined ? [] : [{ specifier, kind: "esm", isStatic: one.type !== "dynamic" }];
+    const specifier = readLiteral(one);
+    if (specifier === undefined) return [];
+    return [{ specifier, kind: "esm", index: one.importStart, isStatic: one.type !== "dynamic" }];
   });
   return { module: { kind: "esm", names, reexports, stars, imports }, isEsm: hasModuleSyntax };
 }
@@ -105,18 +113,18 @@ function writeImports(text: string): string {
   return text.replace(/\.{3}(?=\s*require\s*\()/g, "  ,").replace(/(?<![\w$.])require(?=\s*\()/g, "import ");
 }
 
-/** The literal relative paths that a CommonJS module requires or imports; empty if it cannot be parsed. */
+/** The literal specifiers that a CommonJS module requires or imports; empty if it cannot be parsed. */
 export async function parseRequires(text: string): Promise<WrittenImport[]> {
-  if (!/["'`]\.\.?[/"'`]/.test(text)) return [];
+  if (!/\b(?:require|import)\s*\(/.test(text)) return [];
   const parse = await loadEsmLexer();
   try {
     // The lexer for ES modules skips strings and comments; the one for CommonJS reports only exports.
     const [imported] = parse(writeImports(text));
     return imported.flatMap((one): WrittenImport[] => {
-      const specifier = readRelative(one);
-      const isRequire = text.startsWith("require", one.importStart);
-      const kind = isRequire ? "commonjs" : "esm";
-      return specifier === undefined ? [] : [{ specifier, kind, isStatic: false }];
+      const specifier = readLiteral(one);
+      const index = one.importStart;
+      const kind = text.startsWith("require", index) ? "commonjs" : "esm";
+      return specifier === undefined ? [] : [{ specifier, kind, index, isStatic: false }];
     });
   } catch {
     return [];

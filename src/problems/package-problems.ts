@@ -1,0 +1,122 @@
+import { entry } from "./entry.ts";
+import { quote } from "./text.ts";
+
+/** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
+export const packageProblems = {
+  UndeclaredDependency: entry<{
+    name: string;
+    /** The specifier in the module. */
+    specifier: string;
+    isGuarded: boolean;
+    isDev: boolean;
+    /** The number of other modules that import it. */
+    others: number;
+  }>({
+    title: "Module imports a package that is not a dependency",
+    severity: (_context, { isGuarded }) => (isGuarded ? "warning" : "error"),
+    message: ({ name, others }) =>
+      `The pack imports ${quote(name)}${others === 0 ? "" : ` in ${others + 1} modules`}, but package.json does not declare it as a dependency.`,
+    hint: ({ name, isDev, isGuarded }) =>
+      isAlias(name)
+        ? 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.'
+        : isDev
+          ? `Move ${quote(name)} from "devDependencies" to "dependencies" in package.json.`
+          : `Add ${quote(name)} to ${isGuarded ? '"optionalDependencies"' : '"dependencies"'} in package.json.`,
+  }),
+  UnpublishableDependency: entry<{
+    name: string;
+    spec: string;
+    /** `git`: the URL of a repository, without a commit. */
+    cause: "local" | "workspace" | "git";
+  }>({
+    title: "Dependency cannot be installed from the published package",
+    severity: (_context, { cause }) => (cause === "git" ? "warning" : "error"),
+    message: ({ name, spec, cause }) =>
+      `The dependency ${quote(name)} is ${quote(spec, 200)}, ${unpublishable[cause]}.`,
+    hint: ({ cause }) =>
+      cause === "git"
+        ? "Use a version from the registry, or add the commit after a #."
+        : 'Use a version from the registry, for example "^1.0.0". Bundle a package that is not published with "bundleDependencies".',
+  }),
+  UnparsableModule: entry<{ file: string; reason: string }>({
+    title: "Module has a syntax error",
+    severity: "error",
+    message: ({ file, reason }) =>
+      `Node cannot parse ${quote(file, 200)}: ${quote(reason, 200).slice(1, -1)}.`,
+    hint: () => "Correct the syntax. Compile TypeScript and JSX to JavaScript first.",
+  }),
+  WrongModuleFormat: entry<{
+    file: string;
+    readAs: "esm" | "commonjs";
+    /** The module has the syntax of both formats. */
+    isMixed: boolean;
+  }>({
+    title: "Module has the wrong format for Node",
+    severity: "error",
+    message: ({ file, readAs, isMixed }) =>
+      `Node reads ${quote(file, 200)} as ${readAs === "esm" ? "an ES module" : "CommonJS"}, but it ${isMixed ? "also uses" : "is written as"} ${readAs === "esm" ? "CommonJS" : "an ES module"}.`,
+    hint: ({ file, readAs, isMixed }) =>
+      readAs === "commonjs"
+        ? `Rename it to ${renamed(file, "mjs")}, or set "type": "module" in package.json.`
+        : `${isMixed ? "Replace" : `Rename it to ${renamed(file, "cjs")}, or replace`} \`module.exports\` with \`export\` and \`require\` with \`import\`.`,
+  }),
+  TypeScriptNotPublishable: entry<{
+    file: string;
+    /** The module that imports it. */
+    importer?: string;
+    /** The path of the compiled file next to it. */
+    javascript?: string | undefined;
+    isDefinition?: boolean;
+    isPrivate: boolean;
+  }>({
+    title: "Installed pack would have to run TypeScript",
+    severity: (_context, { isPrivate }) => (isPrivate ? "info" : "error"),
+    message: ({ file, importer }) =>
+      `${importer === undefined ? "" : `${quote(importer, 200)} imports `}${quote(file, 200)}${importer === undefined ? " is" : ","} TypeScript, which Node does not run in installed packages.`,
+    hint: ({ javascript, isDefinition }) =>
+      javascript !== undefined
+        ? `Name the compiled file instead: ${quote(`./${javascript}`, 200)}.`
+        : isDefinition
+          ? "Compile it to a .js or .mjs file next to it; that file is used instead."
+          : "Compile it to JavaScript, and name the compiled file instead.",
+  }),
+  InvalidPackageManifest: entry<{
+    key: "name" | "version";
+    value?: string | undefined;
+    /** Continues the message, without a period. */
+    reason: string;
+  }>({
+    title: "Invalid package name or version",
+    severity: "error",
+    message: ({ key, value, reason }) =>
+      `npm does not publish a package with this \`${key}\`${value === undefined ? "" : ` (${quote(value)})`}: ${reason}.`,
+    hint: ({ key, value }) =>
+      key === "version"
+        ? 'Set "version" to three numbers, for example "1.0.0".'
+        : `Set "name" to a name such as ${suggestName(value)}.`,
+  }),
+  PrivatePackage: entry<Record<never, never>>({
+    title: "Package is private, so npm does not publish it",
+    severity: "info",
+    message: () => "The package is private: npm refuses to publish it.",
+    hint: () => 'Remove "private" from package.json before you publish the pack.',
+  }),
+};
+
+/** The name with every character replaced that npm does not allow. */
+function suggestName(name = ""): string {
+  const [, scope = "", own = ""] = /^(@[^/]+\/)?([\s\S]*)$/.exec(name.trim().toLowerCase()) ?? [];
+  const usable = own.replace(/[^a-z0-9._-]+/g, "-").replace(/^[._-]+|-+$/g, "");
+  return quote(/^(?:@[a-z0-9._-]+\/)?$/.test(scope) && usable !== "" ? `${scope}${usable}` : "my-tools", 214);
+}
+
+const unpublishable = {
+  local: "a path on your machine",
+  workspace: "which your package manager does not replace with a version when it publishes",
+  git: "which can change at any time",
+};
+
+const renamed = (file: string, suffix: string): string => quote(file.replace(/[^.]*$/, suffix), 200);
+
+/** Whether the name is a compiler alias. No package can have such a name. */
+const isAlias = (name: string): boolean => /^(?:@\/|[~$])/.test(name);

@@ -1,0 +1,85 @@
+import { isBuiltin } from "node:module";
+import { isRecord } from "../../data/parse-json.ts";
+import type { Problem } from "../../problems/index.ts";
+import { blankNonCode, isGuarded } from "../modules/code-skeleton.ts";
+import type { ModuleFiles } from "../modules/module-files.ts";
+import { placeOf, type WrittenImport } from "../modules/parse-module.ts";
+
+/** A package that modules import and package.json does not declare, with the place of the first import. */
+export interface UndeclaredImport {
+  name: string;
+  specifier: string;
+  file: string;
+  line: number;
+  column: number;
+  /** Every import is in a `try` block or has a `.catch`. */
+  isGuarded: boolean;
+  /** The package is one of the `devDependencies`, which are not installed with the pack. */
+  isDev: boolean;
+  /** The number of other modules that import it. */
+  others: number;
+}
+
+type Manifest = Readonly<Record<string, unknown>>;
+
+const installedKeys = ["dependencies", "peerDependencies", "optionalDependencies", "peerDependenciesMeta"];
+
+/** Tells whether a name is that of the package itself, or of a declared or bundled dependency. */
+function findInstalled(manifest: Manifest): (name: string) => boolean {
+  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
+  return (name) =>
+    name === manifest.name ||
+    (Array.isArray(bundled) && bundled.includes(name)) ||
+    installedKeys.some((key) => hasKey(manifest[key], name));
+}
+
+const hasKey = (value: unknown, name: string): boolean => isRecord(value) && Object.hasOwn(value, name);
+
+/** The package name in a specifier; `undefined` for built-in modules, URLs and file paths. */
+function findPackage(specifier: string): string | undefined {
+  if (/^(?:[a-z][a-z\d+.-]*:|[./\\#]|$)/i.test(specifier) || isBuiltin(specifier)) return undefined;
+  return /^(?:@[^/]*\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+}
+
+/** Finds the packages that modules import but that would not be installed with the pack. */
+export async function findUndeclared(
+  modules: ModuleFiles,
+  files: readonly string[],
+  manifest: Manifest,
+  known: readonly Problem[],
+): Promise<UndeclaredImport[]> {
+  const isInstalled = findInstalled(manifest);
+  // A definition that cannot be evaluated without the package has been reported already.
+  const reported = new Set(
+    known.map(({ args }) => ("missingPackage" in args ? args.missingPackage : undefined)),
+  );
+  const byName = new Map<string, (WrittenImport & { file: string; isGuarded: boolean })[]>();
+  for (const file of files) {
+    let skeleton: string | undefined;
+    const isGuardedAt = (index: number) => {
+      skeleton ??= blankNonCode(modules.textOf(file));
+      return isGuarded(skeleton, index);
+    };
+    for (const one of await modules.listWritten(file)) {
+      const target = modules.resolve(file, one.specifier, one.kind);
+      const name = "elsewhere" in target ? findPackage(target.elsewhere) : undefined;
+      if (name === undefined || isInstalled(name) || reported.has(name)) continue;
+      const found = { ...one, file, isGuarded: !one.isStatic && isGuardedAt(one.index) };
+      byName.set(name, [...(byName.get(name) ?? []), found]);
+    }
+  }
+  return [...byName].flatMap(([name, imports]) => {
+    const first = imports.find((one) => !one.isGuarded) ?? imports[0];
+    if (first === undefined) return [];
+    const { specifier, file, index, isGuarded: guarded } = first;
+    return {
+      name,
+      specifier,
+      file,
+      ...placeOf(modules.textOf(file), index),
+      isGuarded: guarded,
+      isDev: hasKey(manifest.devDependencies, name),
+      others: new Set(imports.map((one) => one.file)).size - 1,
+    };
+  });
+}

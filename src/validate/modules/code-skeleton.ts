@@ -1,0 +1,150 @@
+// Finds out what surrounds a position in a module, without a parser. Lexers provide the positions.
+
+/** Words after which a slash starts a regular expression. */
+const beforePattern = new Set(
+  "await case delete do else in instanceof new of return throw typeof void yield".split(" "),
+);
+
+/** The end of the string or regular expression that starts at an index. Neither spans lines. */
+function endOfQuoted(text: string, start: number, quote: string): number {
+  let isInClass = false;
+  for (let index = start + 1; index < text.length; index++) {
+    const character = text[index];
+    if (character === "\\") index++;
+    else if (character === "\n") return index;
+    else if (quote === "/" && character === "[") isInClass = true;
+    else if (character === "]") isInClass = false;
+    else if (character === quote && !isInClass) return index + 1;
+  }
+  return text.length;
+}
+
+/** The end of a literal part of a template: after the closing quote, or after the `${` of an expression. */
+function endOfTemplate(text: string, start: number): { end: number; isOpen: boolean } {
+  for (let index = start; index < text.length; index++) {
+    const character = text[index];
+    if (character === "\\") index++;
+    else if (character === "`") return { end: index + 1, isOpen: false };
+    else if (character === "$" && text[index + 1] === "{") return { end: index + 2, isOpen: true };
+  }
+  return { end: text.length, isOpen: false };
+}
+
+/**
+ * Replaces comments, strings, literal parts of templates and regular expressions with spaces. All indexes and lines stay
+ * the same. The token before a slash decides whether it divides, which is correct for nearly all code.
+ */
+export function blankNonCode(text: string): string {
+  const parts: string[] = [];
+  let written = 0;
+  const blank = (from: number, to: number) => {
+    parts.push(text.slice(written, from), text.slice(from, to).replace(/[^\n]/g, " "));
+    written = to;
+    return to;
+  };
+  /** The depth in braces of the expressions of open templates. */
+  const templates: number[] = [];
+  let depth = 0;
+  let last = "";
+  const openTemplate = (from: number, start: number) => {
+    const { end, isOpen } = endOfTemplate(text, start);
+    if (isOpen) templates.push(depth);
+    last = isOpen ? "{" : ")";
+    return blank(from, end);
+  };
+  const endOf = (mark: string, from: number) => {
+    const found = text.indexOf(mark, from);
+    return found < 0 ? text.length : found;
+  };
+  const word = /[\w$\u0080-\uffff]+/y;
+  let index = text.startsWith("#!") ? blank(0, endOf("\n", 0)) : 0;
+  while (index < text.length) {
+    const character = text[index] as string;
+    const next = text[index + 1];
+    word.lastIndex = index;
+    if (/\s/.test(character)) index++;
+    else if (character === "/" && next === "/") index = blank(index, endOf("\n", index));
+    else if (character === "/" && next === "*")
+      index = blank(index, Math.min(text.length, endOf("*/", index + 2) + 2));
+    else if (character === '"' || character === "'") {
+      index = blank(index, endOfQuoted(text, index, character));
+      last = ")";
+    } else if (character === "`") index = openTemplate(index, index + 1);
+    else if (character === "}" && templates.at(-1) === depth) {
+      templates.pop();
+      index = openTemplate(index, index + 1);
+    } else if (
+      character === "/" &&
+      (/^(?:|[^\w$)\]}\u0080-\uffff])$/.test(last) || beforePattern.has(last))
+    ) {
+      index = blank(index, endOfQuoted(text, index, "/"));
+      last = ")";
+    } else if (word.test(text)) {
+      last = text.slice(index, word.lastIndex);
+      index = word.lastIndex;
+    } else {
+      if (character === "{") depth++;
+      if (character === "}") depth--;
+      last = character;
+      index++;
+    }
+  }
+  parts.push(text.slice(written));
+  return parts.join("");
+}
+
+/** The index after the parenthesis that closes the first one from an index on. */
+function afterParentheses(skeleton: string, start: number): number {
+  let depth = 0;
+  for (let index = start; index < skeleton.length; index++) {
+    if (skeleton[index] === "(") depth++;
+    else if (skeleton[index] === ")" && --depth === 0) return index + 1;
+  }
+  return skeleton.length;
+}
+
+/** Whether the call at an index is in a `try` block, or its promise has a `.catch`. */
+export function isGuarded(skeleton: string, index: number): boolean {
+  const isTry: boolean[] = [];
+  for (const { 0: brace } of skeleton.slice(0, index).matchAll(/(?<![\w$.])try\s*\{|[{}]/g)) {
+    if (brace === "}") isTry.pop();
+    else isTry.push(brace !== "{");
+  }
+  if (isTry.includes(true)) return true;
+  const method = /\s*\??\.\s*([\w$]+)\s*\(/y;
+  for (
+    let end = afterParentheses(skeleton, index);
+    ;
+    end = afterParentheses(skeleton, method.lastIndex - 1)
+  ) {
+    method.lastIndex = end;
+    const called = method.exec(skeleton);
+    if (called === null) return false;
+    if (called[1] === "catch") return true;
+  }
+}
+
+/** Uses of variables that only CommonJS modules have. */
+const commonJsUse =
+  /(?<![\w$.])(?:module\s*\.\s*exports(?![\w$])|(?<=defineProperty\s*\(\s*)exports(?![\w$])|exports\s*(?:\.\s*[\w$]+|\[[^\]\n]*\])\s*=(?![=>])|require\s*\()/g;
+
+/** The same names where the module may declare them, or checks for them first: then their use may be correct. */
+const mayBeDeclared =
+  /(?<![\w$.])(?:module(?!\s*[.:\w$])|(?<!defineProperty\s*\(\s*)exports(?!\s*[.[:\w$])|require(?!\s*[.(:\w$])|function\s+require|typeof\s+(?:module|exports|require))(?![\w$])/;
+
+/** The index of the first CommonJS syntax outside all blocks and function bodies. */
+export function findCommonJsSyntax(text: string): number | undefined {
+  if (!/\b(?:module|exports|require)\b/.test(text)) return undefined;
+  const skeleton = blankNonCode(text);
+  if (mayBeDeclared.test(skeleton)) return undefined;
+  let depth = 0;
+  let counted = 0;
+  for (const { index } of skeleton.matchAll(commonJsUse)) {
+    for (; counted < index; counted++) {
+      if (skeleton[counted] === "{") depth++;
+      else if (skeleton[counted] === "}") depth--;
+    }
+    if (depth === 0) return index;
+  }
+  return undefined;
+}

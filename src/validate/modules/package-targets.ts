@@ -1,0 +1,54 @@
+import { isRecord } from "../../data/parse-json.ts";
+
+/** The conditions by which Node reads `imports` and `exports` of package.json. */
+const conditionsOf = {
+  esm: new Set(["node", "import", "node-addons", "module-sync", "default"]),
+  commonjs: new Set(["node", "require", "node-addons", "module-sync", "default"]),
+};
+
+/** The key that matches a name: the exact one, else the pattern with the longest prefix. `star` is what `*` matches. */
+function findKey(
+  entries: Readonly<Record<string, unknown>>,
+  name: string,
+): { key: string; star: string } | undefined {
+  if (Object.hasOwn(entries, name) && !name.includes("*")) return { key: name, star: "" };
+  let found: { key: string; star: string } | undefined;
+  for (const key of Object.keys(entries)) {
+    const [start = "", end, ...others] = key.split("*");
+    if (end === undefined || others.length > 0 || (found?.key.indexOf("*") ?? -1) >= start.length) continue;
+    const fits = name.startsWith(start) && name.endsWith(end) && name.length > start.length + end.length;
+    if (fits) found = { key, star: name.slice(start.length, name.length - end.length) };
+  }
+  return found;
+}
+
+function chooseTarget(target: unknown, conditions: ReadonlySet<string>): string | undefined {
+  if (typeof target === "string") return target;
+  if (Array.isArray(target)) {
+    for (const one of target) {
+      const chosen = chooseTarget(one, conditions);
+      if (chosen !== undefined) return chosen;
+    }
+  } else if (isRecord(target)) {
+    for (const [condition, one] of Object.entries(target)) {
+      const chosen = conditions.has(condition) ? chooseTarget(one, conditions) : undefined;
+      if (chosen !== undefined) return chosen;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Resolves a name by the `imports` or `exports` of package.json: to `./file`, or to the name of a package. `undefined` if
+ * nothing matches.
+ */
+export function resolvePackageTarget(
+  entries: unknown,
+  name: string,
+  kind: keyof typeof conditionsOf,
+): string | undefined {
+  if (!isRecord(entries)) return undefined;
+  const found = findKey(entries, name);
+  if (found === undefined) return undefined;
+  return chooseTarget(entries[found.key], conditionsOf[kind])?.replaceAll("*", () => found.star);
+}
