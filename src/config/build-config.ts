@@ -54,7 +54,7 @@ function buildServer(name: string, server: Partial<UserComposedServer>): UserCom
 }
 
 /** A server of a valid config: one to start, or one that sessions do not use. */
-function buildUserServer(entry: ServerEntry, directory: string): UserServer | UnusedServer {
+function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
   const { path } = entry;
   const name = String(entry.label);
   if (isDisabled(entry)) return { name, path, reason: "disabled" };
@@ -65,7 +65,7 @@ function buildUserServer(entry: ServerEntry, directory: string): UserServer | Un
     path,
     command: values.command,
     args: [...(values.args ?? [])],
-    cwd: resolve(directory, values.cwd ?? "."),
+    cwd: values.cwd ?? ".",
     env: { ...values.env },
     legacyContext: values.legacyContext ?? true,
   };
@@ -77,7 +77,7 @@ export function buildConfig(
   { file, text, directory }: Pick<SessionConfig, "file" | "text" | "directory">,
 ): Omit<SessionConfig, "problems"> {
   const config = checked as WrittenConfig;
-  const servers = listServerEntries(checked).map((entry) => buildUserServer(entry, directory));
+  const servers = listServerEntries(checked).map(buildUserServer);
   const { callback, timeouts } = config;
   return {
     file,

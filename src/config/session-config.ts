@@ -12,14 +12,14 @@ export interface Device {
   driverType: string | null;
 }
 
-/** A user's subprocess server. */
+/** A user's subprocess server. Its strings may refer to variables of the environment. */
 export interface UserServer {
   name: string;
   /** Its path in the config. */
   path: Path;
   command: string;
   args: readonly string[];
-  /** Absolute. */
+  /** As written: relative to the config's folder. */
   cwd: string;
   env: Readonly<Record<string, string>>;
   /** Whether calls include `_trailblazeContext` in their arguments. */

@@ -4,6 +4,7 @@ import type { ConfigFault } from "./config-file.ts";
 import { knownKeys } from "./generated/config-validator.js";
 import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
 import { formatPath } from "./shape-faults.ts";
+import { findVariableFaults } from "./variables.ts";
 
 /** Finds strings with NUL characters, which operating systems reject. */
 function* findZeros(value: unknown, path: Path): Generator<ConfigFault> {
@@ -115,6 +116,7 @@ export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
     for (const key of ["command", "args", "cwd", "env"]) yield* findZeros(values[key], [...path, key]);
     yield* findUrlFaults(values.url, [...path, "url"]);
     yield* findHeaderFaults(values.headers, [...path, "headers"]);
+    if (!isDisabled(entry)) yield* findVariableFaults(values, path);
     for (const variable of isRecord(values.env) ? Object.keys(values.env) : []) {
       if (variable !== "" && !/[=\0]/.test(variable)) continue;
       yield { reason: `${quote(variable)} is not a valid variable name`, path: [...path, "env", variable] };

@@ -141,10 +141,9 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
     try {
       const lost = session.skipped.filter(({ reason }) => reason === "ServerFailed");
       const failed = lost.map(({ name }) => name);
-      const servers =
-        started.length === 0
-          ? "none to start"
-          : `${started.length - failed.length} of ${started.length} started`;
+      // A server without a value for a variable fails before it has a command.
+      const total = new Set([...started, ...failed]).size;
+      const servers = total === 0 ? "none to start" : `${total - failed.length} of ${total} started`;
       const rest = failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`;
       add({ name: "servers", ok: failed.length === 0, summary: `${servers}${rest}` });
       // `openSession` rejects for these. Here they are excluded, so that the others are checked, too.

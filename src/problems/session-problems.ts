@@ -105,6 +105,8 @@ export const sessionProblems = {
     {
       label: string;
       stderrTail?: string;
+      /** The variable of the environment that the server's entry refers to and that is not set. */
+      variable?: string;
       /** Replaces the default hint. */
       hint?: string;
     } & (

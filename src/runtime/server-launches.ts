@@ -1,9 +1,10 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import { expandVariables, UnsetVariableError } from "../config/variables.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { Path } from "../problems/index.ts";
+import { failure, type Path, type TrailblazeError } from "../problems/index.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
@@ -26,6 +27,10 @@ export interface ServerPlan {
   args: readonly string[];
   /** Absolute. */
   cwd: string;
+  /** The command for people. Variables stay as written, because their values may be secret. */
+  shown: { command: string; args: readonly string[] };
+  /** Why it cannot be started. */
+  fault?: TrailblazeError;
   legacyContext: boolean;
   /** Absolute path of its script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
@@ -59,11 +64,48 @@ function findScript({
   return script === undefined ? undefined : resolve(cwd, script);
 }
 
-/** A server of the user's config (seed 004). */
-export function planUserServer(server: UserServer, config: SessionConfig): ServerPlan {
-  const { name, path, command, args, cwd, env, legacyContext } = server;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The parts of a user's server that refer to variables, with their values. Throws `UnsetVariableError`. */
+function expandServer(
+  { path, command, args, cwd, env }: UserServer,
+  environment: Environment,
+): Pick<UserServer, "command" | "args" | "cwd" | "env"> {
+  const expand = (text: string, ...at: Path) => expandVariables(text, environment, [...path, ...at]);
+  const variables = Object.entries(env).map(([name, value]) => [name, expand(value, "env", name)] as const);
+  return {
+    command: expand(command, "command"),
+    args: args.map((argument, index) => expand(argument, "args", index)),
+    cwd: expand(cwd, "cwd"),
+    env: Object.fromEntries(variables),
+  };
+}
+
+function explainUnset(label: string, error: unknown): TrailblazeError {
+  if (!(error instanceof UnsetVariableError)) throw error;
+  const { variable, path, message: reason } = error;
+  const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
+  return failure("ServerStartFailed", { label, reason, variable, hint }, { path });
+}
+
+/** A server of the user's config (seed 004). References to variables get their values from `environment`. */
+export function planUserServer(
+  server: UserServer,
+  config: SessionConfig,
+  environment: Environment = process.env,
+): ServerPlan {
+  const { name, path, legacyContext } = server;
+  let expanded: ReturnType<typeof expandServer> = server;
+  let fault: TrailblazeError | undefined;
+  try {
+    expanded = expandServer(server, environment);
+  } catch (error) {
+    fault = explainUnset(name, error);
+  }
+  const { command, args, env } = expanded;
+  const cwd = resolve(config.directory, expanded.cwd);
   const file = config.file ?? join(config.directory, "package.json");
-  const toolsetFile = findScript(server) ?? file;
+  const toolsetFile = findScript({ command, args, cwd }) ?? file;
   return {
     label: name,
     key: `config ${name}`,
@@ -73,6 +115,11 @@ export function planUserServer(server: UserServer, config: SessionConfig): Serve
     command: isPath(command) ? resolve(cwd, command) : command,
     args,
     cwd,
+    shown: {
+      command: isPath(server.command) ? resolve(cwd, server.command) : server.command,
+      args: server.args,
+    },
+    ...(fault === undefined ? {} : { fault }),
     legacyContext,
     toolsetFile,
     createEnvironment: (facts) => createUserServerEnvironment({ ...facts, toolsetFile }, env),
@@ -118,6 +165,7 @@ export function planPackServer(found: FoundPack, item: InspectedItem): ServerPla
     source: describeSource(found, item),
     ...program,
     cwd,
+    shown: program,
     legacyContext: legacyContext !== false,
     toolsetFile: file,
     createEnvironment: (facts) =>

@@ -104,7 +104,8 @@ async function createMembers(
 }
 
 async function serveSubprocess(plan: ServerPlan, transport: "stdio" | HttpTransport): Promise<RunningServer> {
-  const { command, args, cwd, label } = plan;
+  const { command, args, cwd, label, fault } = plan;
+  if (fault !== undefined) throw fault;
   const launch = { command, args, cwd, env: plan.createEnvironment(environmentFacts()) };
   const processes = createProcessPort();
   if (transport === "stdio") return runOnOwnStreams(label, launch, processes);

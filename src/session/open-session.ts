@@ -225,10 +225,8 @@ class Opening {
       return await ready;
     } catch (error) {
       if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
-      const [problem] = await locateInConfig(
-        [{ ...error.problem, path: plan.configPath }],
-        this.#config.text,
-      );
+      const path = error.problem.path ?? plan.configPath;
+      const [problem] = await locateInConfig([{ ...error.problem, path }], this.#config.text);
       throw new TrailblazeError(problem ?? error.problem);
     }
   }
@@ -247,7 +245,7 @@ class Opening {
       if (!(error instanceof TrailblazeError)) throw error;
       const { source, configPath } = server.plan;
       const { pack, item } = source;
-      const own = configPath === undefined ? {} : { path: configPath };
+      const own = configPath === undefined ? {} : { path: error.problem.path ?? configPath };
       const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
       const { message } = error.problem;
       const skipped: SkippedTool = { name: server.plan.label, source, reason: "ServerFailed", message };

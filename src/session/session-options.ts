@@ -8,6 +8,7 @@ import type { ToolLog } from "./tool-calls.ts";
 export interface StartedCommand {
   /** The server's name in the user's config, or its qualified name. */
   label: string;
+  /** As in the config: references to variables are not replaced. */
   command: string;
   args: readonly string[];
   /** Absolute. */

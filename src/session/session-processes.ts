@@ -2,8 +2,14 @@ import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { createStreamRedactor } from "../mcp/client/redact.ts";
-import { startServer } from "../mcp/client/start-server.ts";
-import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
+import { type StartingServer, startServer } from "../mcp/client/start-server.ts";
+import {
+  createProblem,
+  failure,
+  type Problem,
+  type ProcessEnded,
+  type TrailblazeError,
+} from "../problems/index.ts";
 import type { ProcessPort } from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import type { CodeDiedError } from "../runtime/code-died-error.ts";
@@ -37,6 +43,13 @@ export interface ProcessesOptions {
   log(entry: ToolLog): void;
 }
 
+/** A server that fails before there is a process. */
+function createFailedStart(label: string, fault: TrailblazeError): StartingServer {
+  const ready = Promise.reject(fault);
+  ready.catch(() => {});
+  return { label, ready, close: async () => {} };
+}
+
 /** The processes of a session: its servers and the runners of its packs' code. Handles their exits. */
 export class SessionProcesses {
   /** The folder with the logs, absolute. */
@@ -62,12 +75,13 @@ export class SessionProcesses {
   startServer(plan: ServerPlan): SessionServer {
     const { config, memory, resources, onCommand, report, log } = this.#options;
     resources.closing.throwIfAborted();
-    const { label, command, args, cwd } = plan;
+    const { label, command, args, cwd, fault } = plan;
     const server = new SessionServer(plan, {
       callback: this.callback,
       relaunches: config.crash === "relaunch" ? 1 : 0,
       start: (token, events) => {
-        onCommand?.({ label, command, args, cwd });
+        if (fault !== undefined) return createFailedStart(label, fault);
+        onCommand?.({ label, ...plan.shown, cwd });
         const env = plan.createEnvironment(this.#environmentFacts(token));
         const logFile = this.#logFileOf(plan.key, label);
         const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];

@@ -119,15 +119,14 @@ const complete = (root: string) => ({
     {
       ...completeConfig.trailblazeSubprocessToolsets[0],
       path: ["trailblazeSubprocessToolsets", 0],
-      cwd: join(root, "tools"),
     },
     {
       ...{ name: "plain", path: ["trailblazeSubprocessToolsets", 1], command: "plain", args: [] },
-      ...{ cwd: root, env: {}, legacyContext: true },
+      ...{ cwd: ".", env: {}, legacyContext: true },
     },
     {
       ...{ name: "my files", path: ["mcpServers", "my files"], command: "npx", args: ["-y", "files"] },
-      ...{ cwd: root, env: { ROOT: "." }, legacyContext: false },
+      ...{ cwd: ".", env: { ROOT: "." }, legacyContext: false },
     },
   ],
   unusedServers: [
@@ -182,11 +181,11 @@ describe("every key is read", () => {
     expect((memory as Record<string, unknown>).toString).toBeUndefined();
   });
 
-  test("absolute folders stay", async () => {
+  test("absolute folders stay, and those of servers are as written", async () => {
     const config = await readYaml(
       "logDir: /var/log/mine\ntrailblazeSubprocessToolsets: [{ name: a, command: b, cwd: /srv/../opt }]\n",
     );
-    expect(config).toMatchObject({ logDir: "/var/log/mine", subprocessServers: [{ cwd: "/opt" }] });
+    expect(config).toMatchObject({ logDir: "/var/log/mine", subprocessServers: [{ cwd: "/srv/../opt" }] });
   });
 });
 

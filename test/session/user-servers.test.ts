@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { makeProject, openForTest, probe } from "./support/session.ts";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { jsonOf, makeProject, openForTest, probe, probeServer } from "./support/session.ts";
 
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 /** The entry of a probe without its name, as `mcpServers` has it. */
@@ -24,5 +25,53 @@ describe("a session of a config with mcpServers", () => {
     expect(servers).toEqual(["listed", "my files"]);
     expect(namesOf(session.skipped)).toEqual(["far"]);
     expect(session.problems).toMatchObject([{ code: "InvalidConfig", path: ["mcpServers", "far", "url"] }]);
+  });
+});
+
+describe("references to variables in the servers of a config", () => {
+  const withVariables = (changes: object) => ({
+    mcpServers: { vars: pasted("vars", changes) },
+  });
+
+  test("are replaced in the environment, the arguments and the folder, and shown as written", async () => {
+    vi.stubEnv("PROBE_TEST_SECRET", "hunter2");
+    vi.stubEnv("PROBE_TEST_EMPTY", "");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const shown: unknown[] = [];
+    const cwd = makeProject({}, { "folder/a.txt": "" });
+    const session = await openForTest(cwd, {
+      config: withVariables({
+        args: [probeServer, "${PROBE_TEST_SECRET}"],
+        cwd: "${PROBE_TEST_FOLDER:-folder}",
+        env: {
+          PROBE_PREFIX: "vars",
+          A: "Bearer ${PROBE_TEST_SECRET}",
+          B: "${PROBE_TEST_EMPTY:-full}|${PROBE_TEST_EMPTY}",
+          C: "$${PROBE_TEST_SECRET}",
+        },
+      }),
+      onCommand: (command) => shown.push(command),
+    });
+    const environment = jsonOf(await session.callTool("vars_env"));
+    expect(environment).toMatchObject({ A: "Bearer hunter2", B: "full|", C: "${PROBE_TEST_SECRET}" });
+    expect(shown).toMatchObject([{ args: [probeServer, "${PROBE_TEST_SECRET}"], cwd: join(cwd, "folder") }]);
+    expect(JSON.stringify(shown)).not.toContain("hunter2");
+  });
+
+  test("that are not set fail the start with the name of the variable and its place", async () => {
+    const config = withVariables({ env: { SECRET: "hunter2", TOKEN: "${PROBE_TEST_UNSET}" } });
+    const error = await openForTest(makeProject({}), { config }).catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      code: "ServerStartFailed",
+      problem: {
+        path: ["mcpServers", "vars", "env", "TOKEN"],
+        args: {
+          label: "vars",
+          variable: "PROBE_TEST_UNSET",
+          reason: expect.stringContaining("PROBE_TEST_UNSET"),
+        },
+      },
+    });
+    expect(JSON.stringify(error.problem)).not.toContain("hunter2");
   });
 });

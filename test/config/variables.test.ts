@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { expandVariables, UnsetVariableError } from "../../src/config/variables.ts";
+import { faultsOfYaml, readObject } from "./configs.ts";
+
+const environment = { A: "1", _b2: "2", EMPTY: "" };
+const expand = (text: string) => expandVariables(text, environment, ["args", 0]);
+
+describe("references to variables", () => {
+  test.each([
+    ["${A}", "1"],
+    ["x${A}y${_b2}", "x1y2"],
+    ["${EMPTY}", ""],
+    ["${EMPTY:-full}", "full"],
+    ["${A:-other}", "1"],
+    ["${NONE:-}", ""],
+    ["${NONE:-a b:-$c{}", "a b:-$c{"],
+    ["$${A}", "${A}"],
+    ["$$${A}", "$${A}"],
+    ["$A $ {A} $1 $& %A% $", "$A $ {A} $1 $& %A% $"],
+  ])("%s becomes %s", (text, expected) => {
+    expect(expand(text)).toBe(expected);
+  });
+
+  test("are not replaced in values that they stand for", () => {
+    expect(expandVariables("${A}", { A: "${B}$${" }, [])).toBe("${B}$${");
+  });
+
+  test.each(["${NONE}", "${constructor}", "${__proto__}"])("%s that is not set is an error", (text) => {
+    expect(() => expand(text)).toThrow(UnsetVariableError);
+  });
+});
+
+describe("a ${ of any other form is an error of the config at its place", () => {
+  test.each([
+    ["${env:API_KEY}", "${env:API_KEY}", "${API_KEY}"],
+    ["${input:api-key}", "${input:", "${api_key}"],
+    ["${x%y}", "${x", "${x}"],
+    ["${NAME-default}", "${NAME", "$${"],
+    ["${NAME:-${OTHER}}", "${NAME:", "${NAME}"],
+    ["${workspaceFolder}/a", "${workspaceFolder}", "path"],
+    ["${userHome}", "${userHome}", "path"],
+    ["${}", "${}", "${NAME}"],
+    ["a ${open", "${open", "${open}"],
+    ["$${fine} ${1}", "${1}", "${NAME}"],
+  ])("%s", async (text, named, hint) => {
+    const problems = await faultsOfYaml(`mcpServers: { a: { command: b, env: { X: '${text}' } } }`);
+    expect(problems).toMatchObject([
+      {
+        code: "InvalidConfig",
+        severity: "error",
+        path: ["mcpServers", "a", "env", "X"],
+        line: 1,
+        args: { reason: expect.stringContaining(named), hint: expect.stringContaining(hint) },
+      },
+    ]);
+  });
+
+  test("in every string of a server, and in the array too", async () => {
+    const text = "${env:X}";
+    const entry = { name: "a", command: text, args: ["b", text], cwd: text, env: { E: text } };
+    const problems = await faultsOfYaml(
+      JSON.stringify({
+        trailblazeSubprocessToolsets: [entry],
+        mcpServers: { b: { url: `https://a.b/${text}`, headers: { H: text } } },
+      }),
+    );
+    expect(problems.map(({ path }) => path?.slice(2).join("."))).toEqual([
+      "command",
+      "args.1",
+      "cwd",
+      "env.E",
+      "url",
+      "headers.H",
+    ]);
+  });
+
+  test("but not in an entry that is disabled", async () => {
+    const entry = { command: "${env:X}", disabled: true };
+    expect((await readObject({ mcpServers: { a: entry } })).unusedServers).toHaveLength(1);
+  });
+});
