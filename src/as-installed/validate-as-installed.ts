@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { createConfinedEvaluator } from "../confinement/confined-evaluator.ts";
 import { isRecord } from "../data/parse-json.ts";
@@ -15,12 +15,12 @@ import { createProcessPort } from "../processes/server-process.ts";
 import { planPackServer } from "../runtime/server-launches.ts";
 
 export interface AsInstalledOptions {
-  /** Folder whose config has the timeouts of servers. */
-  cwd: string;
-  /** Tarballs to install beside the pack, for packages that are not published yet. */
-  with: readonly string[];
+  /** Absolute paths of tarballs to install beside the pack, for packages that are not published yet. */
+  tarballs: readonly string[];
   /** Install only what npm's cache has. */
   offline: boolean;
+  /** Throw `ConfinementUnavailable` instead of importing modules without confinement. */
+  requireConfinement: boolean;
   signal: AbortSignal;
   /** Called with each command before it runs. */
   onCommand(command: string): void;
@@ -66,9 +66,14 @@ async function installPacked(
   );
   const packed = readdirSync(tarballs).map((file) => join(tarballs, file));
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
-  const others = options.with.map((path) => resolve(options.cwd, path));
   const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
-  const args = ["install", ...flags, ...(options.offline ? ["--offline"] : []), ...packed, ...others];
+  const args = [
+    "install",
+    ...flags,
+    ...(options.offline ? ["--offline"] : []),
+    ...packed,
+    ...options.tarballs,
+  ];
   await runNpm("install the packed package", args, project, options);
   return project;
 }
@@ -94,9 +99,13 @@ const report = ({ pack }: InspectedPack, item: InspectedItem, what: string, reas
 };
 
 /** Imports each module that a handler names, in a confined child of its own. */
-async function importModules(inspected: InspectedPack, signal: AbortSignal): Promise<Problem[]> {
+async function importModules(
+  inspected: InspectedPack,
+  { signal, requireConfinement }: AsInstalledOptions,
+): Promise<Problem[]> {
   const { location } = inspected.pack;
-  const evaluator = createConfinedEvaluator({ limits: { wallMs: moduleMs, packMs: moduleMs, restarts: 0 } });
+  const limits = { wallMs: moduleMs, packMs: moduleMs, restarts: 0 };
+  const evaluator = createConfinedEvaluator({ signal, requireConfinement, limits });
   const modules = new Map<string, InspectedItem>();
   for (const item of inspected.items)
     for (const handler of findHandlers(item)) {
@@ -105,12 +114,12 @@ async function importModules(inspected: InspectedPack, signal: AbortSignal): Pro
     }
   const problems: Problem[] = [];
   for (const [module, item] of modules) {
-    if (signal.aborted) throw interrupted("import the modules");
-    // The evaluator wants a default export that is data, which a handler's module does not have.
+    // The evaluator requires a default export that is data, which a handler's module does not have.
     const probe = join(location, `trailblaze-probe-${problems.length}-${modules.size}.mjs`);
     writeFileSync(probe, `import ${JSON.stringify(module)};\nexport default true;\n`);
     const { results } = await evaluator.evaluate({ packageRoot: location, files: [probe] });
     rmSync(probe);
+    if (signal.aborted) throw interrupted("import the modules");
     const result = results.get(probe);
     if (result !== undefined && "reason" in result)
       problems.push(report(inspected, item, `Module "${module}" cannot be imported`, result.reason));
@@ -118,12 +127,16 @@ async function importModules(inspected: InspectedPack, signal: AbortSignal): Pro
   return problems;
 }
 
-/** Starts each subprocess server once and lists its tools. */
-async function startServers(inspected: InspectedPack, options: AsInstalledOptions): Promise<Problem[]> {
+/** Starts each subprocess server once and lists its tools. The config in `directory` has the timeouts. */
+async function startServers(
+  inspected: InspectedPack,
+  directory: string,
+  options: AsInstalledOptions,
+): Promise<Problem[]> {
   const { signal } = options;
   const servers = inspected.items.filter(({ shape }) => shape === "subprocessServer");
   if (servers.length === 0) return [];
-  const { timeouts } = await readConfig(createInspectionPorts().port, { directory: options.cwd });
+  const { timeouts } = await readConfig(createInspectionPorts().port, { directory });
   const processes = createProcessPort();
   const problems: Problem[] = [];
   const events = { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} };
@@ -162,18 +175,26 @@ async function startServers(inspected: InspectedPack, options: AsInstalledOption
   return problems;
 }
 
-async function inspectInstalled(project: string, name: string): Promise<InspectedPack | undefined> {
-  const ports = createInspectionPorts();
-  const { packs } = await findPacks(ports.port, { cwd: project });
+async function inspectInstalled(
+  project: string,
+  name: string,
+  { signal, requireConfinement }: AsInstalledOptions,
+): Promise<InspectedPack | undefined> {
+  const { port } = createInspectionPorts();
+  const { packs } = await findPacks(port, { cwd: project });
   const found = packs.find(({ pack }) => pack.name === name);
   if (found === undefined) return undefined;
-  return loadDefinitions(ports.port, found, { createEvaluator: () => ports.createEvaluator({}) });
+  const createEvaluator = async () => createConfinedEvaluator({ signal, requireConfinement });
+  const inspected = await loadDefinitions(port, found, { createEvaluator });
+  if (signal.aborted) throw interrupted("read the definitions");
+  return inspected;
 }
 
 /**
  * Packs the pack `name` in `location`, installs it into an empty temporary project without development dependencies and
- * scripts, and returns a `FailsAsInstalled` for everything that does not work there. This runs code of the pack: modules
- * confined, servers not. Nothing is left behind. Throws `TrailblazeError` `InstallFailed` and `InvalidConfig`.
+ * scripts, and returns a `FailsAsInstalled` for each definition, module and server that does not work there. Trust level:
+ * execution. Modules run confined, servers do not. Removes everything that it created. Throws `TrailblazeError`
+ * `InstallFailed`, also if the signal aborts, `ConfinementUnavailable` and `InvalidConfig`.
  */
 export async function validateAsInstalled(
   location: string,
@@ -183,7 +204,7 @@ export async function validateAsInstalled(
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   try {
     const project = await installPacked(location, temporary, options);
-    const inspected = await inspectInstalled(project, name);
+    const inspected = await inspectInstalled(project, name, options);
     if (inspected === undefined) {
       const args = {
         what: "The installed package is not a pack",
@@ -199,8 +220,8 @@ export async function validateAsInstalled(
       });
     return [
       ...broken,
-      ...(await importModules(inspected, options.signal)),
-      ...(await startServers(inspected, options)),
+      ...(await importModules(inspected, options)),
+      ...(await startServers(inspected, location, options)),
     ];
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });

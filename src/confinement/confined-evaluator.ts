@@ -44,6 +44,8 @@ export interface ConfinedEvaluatorOptions {
   /** Rejects if the permission model is not available. */
   requireConfinement?: boolean;
   limits?: Partial<Limits>;
+  /** Kills the child processes; the remaining files get a reason. */
+  signal?: AbortSignal;
   /** Ways to start a child, strictest first. Default: those of this system. Set in tests. */
   methods?: readonly Method[];
 }
@@ -87,6 +89,8 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
       return `it took longer than ${limits.wallMs / 1000} s`;
     case "memory":
       return outOfMemory;
+    case "aborted":
+      return interrupted;
     case "answer":
       return `its result is larger than ${formatSize(limits.answerBytes)}`;
     case "answers":
@@ -102,6 +106,7 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
   }
 }
 
+const interrupted = "it was interrupted";
 const notReached = "it was not evaluated, because other files of the pack ended the process or took too long";
 
 /** At most 200 printable characters. */
@@ -248,7 +253,7 @@ const weaker = (one: Confinement, other: Confinement): Confinement =>
 async function evaluate(
   { packageRoot, files }: EvaluationRequest,
   limits: Limits,
-  methods: readonly Method[] | undefined,
+  { methods, signal }: ConfinedEvaluatorOptions,
 ): Promise<Evaluation> {
   const results = new Map<string, EvaluatedFile>();
   const root = realPath(packageRoot);
@@ -268,8 +273,8 @@ async function evaluate(
   let pending = [...paths.keys()];
   for (let restarts = 0; pending.length > 0; restarts++) {
     const left = Math.min(limits.wallMs, deadline - performance.now());
-    if (restarts > limits.restarts || left <= 0) {
-      for (const file of pending) results.set(file, { reason: notReached });
+    if (restarts > limits.restarts || left <= 0 || signal?.aborted) {
+      for (const file of pending) results.set(file, { reason: signal?.aborted ? interrupted : notReached });
       break;
     }
     const asked = pending.map((file) => paths.get(file) ?? file);
@@ -283,6 +288,7 @@ async function evaluate(
       wallMs: left,
       answerBytes: limits.answerBytes,
       totalBytes: limits.packAnswerBytes,
+      signal,
     });
     if (method !== undefined) confinement = weaker(confinement, confinementOf(method, permission));
 
@@ -310,7 +316,7 @@ export function createConfinedEvaluator(options: ConfinedEvaluatorOptions = {}):
       if (options.requireConfinement && request.files.length > 0 && permissionOption() === undefined) {
         throw failure("ConfinementUnavailable", { required: true });
       }
-      return evaluate(request, limits, options.methods);
+      return evaluate(request, limits, options);
     },
   };
 }

@@ -11,7 +11,7 @@ export interface Answer {
 
 /** How a child ended. */
 export type ChildEnd =
-  | { cause: "done" | "time" | "memory" | "answer" | "answers" }
+  | { cause: "done" | "time" | "memory" | "answer" | "answers" | "aborted" }
   /** It could not be started; with `isLasting`, this method never works on this machine. */
   | { cause: "notStarted"; isLasting: boolean }
   | { cause: "exit"; code: number | null; signal: NodeJS.Signals | null };
@@ -25,6 +25,8 @@ export interface RunOptions extends ConfinedOptions {
   answerBytes: number;
   /** The limit for all answers, in bytes. */
   totalBytes: number;
+  /** Kills the child. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface RunResult {
@@ -117,6 +119,9 @@ function attend({ child, kill, residentBytes }: ConfinedProcess, options: RunOpt
   };
 
   const timer = setTimeout(() => stop({ cause: "time" }), options.wallMs);
+  const abort = () => stop({ cause: "aborted" });
+  options.signal?.addEventListener("abort", abort);
+  if (options.signal?.aborted) abort();
   const sampler = setInterval(() => {
     if (residentBytes() > options.residentMiB * (1 << 20)) stop({ cause: "memory" });
   }, sampleMs);
@@ -154,6 +159,7 @@ function attend({ child, kill, residentBytes }: ConfinedProcess, options: RunOpt
     const finish = async (describe: () => ChildEnd) => {
       clearTimeout(timer);
       clearInterval(sampler);
+      options.signal?.removeEventListener("abort", abort);
       kill();
       const late = setTimeout(() => pipe?.destroy(), drainMs);
       await drained;

@@ -302,7 +302,7 @@ export const operationProblems = {
     severity: "error",
     message: ({ what, reason }) => `${what}: ${printable(reason)}.`,
     hint: () =>
-      "Declare what is missing in `dependencies` and `files`, which are all that an installation has.",
+      "Add missing packages to `dependencies` and missing files to `files`: an installation contains nothing else.",
   }),
   UnknownCode: entry<{ code: string; nearest: readonly string[] }>({
     title: "Unknown problem code",

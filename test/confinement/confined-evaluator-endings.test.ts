@@ -278,6 +278,30 @@ describe("a pack", () => {
       expect(readdirSync(temporary)).toEqual(["keep", basename(root)]);
     },
   );
+
+  test.runIf(process.platform === "linux").each(usableMethods)(
+    "whose evaluation is aborted leaves no process and no folder behind with %s",
+    async (method) => {
+      const temporary = makeTree({ keep: "" });
+      vi.stubEnv("TMPDIR", temporary);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const root = makeTree({});
+      const title = `${root}/evaluating`;
+      writeTree(root, {
+        "a.mjs": `process.title = ${JSON.stringify(title)}; for (;;);`,
+        "b.mjs": good,
+      });
+      const abortion = new AbortController();
+      const options = { methods: [method], limits: { wallMs: 50_000 }, signal: abortion.signal };
+      const evaluation = evaluateIn(root, undefined, options);
+      await waitUntil(() => processesWith(title).length > 0);
+      abortion.abort();
+      const interrupted = { reason: "it was interrupted" };
+      expect((await evaluation).results).toEqual({ "a.mjs": interrupted, "b.mjs": interrupted });
+      await vi.waitFor(() => expect(processesWith(temporary)).toEqual([]), { timeout: 5000 });
+      expect(readdirSync(temporary)).toEqual(["keep", basename(root)]);
+    },
+  );
 });
 
 /** Starts a process that evaluates the pack and may come to harm. */

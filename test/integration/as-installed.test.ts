@@ -1,28 +1,29 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { processesWith } from "../confinement/evaluate-pack.ts";
 import { runUsersNpm } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { isRunning, readPids } from "../support/processes.ts";
 import { command, runCli } from "../support/run-cli.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-async function validate(cwd: string, ...args: readonly string[]) {
+async function validateWith(cache: string, cwd: string, ...args: readonly string[]) {
   const folder = makeTemporaryFolder();
   onTestFinished(folder.remove);
-  const env = {
-    TMPDIR: folder.path,
-    npm_config_registry: inject("registry"),
-    npm_config_cache: join(makeTree({}), "cache"),
-  };
+  const env = { TMPDIR: folder.path, npm_config_registry: inject("registry"), npm_config_cache: cache };
   const result = await runCli(["validate", "--as-installed", "--json", ...args], { cwd, env });
   const left = readdirSync(folder.path).filter((name) => name.startsWith("trailblaze-installed"));
   expect(left).toEqual([]);
   return { ...result, document: JSON.parse(result.stdout) };
 }
+
+const validate = (cwd: string, ...args: readonly string[]) =>
+  validateWith(join(makeTree({}), "cache"), cwd, ...args);
 
 const makePack = (code: string, more: object = {}) =>
   makeTree({
@@ -90,12 +91,17 @@ test("a server that does not start fails with its last words", async () => {
   );
 }, 60_000);
 
-test("a dependency that no cache has fails the offline installation", async () => {
-  const cwd = makePack("export const greet = () => 1;", { dependencies: { "@acme/jira": "^1.0.0" } });
-  const { document, exitCode } = await validate(cwd, "--yes", "--offline");
-  expect(document.error.code).toBe("InstallFailed");
-  expect(exitCode).toBe(1);
-}, 60_000);
+test("an offline installation uses npm's cache and nothing else", async () => {
+  const cwd = makePack("export const greet = () => 1;", { dependencies: { "hello-tools": "^1.0.0" } });
+  const cache = join(makeTree({}), "cache");
+  const isFailing = ({ code }: { code: string }) => code === "FailsAsInstalled";
+  const empty = await validateWith(cache, cwd, "--yes", "--offline");
+  expect(empty.document.error.code).toBe("InstallFailed");
+  expect(empty.exitCode).toBe(1);
+  expect((await validateWith(cache, cwd, "--yes")).document.problems.filter(isFailing)).toEqual([]);
+  const filled = await validateWith(cache, cwd, "--yes", "--offline");
+  expect(filled.document.problems.filter(isFailing)).toEqual([]);
+}, 90_000);
 
 test("a package that is not published is installed from its tarball", async () => {
   const tarballs = makeTree({ "tb-unpublished/package.json": packManifest("tb-unpublished") });
@@ -108,6 +114,21 @@ test("a package that is not published is installed from its tarball", async () =
   expect(document.problems.filter(({ code }: { code: string }) => code === "FailsAsInstalled")).toEqual([]);
 }, 60_000);
 
+/** Starts the command without waiting for it, with a temporary folder of its own. */
+function startValidation(cwd: string, temporary: string) {
+  const env = { ...process.env, TMPDIR: temporary, npm_config_cache: join(makeTree({}), "cache") };
+  const args = [command, "validate", "--as-installed", "--yes", "--json"];
+  const child = spawn(process.execPath, args, { cwd, env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.resume();
+  const ended = once(child, "close").then(([exitCode]) => ({ exitCode, document: JSON.parse(stdout) }));
+  return { child, ended };
+}
+
 test.skipIf(process.platform === "win32")(
   "SIGINT ends the server and leaves nothing behind",
   async () => {
@@ -119,17 +140,75 @@ test.skipIf(process.platform === "win32")(
       "desk.js":
         'import { writeFileSync } from "node:fs";\nwriteFileSync(process.argv[2] + "/pid", String(process.pid));\nsetInterval(() => {}, 1000);',
     });
-    const env = { ...process.env, TMPDIR: folder.path, npm_config_cache: join(makeTree({}), "cache") };
-    const child = spawn(process.execPath, [command, "validate", "--as-installed", "--yes"], { cwd, env });
-    child.stdout.resume();
-    child.stderr.resume();
-    const exited = once(child, "exit");
-    await waitUntil(() => existsSync(join(folder.path, "pid")), 30_000);
+    const { child, ended } = startValidation(cwd, folder.path);
+    const pids = join(folder.path, "pid");
+    await waitUntil(() => readPids(pids).length > 0, 30_000);
     child.kill("SIGINT");
-    expect((await exited)[0]).toBe(1);
-    const pid = Number(readFileSync(join(folder.path, "pid"), "utf8"));
-    expect(() => process.kill(pid, 0)).toThrow();
+    expect((await ended).exitCode).toBe(1);
+    expect(readPids(pids).filter(isRunning)).toEqual([]);
     expect(readdirSync(folder.path)).toEqual(["pid"]);
+  },
+  60_000,
+);
+
+test.runIf(process.platform === "linux")(
+  "SIGINT ends the import of a module at once and leaves nothing behind",
+  async () => {
+    const folder = makeTemporaryFolder();
+    onTestFinished(folder.remove);
+    const title = join(folder.path, "importing");
+    const cwd = makePack(
+      `process.title = ${JSON.stringify(title)};\nfor (;;);\nexport const greet = () => 1;`,
+    );
+    const { child, ended } = startValidation(cwd, folder.path);
+    await waitUntil(() => processesWith(title).length > 0, 30_000);
+    child.kill("SIGINT");
+    const { exitCode, document } = await ended;
+    // A module that is not interrupted would be reported after its 10 seconds.
+    expect(document.error).toMatchObject({ code: "InstallFailed" });
+    expect(exitCode).toBe(1);
+    await waitUntil(() => processesWith(folder.path).length === 0);
+    expect(readdirSync(folder.path)).toEqual([]);
+  },
+  60_000,
+);
+
+test("a module whose import takes more than 10 seconds fails", async () => {
+  const { document } = await validate(makePack("for (;;);\nexport const greet = () => 1;"), "--yes");
+  expect(document.problems).toContainEqual(
+    expect.objectContaining({
+      code: "FailsAsInstalled",
+      item: "greet",
+      args: expect.objectContaining({ reason: "it took longer than 10 s" }),
+    }),
+  );
+}, 60_000);
+
+test("a server has `timeouts.handshakeMs` of the config in the pack's folder to start", async () => {
+  const cwd = makeTree({
+    "package.json": packManifest("tb-desk", { type: "module", trailblaze: { servers: ["desk"] } }),
+    "trailblaze.config.yaml": "timeouts: { handshakeMs: 300 }\n",
+    "trailblaze/servers/desk.json": { script: "./desk.js", description: "Desk." },
+    "desk.js": "process.stdin.resume();",
+  });
+  const { document } = await validate(makeTree({}), cwd, "--yes");
+  expect(document.problems).toContainEqual(
+    expect.objectContaining({
+      code: "FailsAsInstalled",
+      item: "desk",
+      args: expect.objectContaining({ reason: expect.stringContaining("300 ms") }),
+    }),
+  );
+}, 60_000);
+
+test.each(["./missing.tgz", "./folder"])(
+  "--with %s, which is not a file, is refused",
+  async (path) => {
+    const cwd = makePack("export const greet = () => 1;", {});
+    mkdirSync(join(cwd, "folder"));
+    const { document, exitCode } = await validate(cwd, "--yes", "--with", path);
+    expect(document.error.code).toBe("InvalidArguments");
+    expect(exitCode).toBe(2);
   },
   60_000,
 );

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { projectHome } from "../../home.ts";
 import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-workspace-packs.ts";
@@ -47,9 +49,20 @@ async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal
     throw failure("InvalidArguments", { reason: "--as-installed was not confirmed" });
 }
 
-/** Adds what fails in an installation to the reports of packs. */
+/** Absolute paths of the tarballs of --with. Throws `InvalidArguments` for a path that is not a file. */
+function findTarballs({ options, cwd }: CommandInput): string[] {
+  return ((options.with ?? []) as string[]).map((path) => {
+    const tarball = resolve(cwd, path);
+    if (statSync(tarball, { throwIfNoEntry: false })?.isFile() === true) return tarball;
+    const hint = "Pass the path of a tarball that `npm pack` created.";
+    throw failure("InvalidArguments", { reason: `--with: ${quote(path, 400)} is not a file`, hint });
+  });
+}
+
+/** Adds the problems of an installation to the reports of packs. */
 async function addAsInstalled(input: CommandInput, details: readonly DetailedReport[]): Promise<void> {
-  const { options, cwd } = input;
+  const { options } = input;
+  const tarballs = findTarballs(input);
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
   await withInterruption(async (signal) => {
     await confirmAsInstalled(input, signal);
@@ -57,9 +70,9 @@ async function addAsInstalled(input: CommandInput, details: readonly DetailedRep
       const isPack = !report.problems.some(({ code }) => code === "NoExtension");
       if (report.pack === null || !isPack) continue;
       const found = await validateAsInstalled(location, report.pack, {
-        cwd,
-        with: (options.with ?? []) as string[],
+        tarballs,
         offline: options.offline === true,
+        requireConfinement: options["require-confinement"] === true,
         signal,
         onCommand: (command) => output.note(`Running ${printable(command)}`),
       });
