@@ -76,6 +76,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   runtime: [
     "problems",
     "data",
+    "qualified-names",
     "extension-schema",
     "expressions",
     "json-schema",

@@ -10,6 +10,7 @@ import {
   type PackageManager,
   printable,
   quote,
+  quoteForShell,
 } from "./text.ts";
 
 export interface ItemNotFound {
@@ -44,9 +45,9 @@ const itemNotFound = (kind: Kind) =>
             : reason !== undefined
               ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
               : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
-    hint: ({ nearest, otherKind, reason, isAnyKind, server }) =>
-      otherKind !== undefined
-        ? `Pass --kind ${otherKind}.`
+    hint: ({ name, nearest, otherKind, reason, isAnyKind, server }) =>
+      otherKind !== undefined && name.includes("/")
+        ? `Run \`trailblaze inspect ${quoteForShell(printable(name))} --kind ${otherKind}\` to see the ${otherKind}.`
         : reason !== undefined
           ? "Run `trailblaze tools` to see which tools are available and why others are not."
           : nearest.length > 0

@@ -1,10 +1,9 @@
-import { describeStop } from "../json-schema/check-budget.ts";
-import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
-import { quote } from "../problems/index.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { type BundleOutcome, runBundleEntry } from "./bundle.ts";
 import type { BundleRequest } from "./bundle-entry.ts";
 import type { RunnableTool } from "./bundle-tools.ts";
 import { checkStructuredContent, createErrorResult } from "./convert-result.ts";
+import { describeRefusal } from "./describe-refusal.ts";
 import { type HandlerContext, legacyContextKey } from "./handler-context.ts";
 import type { Outcome, OutcomeRunner } from "./tool-code.ts";
 import { failedResult, type ToolResult } from "./tool-result.ts";
@@ -41,8 +40,11 @@ export async function invokeTool(
   { args, request, legacyContext, validator, isOverdue, ...call }: ToolInvocation,
 ): Promise<BundleOutcome> {
   const { inputSchema, outputSchema } = entry ?? code;
+  const given = Object.keys(args);
   const checked = validator.checkOwned(inputSchema, args, isOverdue);
-  if (!checked.ok) return { result: createErrorResult(describeRefusal(request.name, checked)) };
+  if (!checked.ok) {
+    return { result: createErrorResult(describeRefusal(request.name, inputSchema, given, checked)) };
+  }
   const context: HandlerContext = {
     ...call.context,
     options: code.options,
@@ -76,14 +78,4 @@ export async function invokeTool(
   if (refusal !== undefined) return { result: createErrorResult(refusal) };
   if ("error" in outcome) return outcome;
   return { result: checkStructuredContent(outcome.result, outputSchema, validator, isOverdue) };
-}
-
-function describeRefusal(
-  name: string,
-  { message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>,
-): string {
-  if (stopped !== undefined) return describeStop("the arguments", stopped);
-  return schemaFault === undefined
-    ? `Invalid arguments for ${quote(name)}: ${message}`
-    : `The tool's inputSchema cannot be used: ${schemaFault}`;
 }

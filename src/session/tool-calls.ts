@@ -6,13 +6,13 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
-import { quote } from "../problems/index.ts";
 import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
+import { describeRefusal } from "../runtime/describe-refusal.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
@@ -105,10 +105,11 @@ export class ToolCalls {
     // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (candidate.route.by === "server") {
       const validator = await this.#options.validator();
-      const checked = validator.check(candidate.tool.inputSchema, call.arguments);
+      const { name, inputSchema } = candidate.tool;
+      const checked = validator.check(inputSchema, call.arguments);
       // An invalid schema is the server author's error, and the server still validates.
       if (!checked.ok && checked.schemaFault === undefined) {
-        const errorMessage = `Invalid arguments for ${quote(candidate.tool.name)}: ${checked.message}`;
+        const errorMessage = describeRefusal(name, inputSchema, Object.keys(call.arguments), checked);
         return { success: false, errorMessage };
       }
     }

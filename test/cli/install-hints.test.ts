@@ -1,5 +1,6 @@
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { makeProject as makePackProject, toolPack } from "../session/support/session.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -183,4 +184,21 @@ describe("a hint names the project's own package manager", () => {
 test("an empty project is sent to the command that adds packs", async () => {
   const { stdout } = await runCli(["list"], { cwd: makeTree({ "package.json": { name: "app" } }) });
   expect(stdout).toMatch(/`trailblaze search`.*`trailblaze add <pack>`.*\n$/);
+});
+
+test.each([
+  ["install", "cursor", "acme/text/shout"],
+  ["start", "acme/text/shout"],
+  ["inspect", "acme/text/shout", "--kind", "server"],
+])("the hint of %s for a name of another kind is a command that works", async (...args) => {
+  const pack = toolPack({ shout: {} }, "export const shout = () => 1;");
+  const cwd = makePackProject({ "@acme/text": pack });
+  const error = await fail(args, cwd);
+  expect(error).toMatchObject({ code: "ServerNotFound", args: { otherKind: "tool" } });
+  const [, command = ""] = /`trailblaze ([^`]+)`/.exec(error.hint) ?? [];
+  const { stdout, exitCode } = await runCli([...command.split(" "), "--json"], { cwd });
+  expect({ exitCode, item: JSON.parse(stdout) }).toMatchObject({
+    exitCode: 0,
+    item: { kind: "tool", qualifiedName: "acme/text/shout" },
+  });
 });
