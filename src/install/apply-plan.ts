@@ -8,7 +8,6 @@ import { findClient } from "./clients/index.ts";
 import { type CurrentFile, decideEdit } from "./decide-edit.ts";
 import { loadEditor, openConfig } from "./editing/config-document.ts";
 import type { ConfigEditor } from "./editing/config-format.ts";
-import { formatDiff } from "./format-diff.ts";
 import {
   describeCurrent,
   isWholeConfig,
@@ -213,7 +212,7 @@ class Application {
       if (!isDone) return undefined;
       if (!isInstall) ledger?.commit();
       if (backup !== null) files.settleBackup(this.#realFile, backup);
-      return this.#describe(true, backup, formatDiff(this.#plan.file, current.text, text));
+      return this.#describe(true, backup, decision.diff);
     } finally {
       for (const draft of drafts) draft.discard();
       if (!isDone && backup !== null) files.dropBackup(backup);

@@ -7,8 +7,9 @@ import { findReaders } from "./clients/index.ts";
 import { type ConfigDocument, isEmptyValue } from "./editing/config-document.ts";
 import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
 import { type JsonRecord, type JsonValue, valueAt } from "./editing/config-value.ts";
-import { matchEntry } from "./entry/build-entry.ts";
+import { hideHeaders, matchEntry } from "./entry/build-entry.ts";
 import { findStartFolder } from "./entry/launch.ts";
+import { formatDiff } from "./format-diff.ts";
 import {
   findLedgerEntry,
   hashEntry,
@@ -47,7 +48,20 @@ export interface EditDecision {
   notes: string[];
 }
 
+/** An edit for people. */
+export interface ShownEdit extends EditDecision {
+  /** Unified diff without the values of headers; empty if nothing changes. */
+  diff: string;
+}
+
 type Request = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
+
+/** The place of an entry in a config. */
+const findPlace = (client: ClientRecord, config: ConfigDocument, key: string): EntryPlace => ({
+  container: chooseContainer(client, config),
+  key,
+  isList: client.isList === true,
+});
 
 /** The container that a config uses, of those that its client reads. */
 function chooseContainer(
@@ -109,8 +123,8 @@ class Edit {
     this.#config = config;
     this.#request = request;
     this.#current = current;
-    const container = chooseContainer(client, config);
-    this.#place = { container, key: request.key, isList: client.isList === true };
+    this.#place = findPlace(client, config, request.key);
+    const { container } = this.#place;
     this.#entry = withoutName(config.get(this.#place), this.#place);
     const record = findLedgerEntry(current.ledger, { file: current.realFile, container, key: request.key });
     // The process that wrote the record may have exited before it wrote the file.
@@ -269,6 +283,23 @@ class Edit {
     };
   }
 
+  /** A config without the values of the entry's headers. */
+  #hideHeaders(config: ConfigDocument, before?: unknown): string {
+    const place = findPlace(this.#client, config, this.#request.key);
+    const entry = withoutName(config.get(place), place);
+    if (!isRecord(entry)) return config.text;
+    const shown = hideHeaders(this.#client, entry as JsonRecord, before);
+    return shown === entry ? config.text : config.set(place, shown).text;
+  }
+
+  /** The diff of this edit. `after`: the file's new text; `undefined` if the file is removed. */
+  formatDiff(after: string | undefined): string {
+    const before = this.#current.text === undefined ? undefined : this.#hideHeaders(this.#config);
+    const shown =
+      after === undefined ? undefined : this.#hideHeaders(this.#config.reopen(after), this.#entry);
+    return formatDiff(this.#request.file, before, shown);
+  }
+
   /** Forgets a file without entries. */
   #forgetFile(ledger: Ledger): Ledger {
     const { realFile } = this.#current;
@@ -282,13 +313,15 @@ class Edit {
  * Decides on an edit, given the current file and ledger. Throws `TrailblazeError`: `ClientConfigMalformed`,
  * `ClientConfigConflict`, `ClientConfigModified`.
  */
-export function decideEdit(client: ClientRecord, request: Request, current: CurrentFile): EditDecision {
+export function decideEdit(client: ClientRecord, request: Request, current: CurrentFile): ShownEdit {
   return refuseMalformed(request.file, current, (config) => {
     const edit = new Edit(client, config, request, current);
     const { edit: planned } = request;
-    return planned.action === "install"
-      ? edit.install(planned.entry, planned.force)
-      : edit.uninstall(planned.force);
+    const decision =
+      planned.action === "install"
+        ? edit.install(planned.entry, planned.force)
+        : edit.uninstall(planned.force);
+    return { ...decision, diff: decision.changed ? edit.formatDiff(decision.text) : "" };
   });
 }
 

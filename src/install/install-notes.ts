@@ -7,6 +7,8 @@ interface NextSteps {
   scope: Scope;
   names: readonly string[];
   omitted: readonly string[];
+  /** Names of HTTP headers, whose values are in the entry. */
+  headerNames: readonly string[];
   /** False for a project's entry if the project does not depend on `trailblaze`; a global one does not count. */
   canStart: boolean;
 }
@@ -14,7 +16,7 @@ interface NextSteps {
 /** What users should know about a new entry, as sentences. */
 export function describeNextSteps(
   client: ClientRecord,
-  { scope, names, omitted, canStart }: NextSteps,
+  { scope, names, omitted, headerNames, canStart }: NextSteps,
 ): string[] {
   const notes: string[] = [];
   if (omitted.length > 0) {
@@ -25,6 +27,10 @@ export function describeNextSteps(
     );
   } else if (names.length > 0) {
     notes.push(`${client.name} reads ${listOf(names, "and")} from its own environment.`);
+  }
+  if (headerNames.length > 0) {
+    const whose = `The file contains the value of ${listOf(headerNames, "and")} in plain text`;
+    notes.push(scope === "project" ? `${whose}: do not commit a secret.` : `${whose}.`);
   }
   notes.push(client.afterwards);
   if (scope === "project") {

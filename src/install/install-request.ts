@@ -19,6 +19,8 @@ export interface InstallOptions {
   force?: boolean | undefined;
   /** URL of a running server: the entry connects to it and starts nothing. */
   url?: string | undefined;
+  /** HTTP headers that the client sends to `url`. The file contains the values; diffs and errors do not. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Whether a string is an http or https URL. */
@@ -50,6 +52,33 @@ export function checkOptions(options: InstallOptions): void {
   const { env } = options;
   if (env !== undefined && (typeof env !== "object" || env === null))
     throw invalid(`\`env\` must be an array or an object, but it is ${describeType(env)}`);
+}
+
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** What HTTP allows in a value, without white space around it. */
+const headerValue = /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
+
+/** The requested headers. Throws `InvalidArguments`, without any value: it may be a secret. */
+export function readHeaders({ headers = {}, url }: InstallOptions): Record<string, string> {
+  if (!isRecord(headers)) throw invalid(`\`headers\` must be an object, but it is ${describeType(headers)}`);
+  const names = Object.keys(headers);
+  const hint = "Pass --header NAME=VALUE.";
+  const isValid = (name: string) => headerName.test(name) && name !== "__proto__";
+  // A value may be in the place of a name.
+  if (!names.every(isValid))
+    throw failure("InvalidArguments", { reason: "The name of a header is not valid", hint });
+  for (const name of names) {
+    const value: unknown = headers[name];
+    if (typeof value !== "string" || !headerValue.test(value))
+      throw failure("InvalidArguments", { reason: `The value of header ${name} is not valid`, hint });
+  }
+  if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
+    throw failure("InvalidArguments", { reason: "A header is given twice" });
+  if (names.length > 0 && url === undefined) {
+    const reason = "Headers are for a server that already runs";
+    throw failure("InvalidArguments", { reason, hint: "Pass its URL with --url." });
+  }
+  return { ...headers };
 }
 
 /** The variables of an entry: the requested ones, and those that the server takes from the environment. */

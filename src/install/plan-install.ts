@@ -12,7 +12,6 @@ import { decideEdit, type EditDecision, findKeysOf } from "./decide-edit.ts";
 import { loadEditor } from "./editing/config-document.ts";
 import { buildEntry } from "./entry/build-entry.ts";
 import { createLaunch, isInNpxCache } from "./entry/launch.ts";
-import { formatDiff } from "./format-diff.ts";
 import { openFiles, readCurrent } from "./install-files.ts";
 import { describeNextSteps, warnOfComments, warnOfVariables } from "./install-notes.ts";
 import {
@@ -22,6 +21,7 @@ import {
   isWebAddress,
   normalizeServer,
   readEnvironment,
+  readHeaders,
 } from "./install-request.ts";
 import { findOwnScript, hasOwnCopy } from "./own-command.ts";
 import type { InstallPlan } from "./plan.ts";
@@ -69,8 +69,7 @@ async function finishPlan(
   const editor = await loadEditor(format);
   const current = await readCurrent(files, editor, file);
   const decision = decideEdit(client, target, current);
-  const diff = decision.changed ? formatDiff(file, current.text, decision.text) : "";
-  const { changed } = decision;
+  const { changed, diff } = decision;
   const described = [...decision.notes, ...notes(decision), ...warnOfComments(client, current.text)];
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
 }
@@ -101,6 +100,7 @@ export async function planInstall(
   checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
+  const headers = readHeaders(options);
   const files = openFiles();
   const { server, started } = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
@@ -122,11 +122,17 @@ export async function planInstall(
       hint: "Omit --env, or omit --url to let the client start it.",
     });
   }
+  const headerNames = Object.keys(headers);
+  if (headerNames.length > 0 && client.shape.address?.headers === undefined) {
+    const reason = `Trailblaze does not know how ${client.name} configures HTTP headers`;
+    const hint = "Omit --header, and add the header in the client itself.";
+    throw failure("InvalidArguments", { reason, hint });
+  }
   const script = findOwnScript(resolved.project);
   if (url === undefined && scope === "user" && isInNpxCache(script)) await refuseCache(resolved.project);
   const launch =
     url !== undefined
-      ? { url }
+      ? { url, headers }
       : createLaunch({
           scope,
           server: started,
@@ -140,7 +146,7 @@ export async function planInstall(
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
   const canStart = scope !== "project" || url !== undefined || hasOwnCopy(resolved.project);
   return finishPlan(files, client, target, () => [
-    ...describeNextSteps(client, { scope, names: environment.names, omitted, canStart }),
+    ...describeNextSteps(client, { scope, names: environment.names, omitted, headerNames, canStart }),
     ...(url === undefined ? warnOfVariables(resolved, environment) : []),
   ]);
 }

@@ -14,7 +14,10 @@ export type PlannedEdit =
       force: boolean;
     };
 
-/** What an install or an uninstall would do. Plain data: it can be shown, stored and applied. */
+/**
+ * What an install or an uninstall would do. Plain data: it can be stored and applied. `edit` contains the values of
+ * variables and headers, which may be secrets.
+ */
 export interface InstallPlan {
   /** The client's id. */
   client: string;

@@ -33,6 +33,13 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
         placeholder: "URL",
         description: "Connect to a server that already runs at this URL",
       },
+      header: {
+        type: "string",
+        multiple: true,
+        placeholder: "NAME=VALUE",
+        description:
+          "Send this HTTP header to the URL, such as Authorization; its value is not printed (repeatable)",
+      },
       force: {
         type: "boolean",
         description: "Replace an entry that Trailblaze did not write; uninstall restores it",

@@ -31,6 +31,16 @@ function readScope(value: unknown): InstallOptions["scope"] {
   throw failure("InvalidArguments", { reason, hint: "Pass --scope user or --scope project." });
 }
 
+/** Splits each `NAME=VALUE`. An invalid one becomes a header without a name, which is refused without its value. */
+function readHeaders(value: CommandInput["options"][string]): Record<string, string> {
+  const headers: [string, string][] = [];
+  for (const text of Array.isArray(value) ? value.map(String) : []) {
+    const equals = text.indexOf("=");
+    headers.push([text.slice(0, Math.max(equals, 0)), text.slice(equals + 1)]);
+  }
+  return Object.fromEntries(headers);
+}
+
 function readOptions({ options, cwd }: CommandInput): InstallOptions {
   const text = (name: string) => (options[name] === undefined ? undefined : String(options[name]));
   return {
@@ -41,6 +51,7 @@ function readOptions({ options, cwd }: CommandInput): InstallOptions {
     env: Array.isArray(options.env) ? options.env.map(String) : undefined,
     force: options.force === true,
     url: text("url"),
+    headers: readHeaders(options.header),
   };
 }
 

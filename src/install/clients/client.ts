@@ -11,6 +11,16 @@ export type SystemPaths = Readonly<Partial<Record<"linux" | "darwin" | "win32", 
 
 export type Scope = "user" | "project";
 
+/** The part of an entry that connects to a server with a URL. */
+export interface AddressShape {
+  first?: JsonRecord;
+  /** The key of the URL. */
+  key: string;
+  /** The key of an object of HTTP headers; absent if the client does not support them, or their form is unknown. */
+  headers?: string;
+  last?: JsonRecord;
+}
+
 /** How a client writes an entry for a server that it starts or connects to. Keys are in this order. */
 export interface EntryShape {
   /** Keys before the command, such as `{ type: "stdio" }`. */
@@ -27,7 +37,7 @@ export interface EntryShape {
   /** Keys after all others, such as `{ tools: ["*"] }`. */
   last?: JsonRecord;
   /** For a server with a URL; absent if the client does not support that, or its form is unknown. */
-  address?: { first?: JsonRecord; key: string; last?: JsonRecord };
+  address?: AddressShape;
 }
 
 /** The configuration of an MCP client. Facts become outdated, so each record has its source and date. */
@@ -88,7 +98,7 @@ export const newSession = "Start a new session: open sessions do not see the cha
 export const byItself = "It reloads the file automatically; reload its window if the server does not appear.";
 
 const http: JsonRecord = { type: "http" };
-/** `{ url }`. */
-export const plainAddress = { key: "url" } as const;
-/** `{ type: "http", url }`. */
-export const typedAddress = { first: http, key: "url" } as const;
+/** `{ url, headers }`. */
+export const plainAddress = { key: "url", headers: "headers" } as const;
+/** `{ type: "http", url, headers }`. */
+export const typedAddress = { first: http, ...plainAddress } as const;

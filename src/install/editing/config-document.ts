@@ -122,6 +122,11 @@ export class ConfigDocument {
     this.root = this.#parse();
   }
 
+  /** A config of the same format. Throws `ConfigSyntaxError` as the constructor does. */
+  reopen(text: string): ConfigDocument {
+    return new ConfigDocument(this.#editor, text);
+  }
+
   /** A blank text is parsed only when it is edited: in every format it is a config without values. */
   get #layout(): ConfigLayout {
     this.#opened ??= this.#editor.open(this.#body);

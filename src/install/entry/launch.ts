@@ -6,6 +6,8 @@ export type Launch =
   | {
       /** The server's URL. */
       url: string;
+      /** HTTP headers by name. */
+      headers?: Readonly<Record<string, string>> | undefined;
     };
 
 export interface LaunchRequest {

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { clients } from "../../src/install/clients/index.ts";
+import { runCli } from "../support/run-cli.ts";
+import { makeInstallPlace } from "./install-place.ts";
+
+const url = "http://127.0.0.1:4000/mcp";
+const secret = `Bearer s3cret'"\\: #{x}`;
+const headers = { Authorization: secret, "X-Team": "se3cond" };
+const place = () => makeInstallPlace();
+
+const withHeaders = clients.filter(({ shape }) => shape.address?.headers !== undefined);
+
+describe("the entry with headers of", () => {
+  test.each(withHeaders.map(({ id }) => id))("%s has their values, and no diff or note has", async (id) => {
+    const here = place();
+    const file = join(here.home, "config");
+    const options = { url, headers, file };
+    const plan = await here.planInstall(id, "mine", options);
+    const { diff, changed } = await here.apply(plan);
+    expect({ diff, changed }).toEqual({ diff: plan.diff, changed: true });
+    expect(readFileSync(file, "utf8")).toContain("s3cret");
+    for (const text of [diff, plan.notes.join()]) expect(text).not.toMatch(/s3cret|se3cond/);
+    expect(diff).toMatch(/Authorization.*\*\*\*/);
+    expect(await here.planInstall(id, "mine", options)).toMatchObject({ changed: false, diff: "" });
+    const removal = await here.planUninstall(id, "mine", { file });
+    expect(removal).toMatchObject({ changed: true, diff: expect.not.stringMatching(/s3cret|se3cond/) });
+    expect((await here.apply(removal)).diff).toBe(removal.diff);
+    expect(readdirSync(here.home)).toEqual([".keep"]);
+  });
+});
+
+test("a new value of a header is shown as a change, without the old and the new value", async () => {
+  const here = place();
+  await here.install("cursor", "mine", { url, headers });
+  const plan = await here.planInstall("cursor", "mine", { url, headers: { ...headers, "X-Team": "n3w" } });
+  expect(plan.diff).not.toMatch(/s3cret|se3cond|n3w/);
+  expect(plan.diff.match(/^[-+] .*/gm)).toEqual([
+    '-        "X-Team": "***"',
+    '+        "X-Team": "*** (changed)"',
+  ]);
+});
+
+test("another program's entry that --force replaces keeps its headers out of the diffs", async () => {
+  const theirs = { mcpServers: { mine: { url, headers: { A: "th3irs" } } } };
+  const here = makeInstallPlace({ "home/.cursor/mcp.json": theirs });
+  const plan = await here.planInstall("cursor", "mine", { url, force: true });
+  expect(plan.diff).toContain("***");
+  expect(plan.diff).not.toContain("th3irs");
+  const { file } = await here.apply(plan);
+  const removal = await here.planUninstall("cursor", "mine");
+  expect(removal.diff).not.toContain("th3irs");
+  await here.apply(removal);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(theirs);
+});
+
+describe("headers are refused without writing or naming a value:", () => {
+  test.each([
+    ["without a URL", "cursor", { headers }],
+    ["for a client whose form of them is unknown", "devin", { url, headers }],
+    ["with a value in the place of the name", "cursor", { url, headers: { "s3cret ": "x" } }],
+    ["without a name", "cursor", { url, headers: { "": "s3cret" } }],
+    ["with a reserved name", "cursor", { url, headers: JSON.parse('{"__proto__":"s3cret"}') }],
+    ["with a line break", "cursor", { url, headers: { A: "s3cret\nB: x" } }],
+    ["with an empty value", "cursor", { url, headers: { A: "" } }],
+    ["with a value that is not a string", "cursor", { url, headers: { A: 5 } }],
+    ["with one name in two spellings", "cursor", { url, headers: { A: "s3cret", a: "x" } }],
+    ["that are not an object", "cursor", { url, headers: ["A=s3cret"] }],
+  ])("%s", async (_, client, options) => {
+    const here = place();
+    const error = await here.install(client, "mine", options as object).catch((error) => error);
+    expect(error).toMatchObject({ code: "InvalidArguments" });
+    expect(JSON.stringify([error.problem, error.message])).not.toContain("s3cret");
+    expect(readdirSync(here.home)).toEqual([".keep"]);
+  });
+});
+
+describe("install --header", () => {
+  const install = (here: ReturnType<typeof place>, ...args: string[]) =>
+    runCli(["install", "cursor", "mine", ...args], {
+      cwd: here.project,
+      env: { ...here.environment } as Record<string, string>,
+    });
+
+  test("writes the header and prints no value, also with --dry-run and --json", async () => {
+    const here = place();
+    const args = ["--url", url, "--header", `Authorization=${secret}`, "--header", "A=b=s3cret"];
+    for (const more of [["--dry-run"], ["--dry-run", "--json"], []]) {
+      const { exitCode, stdout, stderr } = await install(here, ...args, ...more);
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain("***");
+      expect(stdout + stderr).not.toContain("s3cret");
+    }
+    const written = JSON.parse(readFileSync(join(here.home, ".cursor/mcp.json"), "utf8"));
+    const entry = { url, headers: { Authorization: secret, A: "b=s3cret" } };
+    expect(written).toEqual({ mcpServers: { mine: entry } });
+  });
+
+  test.each([["Authorization: Bearer s3cret"], ["Authorization: Bearer s3cret="], ["=s3cret"]])(
+    "refuses %j without printing it",
+    async (header) => {
+      const { exitCode, stdout, stderr } = await install(place(), "--url", url, "--header", header);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toContain("InvalidArguments");
+      expect(stderr).not.toContain("s3cret");
+    },
+  );
+});
