@@ -9,8 +9,8 @@ import { makeProbePack } from "./probe-pack.ts";
 
 const runCommand = (cwd: string, ...args: string[]) => runCli(args, { cwd });
 
-describe("init", () => {
-  test("makes a pack and says what comes next", async () => {
+describe("the command init", () => {
+  test("init creates a pack and prints the next steps", async () => {
     const cwd = makeTree({});
     const { stdout, stderr, exitCode } = await runCommand(cwd, "init", "front-desk", "--template", "data");
     expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
@@ -31,7 +31,7 @@ Next steps:
 `);
   });
 
-  test("prints one document, and takes the folder that it is in", async () => {
+  test("init prints one JSON document, and uses the current folder by default", async () => {
     const cwd = makeTree({});
     const { stdout, exitCode } = await runCommand(cwd, "init", "--name", "@acme/desk", "--yes", "--json");
     expect(exitCode).toBe(0);
@@ -50,12 +50,12 @@ Next steps:
     });
   });
 
-  test("says a folder's name as a shell wants it", async () => {
+  test("init quotes a folder's name for the shell", async () => {
     const { stdout } = await runCommand(makeTree({}), "init", "My Tools", "--yes");
     expect(stdout).toContain('  cd "My Tools"\n');
   });
 
-  test("makes nothing where --cwd has no folder", async () => {
+  test("init creates nothing if the folder of --cwd does not exist", async () => {
     const cwd = makeTree({});
     const args = ["init", "new", "--cwd", "nowhere", "--yes", "--json"];
     const { stdout, exitCode } = await runCli(args, { cwd });
@@ -64,7 +64,7 @@ Next steps:
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test.runIf(existsSync("/proc/self"))("ends where the system takes no new folder", async () => {
+  test.runIf(existsSync("/proc/self"))("init fails if the system cannot create the folder", async () => {
     const { stdout, exitCode } = await runCommand("/proc", "init", "new/tools", "--yes", "--json");
     expect(JSON.parse(stdout).error).toMatchObject({
       code: "InvalidArguments",
@@ -78,7 +78,7 @@ Next steps:
     ["a name that npm refuses", ["init", "new", "--yes", "--name", "No Good"], "No Good"],
     ["a template that is none", ["init", "new", "--template", "nope"], "nope"],
     ["nobody to ask", ["init", "new"], "terminal"],
-  ])("refuses %s, and changes nothing", async (_what, args, reason) => {
+  ])("init rejects %s and changes nothing", async (_what, args, reason) => {
     const cwd = makeTree({ "full/package.json": "{}" });
     const { stdout, exitCode } = await runCommand(cwd, ...args, "--json");
     expect(exitCode).toBe(2);
@@ -90,7 +90,7 @@ Next steps:
   });
 
   test.skipIf(process.platform !== "linux")(
-    "asks on a terminal, again where the answer is none",
+    "init asks for a template on a terminal, and asks again if the answer is unknown",
     async () => {
       const cwd = makeTree({});
       const ask = async (...answers: string[]) => {
@@ -119,8 +119,8 @@ Next steps:
   );
 });
 
-describe("types", () => {
-  test("prints declarations, writes them, and tells whether a file has them", async () => {
+describe("the command types", () => {
+  test("types prints declarations, writes them to a file, and checks whether a file is up to date", async () => {
     const { directory, running } = makeProbePack();
     const printed = await runCommand(directory, "types");
     expect(printed.exitCode).toBe(0);
@@ -155,8 +155,8 @@ describe("types", () => {
   }, 90_000);
 });
 
-describe("dev", () => {
-  test("validates and opens a session once", async () => {
+describe("the command dev", () => {
+  test("dev --once validates the pack and opens a session", async () => {
     const { directory, running } = makeProbePack();
     const { stdout, exitCode } = await runCommand(directory, "dev", "--once");
     expect(exitCode).toBe(0);
@@ -179,7 +179,7 @@ A session is open with 2 tools:
   });
 
   test.each(["SIGINT", "SIGTERM"] as const)(
-    "ends with %s in order, with one document on stdout",
+    "dev ends cleanly on %s, with one JSON document on stdout",
     async (signal) => {
       const { directory, pids, running } = makeProbePack();
       const child = spawn(process.execPath, [command, "dev", directory, "--json"], {

@@ -43,7 +43,7 @@ const make = (directory: string, template: string, name?: string) =>
   createPlannedPack(planNewPack(directory, { template, ...(name === undefined ? {} : { name }) }));
 
 describe.each(templateNames)("the template %s", (template) => {
-  test("makes a pack that is tested, validates strictly and packs at once", {
+  test("the new pack passes its tests, validates strictly and can be packed", {
     timeout: 120_000,
   }, async () => {
     const directory = join(makeFolder(), "front-desk");
@@ -124,7 +124,7 @@ test("the server of the template server runs in a session", async () => {
   });
 });
 
-describe("a name", () => {
+describe("the name of a new pack", () => {
   test.each([
     "@acme/web-search",
     "ios",
@@ -134,7 +134,7 @@ describe("a name", () => {
     "@acme/http",
     "@org/org",
     "0",
-  ])("%s gives a pack without problems", async (name) => {
+  ])("the name %s gives a pack without problems", async (name) => {
     expect(findNameFault(name)).toBeUndefined();
     const directory = makeFolder();
     for (const template of ["composed", "bundle"]) {
@@ -162,35 +162,35 @@ describe("a name", () => {
     "ünïcode",
     "a".repeat(215),
     "\u001b[31m",
-  ])("%j is refused, with nothing made", (name) => {
+  ])("the name %j is rejected, and nothing is created", (name) => {
     const directory = join(makeFolder(), "new");
     expect(() => make(directory, "data", name)).toThrow(refusal("not a valid name"));
     expect(existsSync(directory)).toBe(false);
   });
 
-  test("comes from the folder, where npm takes it", () => {
+  test("the name defaults to the folder's name if npm allows it", () => {
     const parent = makeFolder();
     expect(planNewPack(join(parent, "My Tools")).name).toBe("my-tools");
     expect(() => planNewPack(join(parent, "道具"))).toThrow(refusal("道具"));
     expect(planNewPack(join(parent, "道具"), { name: "@acme/tools" }).name).toBe("@acme/tools");
   });
 
-  test("makes the beginning of tools' names", () => {
+  test("the name becomes the prefix of the tools' names", () => {
     expect(suggestToolPrefix("@acme/weather-desk")).toBe("weather_desk");
     expect(suggestToolPrefix("web")).toBe("webtools");
     expect(suggestToolPrefix("a-b-c-d")).toBe("abcd");
   });
 });
 
-describe("a folder", () => {
-  test("that is not empty is refused and stays as it is", () => {
+describe("the folder of a new pack", () => {
+  test("a folder that is not empty is rejected and not changed", () => {
     const directory = makeFolder();
     writeFileSync(join(directory, ".keep"), "");
     expect(() => make(directory, "data", "tools")).toThrow(refusal("empty"));
     expect(readdirSync(directory)).toEqual([".keep"]);
   });
 
-  test("that is a file is refused", () => {
+  test("a file in place of the folder is rejected and not changed", () => {
     const file = join(makeFolder(), "file");
     writeFileSync(file, "mine");
     expect(() => make(file, "data", "tools")).toThrow(refusal("folder"));
@@ -198,7 +198,7 @@ describe("a folder", () => {
     expect(readFileSync(file, "utf8")).toBe("mine");
   });
 
-  test("that is empty, or missing with its parents, is filled", () => {
+  test("an empty or missing folder is filled, and missing parents are created", () => {
     const directory = makeFolder();
     expect(make(directory, "data", "tools").directory).toBe(directory);
     const deep = join(directory, "new/deeper/still");
@@ -214,7 +214,7 @@ describe("a folder", () => {
     );
   });
 
-  test("holds nothing after a write that failed, and is gone if it was made", () => {
+  test("after a failed write, created files and folders are removed", () => {
     const parent = makeFolder();
     const files = [
       { path: "a/b/first.txt", text: "1" },
@@ -224,7 +224,7 @@ describe("a folder", () => {
     expect(readdirSync(parent)).toEqual([]);
   });
 
-  test("keeps what somebody else put there meanwhile", () => {
+  test("files that another program adds meanwhile are kept", () => {
     const directory = makeFolder();
     const plan = planNewPack(directory, { name: "tools" });
     mkdirSync(join(directory, "lib"));
@@ -235,7 +235,7 @@ describe("a folder", () => {
   });
 });
 
-test("no template has another name than those that exist", () => {
+test("only the listed templates exist", () => {
   expect(() => planNewPack(join(makeFolder(), "x"), { template: "constructor" })).toThrow(
     refusal("constructor"),
   );

@@ -51,8 +51,8 @@ function startWatching(directory: string, options: WatchPackOptions = {}) {
   return { events, next, stop, ended };
 }
 
-describe("a pack that is watched", () => {
-  test("is validated on every change, and has a session over its last valid state", async () => {
+describe("watching a pack", () => {
+  test("every change is validated, and the session uses the last valid state", async () => {
     const { directory, pids, running } = makeProbePack();
     const { next, stop, events } = startWatching(directory);
     expect((await next("validated")).report.report).toMatchObject({ ok: true, pack: "probe-pack" });
@@ -86,7 +86,7 @@ describe("a pack that is watched", () => {
     expect(running()).toEqual([]);
   });
 
-  test("may be saved by renaming, in folders that are new, and keeps what is not its own out", async () => {
+  test("saving by renaming and new folders are noticed, and ignored files are not", async () => {
     const { directory } = makeProbePack();
     const { next, events } = startWatching(directory);
     await next("opened");
@@ -104,7 +104,7 @@ describe("a pack that is watched", () => {
     expect(((await next("validated")) as { run: number }).run).toBeGreaterThan(2);
   });
 
-  test("has no session while its server does not start, and then one again", async () => {
+  test("a session is closed if its server fails to start, and opened again after a fix", async () => {
     const { directory, running } = makeProbePack();
     const definition = join(directory, "server/main.mjs");
     writeFileSync(definition, "process.exit(3);\n");
@@ -120,7 +120,7 @@ describe("a pack that is watched", () => {
     expect(running()).toEqual([]);
   });
 
-  test("tells that its server has died, and starts it with the next change", async () => {
+  test("the exit of a server is reported, and the next change starts it again", async () => {
     const { directory, running } = makeProbePack();
     const { next, stop } = startWatching(directory);
     await next("opened");
@@ -133,7 +133,7 @@ describe("a pack that is watched", () => {
     expect(running()).toEqual([]);
   });
 
-  test("is opened anew at once when it changes while a server hangs at its start", async () => {
+  test("a change while a server hangs at its start opens a new session immediately", async () => {
     const { directory, running } = makeProbePack();
     const program = join(directory, "server/main.mjs");
     const hanging = `import { appendFileSync } from "node:fs";\nappendFileSync(process.env.PIDS, \`\${process.pid}\\n\`);\nsetInterval(() => {}, 1000);\n`;
@@ -147,7 +147,7 @@ describe("a pack that is watched", () => {
     expect(running()).toEqual([]);
   });
 
-  test("without its package.json is reported, and taken up again", async () => {
+  test("a missing package.json is reported, and watching continues when it returns", async () => {
     const { directory } = makeProbePack();
     const { next } = startWatching(directory);
     await next("opened");
@@ -158,7 +158,7 @@ describe("a pack that is watched", () => {
     await next("opened");
   });
 
-  test("whose server writes into it is not restarted endlessly", async () => {
+  test("a server that writes into its pack is not restarted endlessly", async () => {
     const { directory, pids } = makeProbePack();
     const program = join(directory, "server/main.mjs");
     writeFileSync(
@@ -178,7 +178,7 @@ await import("./probe.mjs");
   });
 });
 
-test("once means once, with nothing left running", async () => {
+test("with `once`, watching ends after one run and leaves no processes", async () => {
   const { directory, pids, running } = makeProbePack();
   const result = await watchPack(".", { cwd: directory, once: true });
   expect(result).toMatchObject({ runs: 1, ok: true, tools: ["probe_hello", "probe_one"], problems: [] });
@@ -190,7 +190,7 @@ test("once means once, with nothing left running", async () => {
   expect(pids()).toHaveLength(1);
 });
 
-test("there is nothing to watch where there is no project", async () => {
+test("without a project, watching fails", async () => {
   await expect(watchPack(makeTree({ x: "" }))).rejects.toMatchObject({ code: "ProjectNotFound" });
   await expect(watchPack("absent", { cwd: makeTree({}) })).rejects.toMatchObject({ code: "ProjectNotFound" });
 });
@@ -198,7 +198,7 @@ test("there is nothing to watch where there is no project", async () => {
 describe("files that servers write at their start", () => {
   const isSource = (path: string) => path === "package.json";
 
-  test("are not those of an author whose editor saves as they type", () => {
+  test("an editor that saves while the author types is not mistaken for a server", () => {
     const writes = new OwnWrites(() => expect.unreachable());
     for (let round = 0; round < 10; round++) {
       writes.opening();
@@ -207,7 +207,7 @@ describe("files that servers write at their start", () => {
     }
   });
 
-  test("count no more after some times in a row", () => {
+  test("files that a server writes at several starts in a row are ignored", () => {
     const ignored: string[] = [];
     const writes = new OwnWrites((path) => ignored.push(path));
     const start = (now: number) => {
@@ -222,7 +222,7 @@ describe("files that servers write at their start", () => {
     expect(writes.counts(["state.json"], 60_000, isSource)).toBe(false);
   });
 
-  test("count where people save them in between", () => {
+  test("files that an author saves between a server's starts are watched", () => {
     const writes = new OwnWrites(() => expect.unreachable());
     for (let round = 0; round < 10; round++) {
       writes.opening();
@@ -233,7 +233,7 @@ describe("files that servers write at their start", () => {
   });
 });
 
-test("changes that come together are told together, and none after the end", async () => {
+test("simultaneous changes are reported together, and none after the end", async () => {
   const folder = makeTree({ "a/b.txt": "" });
   const told: (readonly string[])[] = [];
   const { promise, resolve } = later();

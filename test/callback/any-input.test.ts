@@ -41,7 +41,7 @@ const body = fc.oneof(
   damaged,
 );
 
-test("whatever body comes, the answer is a documented one and the endpoint goes on", {
+test("any body gets a documented answer, and the endpoint keeps running", {
   timeout: 60_000,
 }, async () => {
   const opened = await openEndpoint();
@@ -68,7 +68,7 @@ test("whatever body comes, the answer is a documented one and the endpoint goes 
   expect((await post(opened)).status).toBe(200);
 });
 
-test("whatever bytes come, nothing is called without a token and the endpoint goes on", {
+test("any bytes without a token call nothing, and the endpoint keeps running", {
   timeout: 60_000,
 }, async () => {
   const opened = await openEndpoint({ limits: { bodyTimeoutMs: 20 }, transport: { headersTimeoutMs: 20 } });

@@ -10,8 +10,8 @@ const hang = () => new Promise<never>(() => {});
 
 const reasonOf = (call: CallbackCall | undefined) => (call?.signal.reason as DOMException | undefined)?.name;
 
-describe("a call", () => {
-  test("is dispatched with what was asked for, one level deeper", async () => {
+describe("a callback's call", () => {
+  test("a call is dispatched with the requested tool and arguments, one level deeper", async () => {
     const opened = await openEndpoint();
     const args = { summary: "é😀", list: [1, null, { a: true }] };
     const action = { tool_name: "jira_createIssue", arguments_json: JSON.stringify(args) };
@@ -49,7 +49,7 @@ describe("a call", () => {
       { success: false, errorMessage: "It failed.", text: "partly" },
       { success: false, text_content: "partly", error_message: "It failed." },
     ],
-  ])("with the outcome %j is answered so", async (outcome, result) => {
+  ])("the outcome %j is answered with its result", async (outcome, result) => {
     const response = await post(await openEndpoint({ dispatch: async () => outcome }));
     expect(response.status).toBe(200);
     expect(await resultOf(response)).toEqual({ type: "call_tool_result", ...result });
@@ -66,7 +66,7 @@ describe("a call", () => {
     ["rejects with nothing", () => Promise.reject(undefined)],
     ["yields nothing", () => Promise.resolve(undefined as never)],
     ["yields what is no data", async () => ({ success: true, text: "", structuredContent: { secret: 1n } })],
-  ])("whose dispatch %s tells nothing of why", async (_what, dispatch) => {
+  ])("an answer does not reveal why the dispatch %s", async (_what, dispatch) => {
     const response = await post(await openEndpoint({ dispatch }));
     expect(response.status).toBe(200);
     expect(await resultOf(response)).toEqual({
@@ -77,7 +77,7 @@ describe("a call", () => {
     });
   });
 
-  test("that takes too long is cancelled and is no success", async () => {
+  test("a call that exceeds the timeout is canceled and fails", async () => {
     const opened = await openEndpoint({ limits: { timeoutMs: 50 }, dispatch: hang });
     expect(await resultOf(await post(opened))).toEqual({
       type: "call_tool_result",
@@ -88,7 +88,7 @@ describe("a call", () => {
     expect(reasonOf(opened.calls[0])).toBe("TimeoutError");
   });
 
-  test("may have limits that no timer can hold", async () => {
+  test("a timeout too long for a timer is accepted", async () => {
     const warned = vi.fn();
     process.on("warning", warned);
     const opened = await openEndpoint({
@@ -106,7 +106,7 @@ describe("a call", () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  test("may be nested as deep as allowed and no deeper", async () => {
+  test("calls can nest up to the maximum depth", async () => {
     const opened = await openEndpoint({ limits: { maxDepth: 2 } });
     const { endpoint } = opened;
     const results = [];
@@ -120,7 +120,7 @@ describe("a call", () => {
     expect(opened.calls.map(({ depth }) => depth)).toEqual([1, 2]);
   });
 
-  test("can run beside 99 others", { timeout: 60_000 }, async () => {
+  test("100 calls can run at the same time", { timeout: 60_000 }, async () => {
     const finish: (() => void)[] = [];
     const opened = await openEndpoint({
       dispatch: (call) =>
@@ -138,7 +138,7 @@ describe("a call", () => {
     expect(await Promise.all(asked)).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
   });
 
-  test("beyond a thousand at once is refused", { timeout: 60_000 }, async () => {
+  test("more than a thousand calls at the same time are rejected", { timeout: 60_000 }, async () => {
     const opened = await openEndpoint({ dispatch: hang });
     const connection = await openConnection(opened);
     await connection.send(formatRequest(opened, createRequest()).repeat(1000));
@@ -155,11 +155,11 @@ describe("a call", () => {
   });
 });
 
-describe("a call in flight is aborted", () => {
+describe("a running call that is aborted", () => {
   test.each<[string, (opened: Awaited<ReturnType<typeof openEndpoint>>) => void]>([
     ["ends", ({ endpoint }) => endpoint.endInvocation(invocationId)],
     ["is cancelled", ({ outer }) => outer.abort()],
-  ])("when its invocation %s, and the next finds none", async (_what, end) => {
+  ])("a call is aborted if its invocation %s, and later calls are rejected", async (_what, end) => {
     const opened = await openEndpoint({ dispatch: hang });
     const asked = [post(opened), post(opened)];
     await expect.poll(() => opened.calls.length).toBe(2);
@@ -174,7 +174,7 @@ describe("a call in flight is aborted", () => {
     expect((await resultOf(await post(opened))).type).toBe("error");
   });
 
-  test("when its client hangs up, alone of all", async () => {
+  test("a call is aborted if its client disconnects, and other calls continue", async () => {
     const opened = await openEndpoint({ dispatch: hang });
     const connection = await openConnection(opened);
     await connection.send(formatRequest(opened, createRequest()).repeat(3));
@@ -186,7 +186,7 @@ describe("a call in flight is aborted", () => {
     await expect.poll(() => opened.calls.map(reasonOf)).toEqual([...Array(3).fill("AbortError"), undefined]);
   });
 
-  test("when a fetch is aborted by its caller", async () => {
+  test("a call is aborted if its caller aborts the fetch", async () => {
     const opened = await openEndpoint({ dispatch: hang });
     const caller = new AbortController();
     const asked = post(opened, createRequest(), { signal: caller.signal });
@@ -196,7 +196,7 @@ describe("a call in flight is aborted", () => {
     await expect.poll(() => reasonOf(opened.calls[0])).toBe("AbortError");
   });
 
-  test("when the endpoint closes, which answers it and ends all connections", async () => {
+  test("a call is aborted and answered if the endpoint closes, and all connections end", async () => {
     const opened = await openEndpoint({ dispatch: hang });
     const { endpoint } = opened;
     const asked = await openConnection(opened);
@@ -215,7 +215,7 @@ describe("a call in flight is aborted", () => {
     expect(getEventListeners(opened.outer.signal, "abort")).toEqual([]);
   });
 
-  test("and not when it is done: its signal stays as it was", async () => {
+  test("a finished call's signal is not aborted", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     await connection.send(formatRequest(opened, createRequest()));
@@ -226,7 +226,7 @@ describe("a call in flight is aborted", () => {
     expect(opened.calls[0]?.signal.aborted).toBe(false);
   });
 
-  test("and what it yields or throws afterwards is dropped", async () => {
+  test("what a call returns or throws after its abort is discarded", async () => {
     const rejected = vi.fn();
     process.on("unhandledRejection", rejected);
     const opened = await openEndpoint({
@@ -254,7 +254,7 @@ test("many calls of one invocation leave no listeners on its signal", async () =
   expect(warned).not.toHaveBeenCalled();
 });
 
-test("an id that is running cannot be begun again, and can once it has ended", async () => {
+test("an invocation id can be reused only after its invocation ended", async () => {
   const { endpoint } = await openEndpoint();
   const { signal } = new AbortController();
   expect(() => endpoint.beginInvocation(invocationId, "other", 3, signal)).toThrow("already running");
@@ -263,7 +263,7 @@ test("an id that is running cannot be begun again, and can once it has ended", a
   endpoint.beginInvocation(invocationId, "api", 0, signal);
 });
 
-test("the signal of an earlier invocation does not end a later one of the same id", async () => {
+test("the signal of an earlier invocation does not end a later one with the same id", async () => {
   const opened = await openEndpoint();
   opened.endpoint.endInvocation(invocationId);
   opened.endpoint.beginInvocation(invocationId, "api", 0, new AbortController().signal);
@@ -272,14 +272,14 @@ test("the signal of an earlier invocation does not end a later one of the same i
 });
 
 describe("tokens", () => {
-  test("are 32 random bytes in base64url", async () => {
+  test("a token is 32 random bytes in base64url", async () => {
     const { endpoint } = await openEndpoint();
     const tokens = Array.from({ length: 50 }, () => endpoint.issueToken("api"));
     expect(new Set(tokens).size).toBe(50);
     for (const token of tokens) expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
   });
 
-  test("of two servers are not interchangeable", async () => {
+  test("the token of one server is not valid for another", async () => {
     const opened = await openEndpoint();
     const { endpoint } = opened;
     const token = endpoint.issueToken("other");
@@ -292,7 +292,7 @@ describe("tokens", () => {
     expect(await typeFor(token, invocationId)).toBe("error");
   });
 
-  test("end when they are revoked, and no other does", async () => {
+  test("a revoked token is rejected, and other tokens stay valid", async () => {
     const opened = await openEndpoint();
     const { endpoint } = opened;
     const second = endpoint.issueToken("api");
@@ -307,7 +307,7 @@ describe("tokens", () => {
     expect((await post({ endpoint, token: second })).status).toBe(200);
   });
 
-  test("that are revoked while the body is under way no longer count", async () => {
+  test("a token that is revoked while its body arrives is rejected", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     const request = formatRequest(opened, createRequest());
@@ -322,7 +322,7 @@ describe("tokens", () => {
     expect(opened.calls).toHaveLength(1);
   });
 
-  test("appear in no answer, in no output and in nothing that could be logged", async () => {
+  test("tokens appear in no answer and no output", async () => {
     const written: string[] = [];
     const keep = (chunk: unknown) => {
       written.push(String(chunk));

@@ -9,8 +9,8 @@ import { formatHead, formatRequest, openConnection } from "./raw-connection.ts";
 const calling = (tool: string) => createRequest({}, { tool_name: tool });
 const statusesOf = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
 
-describe("a body", () => {
-  test("may come in chunks that cut characters in two", async () => {
+describe("the body of a request", () => {
+  test("a body may arrive in chunks that split characters", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     await connection.send(formatHead(opened, { "Transfer-Encoding": "chunked" }));
@@ -23,7 +23,7 @@ describe("a body", () => {
     expect(opened.calls.map(({ toolName }) => toolName)).toEqual(["grüß_😀"]);
   });
 
-  test("is counted while it streams, and reading stops at the limit", async () => {
+  test("a body is counted while it arrives, and reading stops at the limit", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     await connection.send(formatHead(opened, { "Transfer-Encoding": "chunked" }));
@@ -34,7 +34,7 @@ describe("a body", () => {
     expect(statusesOf(await connection.answers(1))).toEqual([413]);
   });
 
-  test("that is slow is 408, counted from the headers on, however it trickles", async () => {
+  test("a slow body gets 408, timed from the headers, even if bytes keep arriving", async () => {
     const opened = await openEndpoint({ limits: { bodyTimeoutMs: 150 } });
     const connection = await openConnection(opened);
     await connection.send(formatHead(opened, { "Content-Length": "4000" }));
@@ -46,7 +46,7 @@ describe("a body", () => {
     expect(opened.calls).toEqual([]);
   });
 
-  test("that is shorter than announced is 408", async () => {
+  test("a body shorter than its announced length gets 408", async () => {
     const opened = await openEndpoint({ limits: { bodyTimeoutMs: 100 } });
     const connection = await openConnection(opened);
     const body = JSON.stringify(createRequest());
@@ -54,7 +54,7 @@ describe("a body", () => {
     expect(await connection.statusesUntilClosed()).toEqual([408]);
   });
 
-  test("that is longer than announced is cut, and ends the connection", async () => {
+  test("a body longer than its announced length is cut and ends the connection", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     await connection.send(formatRequest(opened, createRequest(), { "Content-Length": "10" }));
@@ -62,7 +62,7 @@ describe("a body", () => {
     expect(opened.calls).toEqual([]);
   });
 
-  test("that is broken off is not answered and nothing is called", async () => {
+  test("an aborted body gets no answer and calls nothing", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     await connection.send(formatHead(opened, { "Content-Length": "4000" }));
@@ -71,14 +71,14 @@ describe("a body", () => {
     expect(opened.calls).toHaveLength(1);
   });
 
-  test("of broken chunks is 400", async () => {
+  test("a malformed chunked body gets 400", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     await connection.send(`${formatHead(opened, { "Transfer-Encoding": "chunked" })}zz\r\n`);
     expect(await connection.statusesUntilClosed()).toEqual([400]);
   });
 
-  test("is asked for only where the request is taken", async () => {
+  test("the client is asked to continue only if the request is accepted", async () => {
     const opened = await openEndpoint();
     const body = JSON.stringify(createRequest());
     const headers = { Expect: "100-continue", "Content-Length": String(body.length) };
@@ -98,8 +98,8 @@ describe("a body", () => {
   });
 });
 
-describe("a connection", () => {
-  test("serves one request after another", async () => {
+describe("connections of callbacks", () => {
+  test("a connection serves several requests, one after another", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     for (const body of [createRequest(), "{", createRequest({ version: 2 }), createRequest()]) {
@@ -110,7 +110,7 @@ describe("a connection", () => {
     expect(statusesOf(await connection.answers(4))).toEqual([200, 400, 200, 200]);
   });
 
-  test("answers pipelined requests in their order, though they run at once", async () => {
+  test("pipelined requests run in parallel and are answered in order", async () => {
     const release = new Map<string, () => void>();
     const opened = await openEndpoint({
       dispatch: ({ toolName }) =>
@@ -129,7 +129,7 @@ describe("a connection", () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  test("takes nothing more after a request that it refused", async () => {
+  test("a connection accepts nothing after a rejected request", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
     const refused = formatRequest({ ...opened, token: "wrong" }, createRequest());
@@ -139,7 +139,7 @@ describe("a connection", () => {
     expect(opened.calls).toHaveLength(1);
   });
 
-  test("pays what it owes before it ends because of nonsense", async () => {
+  test("earlier requests are answered before an invalid one ends the connection", async () => {
     let finish = () => {};
     const opened = await openEndpoint({
       dispatch: () =>
@@ -165,14 +165,14 @@ describe("a connection", () => {
     ["nothing at all", ""],
     ["half a request line", "POST /scrip"],
     ["headers without end", "POST /scripting/callback HTTP/1.1\r\nx: y\r\n"],
-  ])("that sends %s is ended", async (_what, text) => {
+  ])("a connection that sends %s is ended", async (_what, text) => {
     const opened = await openEndpoint({ transport: { headersTimeoutMs: 100 } });
     const connection = await openConnection(opened);
     await connection.send(text);
     expect(await connection.statusesUntilClosed()).toEqual([408]);
   });
 
-  test("that drips its headers is ended, too", async () => {
+  test("a connection that sends headers too slowly is ended", async () => {
     const opened = await openEndpoint({ transport: { headersTimeoutMs: 200 } });
     const connection = await openConnection(opened);
     await connection.send("POST /scripting/callback HTTP/1.1\r\n");
@@ -182,7 +182,7 @@ describe("a connection", () => {
   });
 
   test.each(["\0\0\0\0", "GET\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])(
-    "of another protocol gets 400: %j",
+    "a request of another protocol gets 400: %j",
     async (text) => {
       const connection = await openConnection(await openEndpoint());
       await connection.send(text);
@@ -191,7 +191,7 @@ describe("a connection", () => {
   );
 });
 
-describe("the port", () => {
+describe("the port of the endpoint", () => {
   const tryToConnect = async (port: number, host: string): Promise<string> => {
     const socket = connect({ port, host, timeout: 5000 });
     const outcome = await Promise.race([
@@ -202,7 +202,7 @@ describe("the port", () => {
     return outcome;
   };
 
-  test("is open on 127.0.0.1 and on no other address of this machine", async () => {
+  test("the endpoint listens on 127.0.0.1 and on no other address of this machine", async () => {
     const { endpoint } = await openEndpoint();
     expect(endpoint.baseUrl).toBe(`http://127.0.0.1:${endpoint.port}`);
     expect(await tryToConnect(endpoint.port, "127.0.0.1")).toBe("connected");
@@ -219,7 +219,7 @@ describe("the port", () => {
     }
   });
 
-  test("is another for each endpoint, and whose token is whose is never mixed up", async () => {
+  test("each endpoint has its own port and accepts only its own tokens", async () => {
     const [one, other] = [await openEndpoint(), await openEndpoint()];
     expect(one.endpoint.port).not.toBe(other.endpoint.port);
     expect((await post({ ...one, token: other.token })).status).toBe(401);

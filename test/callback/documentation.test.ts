@@ -37,20 +37,20 @@ async function runAsServer(command: string, args: readonly string[], input = "")
 }
 
 describe("the page for authors of servers", () => {
-  test.runIf(isThere[0])("begins with a request that works", { timeout: 40_000 }, async () => {
+  test.runIf(isThere[0])("the page starts with a request that works", { timeout: 40_000 }, async () => {
     const { opened, result } = await runAsServer("sh", ["-c", textOf("sh")]);
     expect(result).toEqual({ exitCode: 0, stderr: "", stdout: textOf("json") });
     expect(opened.calls).toMatchObject([{ toolName: "greeter_greet", arguments: { name: "Ada" } }]);
   });
 
-  test.runIf(isThere[1])("has a function in Python that works", { timeout: 40_000 }, async () => {
+  test.runIf(isThere[1])("the page's Python function works", { timeout: 40_000 }, async () => {
     const use = `print(call_tool(os.environ["INVOCATION_ID"], "t", {"name": "Grüße"})["text_content"].encode())`;
     const { result } = await runAsServer("python3", ["-"], `${textOf("python")}\n${use}\n`);
     expect(result.stderr).toBe("");
     expect(result.stdout.trim()).toBe(String.raw`b'Hello, Gr\xc3\xbc\xc3\x9fe!'`);
   });
 
-  test("lists the statuses that there are", () => {
+  test("the page lists every status", () => {
     const rows = [...page.matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) => Number(status));
     expect(rows).toEqual([431, 400, 403, 404, 405, 401, 415, 413, 408, 400, 200]);
   });

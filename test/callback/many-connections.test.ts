@@ -45,8 +45,10 @@ function flood({ endpoint }: OpenedEndpoint, number: number, text: string): Sock
   return sockets;
 }
 
-describe("callbacks at once, each on a connection of its own,", () => {
-  test("are all answered: a thousand are called, the others fail", { timeout: 60_000 }, async () => {
+describe("simultaneous callbacks, each on its own connection", () => {
+  test("a thousand simultaneous callbacks are called, and the others are answered with an error", {
+    timeout: 60_000,
+  }, async () => {
     const release: (() => void)[] = [];
     const opened = await openEndpoint({
       dispatch: () => new Promise((resolve) => release.push(() => resolve({ success: true, text: "done" }))),
@@ -62,7 +64,7 @@ describe("callbacks at once, each on a connection of its own,", () => {
     });
   });
 
-  test("of several invocations are refused in words where they are too many", async () => {
+  test("simultaneous callbacks beyond the limit are answered with an error across several invocations", async () => {
     let finish = () => {};
     const held = new Promise<void>((resolve) => {
       finish = resolve;
@@ -83,14 +85,14 @@ describe("callbacks at once, each on a connection of its own,", () => {
   });
 });
 
-describe("connections without a token do not shut out callbacks", () => {
+describe("connections without a token leave room for callbacks", () => {
   const line = "POST /scripting/callback HTTP/1.1\r\n";
   test.each([
     ["that say nothing", 3000, ""],
     ["that never end their headers", 3000, `${line}Host: 127.0.0.1\r\nX: `],
     ["that never send their body", 3000, `${line}Host: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{`],
     ["of another protocol", 3000, "\x16\x03\x01\x02\x00"],
-  ])("%s", { timeout: 60_000 }, async (_, number, text) => {
+  ])("callbacks are answered despite many connections %s", { timeout: 60_000 }, async (_, number, text) => {
     const opened = await openEndpoint();
     const before = await openConnection(opened);
     flood(opened, number, text);
@@ -103,7 +105,9 @@ describe("connections without a token do not shut out callbacks", () => {
     before.socket.destroy();
   });
 
-  test("that drip, and are opened again when they are dropped", { timeout: 60_000 }, async () => {
+  test("callbacks are answered despite many slow connections that reopen when they are closed", {
+    timeout: 60_000,
+  }, async () => {
     const opened = await openEndpoint({ transport: { maxConnections: 50, maxRequests: 30 } });
     const sockets = new Set<Socket>();
     let isOver = false;
@@ -128,10 +132,10 @@ describe("connections without a token do not shut out callbacks", () => {
   });
 });
 
-describe("where there are too many connections, those dropped are", () => {
+describe("connections that are closed at the limit", () => {
   const isOpen = (connection: RawConnection) => !connection.socket.closed;
 
-  test("never those with a callback under way; first those without a token, then idle ones, each the oldest first", async () => {
+  test("connections without a token are closed first, then idle ones, each oldest first, and never those with a running callback", async () => {
     let finish = () => {};
     const held = new Promise<void>((resolve) => {
       finish = resolve;
@@ -187,7 +191,7 @@ describe("where there are too many connections, those dropped are", () => {
     expect((await newest.answers(1)).map(({ status }) => status)).toEqual([200]);
   });
 
-  test("not those that have just come", async () => {
+  test("connections that have just opened are not closed", async () => {
     const opened = await openEndpoint({ transport: { maxConnections: 4, maxRequests: 3 } });
     const results = await Promise.all(Array.from({ length: 12 }, () => callOnce(opened)));
     expect(results.every((result) => typeof result !== "string")).toBe(true);

@@ -17,7 +17,7 @@ async function askWith(headers: Headers | ((port: number, token: string) => Head
   return { answer, calls: opened.calls };
 }
 
-describe("a request that is refused by its head", () => {
+describe("a request that is rejected by its head", () => {
   test.each<[string, number, Headers | ((port: number, token: string) => Headers), string?]>([
     ["no token", 401, { Authorization: undefined }],
     ["an empty authorization", 401, { Authorization: "" }],
@@ -70,7 +70,7 @@ describe("a request that is refused by its head", () => {
     ["a length and chunks", 400, { "Transfer-Encoding": "chunked" }],
     ["a negative length", 400, { "Content-Length": "-1" }],
     ["headers without end", 431, { x: "x".repeat(20_000) }],
-  ])("%s: %i", { timeout: 20_000 }, async (_what, status, headers, line) => {
+  ])("a request with %s gets %i", { timeout: 20_000 }, async (_what, status, headers, line) => {
     const { answer, calls } = await askWith(headers, line);
     expect(answer?.status).toBe(status);
     expect(answer?.headers.get("connection")).toBe("close");
@@ -94,13 +94,13 @@ describe("a request that is refused by its head", () => {
     ["an expectation that nobody knows", { Expect: "wonders" }],
     ["a query", {}, "POST /scripting/callback?x=1 HTTP/1.1"],
     ["HTTP/1.0", {}, "POST /scripting/callback HTTP/1.0"],
-  ])("but not with %s", async (_what, headers, line) => {
+  ])("a request with %s is accepted", async (_what, headers, line) => {
     const { answer, calls } = await askWith(headers, line);
     expect(answer?.status).toBe(200);
     expect(calls).toHaveLength(1);
   });
 
-  test("is told by the challenge whether there was a token at all", async () => {
+  test("the challenge says whether the request had a token", async () => {
     const challenge = async (headers: Headers) =>
       (await askWith(headers)).answer?.headers.get("www-authenticate");
     expect(await challenge({ Authorization: undefined })).toBe('Bearer realm="trailblaze"');
@@ -109,7 +109,7 @@ describe("a request that is refused by its head", () => {
     );
   });
 
-  test("HEAD: 405, without a body", async () => {
+  test("a HEAD request gets 405 without a body", async () => {
     const response = await post(await openEndpoint(), null, { method: "HEAD", body: null });
     expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([
       405,
@@ -118,7 +118,7 @@ describe("a request that is refused by its head", () => {
     ]);
   });
 
-  test("is told the first of several faults, the place before the token and the token before the body", async () => {
+  test("of several errors, the first is reported: the path before the token, and the token before the body", async () => {
     const faults: [number, Headers, string?][] = [
       [403, { Origin: "x", Authorization: undefined }, "GET / HTTP/1.1"],
       [404, { Authorization: undefined }, "GET / HTTP/1.1"],
@@ -133,7 +133,7 @@ describe("a request that is refused by its head", () => {
   });
 });
 
-describe("a body that cannot be understood", () => {
+describe("an invalid body", () => {
   const without = (key: string) => {
     const { [key as "version"]: _left, ...rest } = createRequest();
     return rest;
@@ -142,7 +142,7 @@ describe("a body that cannot be understood", () => {
 
   test.each<[string, unknown]>([
     ["nothing", ""],
-    ["no JSON", "{"],
+    ["invalid JSON", "{"],
     ["JSON with a comment", '{"version":1 /* one */}'],
     ["two values", "{}{}"],
     ["null", "null"],
@@ -153,7 +153,7 @@ describe("a body that cannot be understood", () => {
     ["a deep nest", "[".repeat(2000) + "]".repeat(2000)],
     ["a nest that is never closed", '{"action":'.repeat(300)],
     ["no version", without("version")],
-    ["a version that is a text", createRequest({ version: "1" })],
+    ["a version that is a string", createRequest({ version: "1" })],
     ["a version that is no integer", createRequest({ version: 1.5 })],
     ["a version of null", createRequest({ version: null })],
     ["no session", without("session_id")],
@@ -161,16 +161,16 @@ describe("a body that cannot be understood", () => {
     ["no invocation", without("invocation_id")],
     ["an invocation that is a list", createRequest({ invocation_id: [invocationId] })],
     ["no action", without("action")],
-    ["an action that is a text", createRequest({ action: "call_tool" })],
+    ["an action that is a string", createRequest({ action: "call_tool" })],
     ["an action that is a list", createRequest({ action: [] })],
     ["an action without type", withoutActionKey("type")],
     ["a type that is a number", createRequest({}, { type: 1 })],
     ["no tool", withoutActionKey("tool_name")],
     ["a tool that is a number", createRequest({}, { tool_name: 7 })],
     ["no arguments", withoutActionKey("arguments_json")],
-    ["arguments that are no text", createRequest({}, { arguments_json: {} })],
+    ["arguments that are not a string", createRequest({}, { arguments_json: {} })],
     ["keys only on a prototype", `{"__proto__":${JSON.stringify(createRequest())}}`],
-  ])("%s: 400", async (_what, body) => {
+  ])("a body with %s gets 400", async (_what, body) => {
     const opened = await openEndpoint();
     const response = await post(opened, body);
     expect(response.status).toBe(400);
@@ -180,7 +180,7 @@ describe("a body that cannot be understood", () => {
     expect(opened.calls).toEqual([]);
   });
 
-  test("says which key is wrong", async () => {
+  test("the answer names the wrong key", async () => {
     const response = await post(await openEndpoint(), createRequest({}, { tool_name: null }));
     expect(await resultOf(response)).toEqual({
       type: "error",
@@ -189,7 +189,7 @@ describe("a body that cannot be understood", () => {
   });
 });
 
-describe("a request that is understood and cannot be done: 200 with an error", () => {
+describe("a valid request that cannot be executed gets 200 with an error", () => {
   const errorFor = async (body: unknown) => {
     const opened = await openEndpoint();
     const response = await post(opened, body);
@@ -200,24 +200,24 @@ describe("a request that is understood and cannot be done: 200 with an error", (
     return message;
   };
 
-  test.each([0, 2, -1, 1e15])("version %d", async (version) => {
+  test.each([0, 2, -1, 1e15])("version %d gets an error", async (version) => {
     expect(await errorFor(createRequest({ version }))).toContain("@trailblaze/scripting");
   });
 
-  test("a version that looks different altogether", async () => {
+  test("a version of another type gets an error", async () => {
     expect(await errorFor({ version: 2, session: {} })).toContain("@trailblaze/scripting");
   });
 
-  test("an unknown action, printed harmlessly", async () => {
+  test("an unknown action gets an error with the action escaped", async () => {
     const action = { type: "tap\u001b[31m\u202e", x: 1 };
     expect(await errorFor(createRequest({ action }))).toContain('"tap\\u{001b}[31m\\u{202e}"');
   });
 
-  test("another session", async () => {
+  test("another session's id gets an error", async () => {
     expect(await errorFor(createRequest({ session_id: "session-2" }))).toContain("session_id");
   });
 
-  test("an unknown, an ended, a cancelled and another server's invocation, in the same words", async () => {
+  test("unknown, ended and canceled invocations, and those of other servers, get the same error", async () => {
     const opened = await openEndpoint();
     const { endpoint } = opened;
     endpoint.beginInvocation("ended", "api", 0, new AbortController().signal);
@@ -237,18 +237,18 @@ describe("a request that is understood and cannot be done: 200 with an error", (
   });
 });
 
-describe("a call that is not made: 200 without success", () => {
+describe("a call that is not made gets 200 without success", () => {
   test.each<[string, string]>([
     ["an array", "[]"],
     ["null", "null"],
-    ["a text", '"{}"'],
+    ["a string", '"{}"'],
     ["nothing", ""],
-    ["no JSON", "{a:1}"],
+    ["invalid JSON", "{a:1}"],
     ["a deep nest", `{"a":${"[".repeat(1000)}${"]".repeat(1000)}}`],
     ["a key __proto__", '{"__proto__":{"isAdmin":true}}'],
     ["a key __proto__ further down", '{"a":[{"b":{"__proto__":1}}]}'],
     ["a key __proto__ in disguise", '{"_\\u005fproto__":{}}'],
-  ])("for arguments of %s", async (_what, text) => {
+  ])("arguments given as %s are rejected", async (_what, text) => {
     const opened = await openEndpoint();
     const response = await post(opened, createRequest({}, { arguments_json: text }));
     expect(response.status).toBe(200);
@@ -261,7 +261,7 @@ describe("a call that is not made: 200 without success", () => {
     expect(opened.calls).toEqual([]);
   });
 
-  test("though keys that merely sound dangerous are arguments like others", async () => {
+  test("arguments named like properties of Object.prototype are accepted", async () => {
     const opened = await openEndpoint();
     const args = { constructor: 1, prototype: { toString: "__proto__" }, hasOwnProperty: ["é😀"] };
     await post(opened, createRequest({}, { arguments_json: JSON.stringify(args) }));
@@ -269,7 +269,7 @@ describe("a call that is not made: 200 without success", () => {
   });
 });
 
-test("a body of exactly the limit is read, and one byte more is not, announced or not", async () => {
+test("a body at the limit is read, and one byte more is rejected, announced or not", async () => {
   const opened = await openEndpoint();
   const spare = 4096 - Buffer.byteLength(JSON.stringify(createRequest({ padding: "" })));
   const fits = JSON.stringify(createRequest({ padding: "x".repeat(spare) }));
@@ -293,7 +293,7 @@ test("unknown keys are ignored", async () => {
   expect((await resultOf(response)).success).toBe(true);
 });
 
-test("a request that is refused with a body that is still coming can be read by its client", async () => {
+test("a client can read the answer to a rejected request while it still sends the body", async () => {
   const opened = await openEndpoint();
   const connection = await openConnection(opened);
   const large = "x".repeat(8 << 20);

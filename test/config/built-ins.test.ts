@@ -3,8 +3,8 @@ import { faultsIn, faultsOfObject, makeProject, readFrom, readObject } from "./c
 
 const schema = { type: "object" };
 
-describe("built-ins of an object", () => {
-  test("may have functions, which stay", async () => {
+describe("built-ins in a config object", () => {
+  test("built-ins in a config object may have functions, which are kept", async () => {
     const handler = () => "done";
     const initialize = () => undefined;
     const given = { name: "myapp_login", inputSchema: schema, handler, initialize };
@@ -14,12 +14,12 @@ describe("built-ins of an object", () => {
     expect(builtIns[0]?.initialize).toBe(initialize);
   });
 
-  test("may name modules as in a file", async () => {
+  test("built-ins in a config object may name modules, as in a file", async () => {
     const given = { name: "a", inputSchema: schema, handler: "./a.js#run" };
     expect((await readObject({ builtIns: [given] })).builtIns).toEqual([given]);
   });
 
-  test("have their short form spelt out, functions kept", async () => {
+  test("the short form of a built-in's parameters is expanded, and its functions are kept", async () => {
     const handler = () => 1;
     const parameters = { user: { type: "string", required: true }, name: {} };
     const { builtIns } = await readObject({ builtIns: [{ name: "a", parameters, handler }] });
@@ -35,11 +35,11 @@ describe("built-ins of an object", () => {
     [{ name: "a", inputSchema: schema, handler: { $function: "x" } }, ["builtIns", 0, "handler"]],
     [{ name: "a", inputSchema: () => schema, handler: () => 1 }, ["builtIns", 0, "inputSchema"]],
     [() => 1, ["builtIns", 0]],
-  ])("%o is no tool", async (definition, path) => {
+  ])("%o is rejected as a built-in", async (definition, path) => {
     expect(await faultsOfObject({ builtIns: [definition] })).toEqual([expect.objectContaining({ path })]);
   });
 
-  test("anywhere else a function is no value", async () => {
+  test("a function is rejected anywhere except as a handler", async () => {
     const run = () => "x";
     const paths = (await faultsOfObject({ crash: run, memory: { a: run }, device: run })).map(
       ({ path }) => path,
@@ -49,7 +49,7 @@ describe("built-ins of an object", () => {
   });
 });
 
-test("in a file the mark of a function is no function", async () => {
+test("the internal marker of a function is rejected in a config file", async () => {
   const root = makeProject({
     "trailblaze.config.json": {
       builtIns: [{ name: "a", inputSchema: schema, handler: { $function: "handler" } }],

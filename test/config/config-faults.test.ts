@@ -14,8 +14,8 @@ import { type WrongValue, wrongByMeaning, wrongByShape } from "./wrong-values.ts
 
 const wrong: readonly WrongValue[] = [...wrongByShape, ...wrongByMeaning];
 
-describe("a wrong value is one fault, said at its place", () => {
-  test.each(wrong)("in an object: %j at %j", async (config, path, words) => {
+describe("each wrong value of a config is one problem at its place", () => {
+  test.each(wrong)("in an object, %j is one problem at %j", async (config, path, words) => {
     const problems = await faultsOfObject(config);
     expect(problems).toEqual([expect.objectContaining({ code: "InvalidConfig", severity: "error", path })]);
     expect(problems[0]?.args).toMatchObject({ reason: expect.stringMatching(words) });
@@ -23,7 +23,7 @@ describe("a wrong value is one fault, said at its place", () => {
     expect(problems[0]).not.toHaveProperty("file");
   });
 
-  test.each(wrong)("in JSON: %j at %j", async (config, path) => {
+  test.each(wrong)("in JSON, %j is one problem at %j", async (config, path) => {
     const [problem, ...others] = await faultsOfJson(config);
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ file: "trailblaze.config.json", path, line: expect.any(Number) });
@@ -31,7 +31,7 @@ describe("a wrong value is one fault, said at its place", () => {
     expect(problem?.column).toBe(2 * path.length + 1);
   });
 
-  test.each(wrong)("in YAML: %j at %j", async (config, path) => {
+  test.each(wrong)("in YAML, %j is one problem at %j", async (config, path) => {
     // Through JSON, which has no `undefined`.
     const text = `# first line\n${stringify(JSON.parse(JSON.stringify(config)), { defaultStringType: "QUOTE_DOUBLE" })}`;
     const [problem, ...others] = await faultsOfYaml(text);
@@ -45,7 +45,7 @@ describe("a wrong value is one fault, said at its place", () => {
   });
 });
 
-describe("a hint says what to do", () => {
+describe("hints of config problems", () => {
   test.each([
     [{ memmory: {} }, '"memory"'],
     [{ device: { widthPixel: 5 } }, '"widthPixels"'],
@@ -59,7 +59,7 @@ describe("a hint says what to do", () => {
     [{ servers: { a: { tools: [], command: "x" } } }, "`trailblazeSubprocessToolsets`"],
     [{ sessions: {} }, undefined],
     [{ memory: { a: null } }, undefined],
-  ])("%j: %s", async (config, named) => {
+  ])("the hint for %j says what to do: %s", async (config, named) => {
     expect((await faultsOfObject(config))[0]?.args).toEqual({
       reason: expect.any(String),
       hint: named && expect.stringContaining(named),
@@ -67,7 +67,7 @@ describe("a hint says what to do", () => {
   });
 });
 
-test("a value that may be a secret is in no message", async () => {
+test("a value that may be a secret never appears in a message", async () => {
   const text =
     "memory: { pin: 918273 }\nsensitiveMemory: [pin]\ntrailblazeSubprocessToolsets:\n  - { name: a, command: b, env: { PIN: 918273 }, args: [918273] }\n";
   const problems = await faultsOfYaml(text);
@@ -75,7 +75,7 @@ test("a value that may be a secret is in no message", async () => {
   expect(JSON.stringify(problems)).not.toContain("918273");
 });
 
-describe("all faults", () => {
+describe("all problems of a config", () => {
   const text = `timeouts: { callMs: 0 }
 memory:
   a: 1
@@ -86,7 +86,7 @@ builtIns:
 unknown: 1
 servers: { a: {} }
 `;
-  test("are found at once, in the order of the text", async () => {
+  test("all problems of a config are found at once, in the order of the file", async () => {
     const problems = await faultsOfYaml(text);
     expect(problems.map(({ line, column, path }) => [line, column, path?.join(".")])).toEqual([
       [1, 13, "timeouts.callMs"],
@@ -102,7 +102,7 @@ servers: { a: {} }
     ]);
   });
 
-  test("are one error, which says the first and how many others there are", async () => {
+  test("several problems of a config make one error, which names the first and counts the others", async () => {
     const problem = await failureOf(readFrom(makeProject({ "trailblaze.config.yaml": text })));
     expect(problem).toMatchObject({
       code: "InvalidConfig",
@@ -113,29 +113,29 @@ servers: { a: {} }
     expect(problem.args).toMatchObject({ others: 9 });
   });
 
-  test("that are two: the hint of the first stays", async () => {
+  test("an error about two config problems keeps the hint of the first", async () => {
     const problem = await failureOf(readObject({ memory: { a: 1 }, crash: 5 }));
     expect(problem.args).toMatchObject({ hint: expect.any(String), others: 1 });
   });
 
-  test("of one that is alone: nothing is added", async () => {
+  test("an error about one config problem counts no others", async () => {
     expect(await failureOf(readObject({ crash: "x" }))).not.toHaveProperty("hint");
     const { args } = await failureOf(readObject({ memmory: {} }));
     expect(args).toEqual({ reason: expect.any(String), hint: expect.stringContaining('"memory"') });
   });
 
-  test("of a config without any are none", async () => {
+  test("a valid config has no problems", async () => {
     expect(await faultsOfYaml("crash: fail")).toEqual([]);
     expect(await faultsIn(makeProject())).toEqual([]);
   });
 
-  test("beyond a thousand are not listed, and finding so many takes no time", async () => {
+  test("at most a thousand config problems are listed, and finding many is fast", async () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join("\n");
     expect(await faultsOfYaml(keys)).toHaveLength(1000);
   });
 });
 
-describe("hostile text", () => {
+describe("hostile strings in a config", () => {
   test.each([
     ["trailblaze.config.yaml", "memory: {a: 1", /YAML/],
     ["trailblaze.config.yaml", "memory: *a", /alias/],
@@ -154,7 +154,7 @@ describe("hostile text", () => {
     ["trailblaze.config.json", `${'{"a":'.repeat(201)}1${"}".repeat(201)}`, /200/],
     ["trailblaze.config.json", "[]", /array/],
     ["trailblaze.config.yaml", "just text", /string/],
-  ])("%s %j is one fault", async (file, content, words) => {
+  ])("%s %j is one problem", async (file, content, words) => {
     const root = makeProject({ [file]: content });
     const problems = await faultsIn(root);
     expect(problems).toEqual([expect.objectContaining({ code: "InvalidConfig", file })]);
@@ -162,7 +162,7 @@ describe("hostile text", () => {
     expect(await failureOf(readFrom(root))).toEqual(problems[0]);
   });
 
-  test("aliases that are few are what they stand for", async () => {
+  test("a few aliases in a config are replaced by their values", async () => {
     const text = "toolsets: { a: &tools [acme/jira/x], b: *tools }";
     const { toolsets } = await readFrom(makeProject({ "trailblaze.config.yaml": text }));
     expect(toolsets.get("b")).toEqual(["acme/jira/x"]);
@@ -178,14 +178,14 @@ describe("hostile text", () => {
     ['{"toolsets": {"__proto__": []}}', ["toolsets", "__proto__"]],
     ['{"packs": {"memory": {"__proto__": []}}}', ["packs", "memory", "__proto__"]],
     ['{"constructor": {}, "hasOwnProperty": 1}', ["constructor"], ["hasOwnProperty"]],
-  ])("%s names keys like any other", async (text, ...paths) => {
+  ])("%s reads hostile names like any other keys", async (text, ...paths) => {
     for (const faults of [await faultsOfJson(text), await faultsOfYaml(text)]) {
       expect(faults.map(({ path }) => path)).toEqual(paths);
     }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("maps whose keys are the user's own may have any, but give nothing to objects", async () => {
+  test("objects with keys of the user's choice accept any key without changing prototypes", async () => {
     const text =
       '{"options": {"a": {"__proto__": {"polluted": true}}}, "trailblazeSubprocessToolsets": [{"name": "a", "command": "b", "env": {"__proto__": "x"}}]}';
     const config = await readFrom(makeProject({ "trailblaze.config.json": text }));
@@ -194,7 +194,7 @@ describe("hostile text", () => {
     expect(Object.keys(config.subprocessServers[0]?.env ?? {})).toEqual(["__proto__"]);
   });
 
-  test("characters that act on a terminal are spelt out in messages", async () => {
+  test("control characters of a config are escaped in messages", async () => {
     const [problem] = await faultsOfJson({ "a\u001b[2J\u202e": 1 });
     expect(problem?.message).toContain("\\u{001b}[2J\\u{202e}");
   });

@@ -15,20 +15,20 @@ const readJson = (path: string) => JSON.parse(readFileSync(inRepository(path), "
 const schema = readJson("schema/config.schema.json") as Schema;
 const fitsSchema = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
 
-describe("the exported schema", () => {
-  test("is what the package exports", () => {
+describe("the exported schema of the config", () => {
+  test("the package exports the schema of the config", () => {
     const { exports, files } = readJson("package.json");
     expect(exports["./config.schema.json"]).toBe("./schema/config.schema.json");
     expect(files).toContain("schema");
   });
 
-  test("accepts every key", () => {
+  test("the schema of the config accepts every key", () => {
     expect(fitsSchema(completeConfig), JSON.stringify(fitsSchema.errors)).toBe(true);
     const written = Object.keys(completeConfig).filter((key) => !key.startsWith("x-"));
     expect(["$schema", ...written].sort()).toEqual(Object.keys(schema.properties).sort());
   });
 
-  test("says of every key what it is for", () => {
+  test("the schema of the config describes every key", () => {
     const keysOf = ({ properties = {}, items, additionalProperties }: Schema): [string, Schema][] => [
       ...Object.entries(properties),
       ...[...Object.values(properties), items, additionalProperties].flatMap((value) =>
@@ -40,15 +40,15 @@ describe("the exported schema", () => {
     expect(undescribed.map(([key]) => key)).toEqual([]);
   });
 
-  test.each(wrongByShape)("refuses, as the reader does, %j", (config) => {
+  test.each(wrongByShape)("the schema and the reader both reject %j", (config) => {
     expect(fitsSchema(JSON.parse(JSON.stringify(config)))).toBe(false);
   });
 
-  test.each(wrongByMeaning)("cannot refuse, as the reader does, %j", (config) => {
+  test.each(wrongByMeaning)("the reader rejects %j, which a schema cannot express", (config) => {
     expect(fitsSchema(config)).toBe(true);
   });
 
-  test("takes a key without a value, as the reader does, unless it must have one", async () => {
+  test("the schema and the reader both accept a key without a value, unless the key requires one", async () => {
     const nulls = {
       ...Object.fromEntries(Object.keys(schema.properties).map((key) => [key, null])),
       device: { platform: null, widthPixels: null },
@@ -68,7 +68,7 @@ describe("the exported schema", () => {
     }
   });
 
-  test("has the defaults that the reader has", async () => {
+  test("the schema and the reader have the same defaults", async () => {
     const defaults = (object: Schema | undefined) =>
       Object.fromEntries(
         Object.entries(object?.properties ?? {})
@@ -93,28 +93,28 @@ describe("the exported schema", () => {
   });
 });
 
-test("discovery, which knows `packs` alone, takes no other key for a slip of it", () => {
+test("discovery, which reads only `packs`, does not suggest `packs` for the config's other keys", () => {
   const others = (knownKeys["#/additionalProperties"] ?? []).filter((key) => key !== "packs");
   expect(others.length).toBeGreaterThan(10);
   for (const key of others) expect(findNearestNames(key, ["packs"]), key).toEqual([]);
 });
 
-describe("the guide", () => {
+describe("the configuration guide", () => {
   const page = readFileSync(inRepository("docs/guides/configuration.md"), "utf8");
   const blocks = parseMarkdown(page).filter((part) => typeof part !== "string");
   const examples = blocks.filter(({ language }) => language === "yaml").map(({ text }) => text);
 
-  test("begins with an example of every key", () => {
+  test("the configuration guide starts with an example that has every key", () => {
     const keys = Object.keys(schema.properties).filter((key) => key !== "$schema");
     expect(Object.keys(parse(examples[0] ?? "")).sort()).toEqual(keys.sort());
   });
 
-  test.each(examples)("has an example that the schema and the reader accept: %s", async (text) => {
+  test.each(examples)("the schema and the reader accept the guide's example: %s", async (text) => {
     expect(fitsSchema(parse(text)), JSON.stringify(fitsSchema.errors)).toBe(true);
     expect(await faultsOfYaml(text)).toEqual([]);
   });
 
-  test("has a row for every key, with its default", () => {
+  test("the configuration guide has a row for every key, with its default", () => {
     const rows = new Map(
       [...page.matchAll(/^\| `([\w.$]+)` \| (.*?) \|/gm)].map(([, key = "", byDefault = ""]) => [
         key,

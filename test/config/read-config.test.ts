@@ -41,8 +41,8 @@ const defaults = {
   problems: [],
 };
 
-describe("a config that says nothing is that of the contract's defaults", () => {
-  test("no file", async () => {
+describe("a config without values equals the contract's defaults", () => {
+  test("a project without a config file has the defaults", async () => {
     const root = makeProject();
     expect(await readFrom(root)).toEqual({ file: undefined, directory: root, ...defaults });
   });
@@ -59,7 +59,7 @@ describe("a config that says nothing is that of the contract's defaults", () => 
     ["trailblaze.config.yaml", "packs: { allow: , memory: }\ncallback: { maxDepth: }\ntimeouts: {}\n"],
     ["trailblaze.config.json", "{}"],
     ["trailblaze.config.json", '\uFEFF{ "$schema": "node_modules/trailblaze/schema/config.schema.json" }'],
-  ])("%s: %j", async (file, text) => {
+  ])("the empty config %s, %j, has the defaults", async (file, text) => {
     const root = makeProject({ [file]: text });
     expect(await readFrom(root)).toEqual({
       file: join(root, file),
@@ -69,7 +69,7 @@ describe("a config that says nothing is that of the contract's defaults", () => 
     });
   });
 
-  test("an object", async () => {
+  test("an empty config object has the defaults", async () => {
     const config = { device: undefined, packs: null, logDir: undefined };
     expect(await readObject(config)).toEqual({ file: undefined, directory: "/work", ...defaults });
   });
@@ -136,11 +136,11 @@ const complete = (root: string) => ({
   problems: [],
 });
 
-describe("every key is read", () => {
+describe("reading every key of a config", () => {
   test.each([
     ["trailblaze.config.yaml", stringify(completeConfig)],
     ["trailblaze.config.json", completeConfig],
-  ])("from %s", async (file, content) => {
+  ])("every key is read from %s", async (file, content) => {
     const root = makeProject({ [file]: content });
     expect(await readFrom(root)).toEqual({
       file: join(root, file),
@@ -150,7 +150,7 @@ describe("every key is read", () => {
     });
   });
 
-  test("from an object, which is left as it was", async () => {
+  test("every key is read from an object, which is not modified", async () => {
     const given = structuredClone(completeConfig);
     const config = await readObject(given);
     expect(config).toEqual({ file: undefined, directory: "/work", ...complete("/work") });
@@ -161,27 +161,30 @@ describe("every key is read", () => {
     expect(config.toolsets.get("auth")).toHaveLength(3);
   });
 
-  test.each(["IOS", "ios", "iOS", "Android", "web"])("the platform %s, in capitals", async (platform) => {
-    const { device } = await readYaml(`device: { platform: ${platform} }`);
-    expect(device).toEqual({
-      platform: platform.toUpperCase(),
-      widthPixels: null,
-      heightPixels: null,
-      driverType: null,
-    });
-  });
+  test.each(["IOS", "ios", "iOS", "Android", "web"])(
+    "the platform %s is read in upper case",
+    async (platform) => {
+      const { device } = await readYaml(`device: { platform: ${platform} }`);
+      expect(device).toEqual({
+        platform: platform.toUpperCase(),
+        widthPixels: null,
+        heightPixels: null,
+        driverType: null,
+      });
+    },
+  );
 
-  test.each(["all", "none"])("packs.memory %s", async (memory) => {
+  test.each(["all", "none"])("`packs.memory: %s` is read", async (memory) => {
     expect((await readYaml(`packs: { memory: ${memory} }`)).packs.memory).toBe(memory);
   });
 
-  test("packs.memory, of which nothing is inherited", async () => {
+  test("`packs.memory` inherits nothing from prototypes", async () => {
     const { memory } = (await readYaml("packs: { memory: { constructor: [a] } }")).packs;
     expect(memory).toEqual({ constructor: ["a"] });
     expect((memory as Record<string, unknown>).toString).toBeUndefined();
   });
 
-  test("absolute folders stay, and those of servers are as written", async () => {
+  test("absolute folders are kept, and the folders of servers are kept as written", async () => {
     const config = await readYaml(
       "logDir: /var/log/mine\ntrailblazeSubprocessToolsets: [{ name: a, command: b, cwd: /srv/../opt }]\n",
     );
@@ -189,7 +192,7 @@ describe("every key is read", () => {
   });
 });
 
-describe("a config by its path", () => {
+describe("a config that is named by its path", () => {
   const files = {
     "trailblaze.config.yaml": "crash: no such thing",
     "configs/ci.yml": "crash: isolate\nlogDir: logs",
@@ -202,14 +205,14 @@ describe("a config by its path", () => {
     ["ci.yml", "configs"],
     ["../configs/CI.JSON", "configs"],
     ["./configs/other.yaml", "."],
-  ])("%s from %s: relative paths in it start from its folder", async (path, cwd) => {
+  ])("relative paths in %s (given as %s) start from the config's folder", async (path, cwd) => {
     const root = makeProject(files);
     const config = await readFrom(root, path, cwd && join(root, cwd));
     expect(config).toMatchObject({ crash: "isolate", directory: join(root, "configs") });
     expect(config.logDir).toBe(join(root, "configs/logs"));
   });
 
-  test("may be absolute, outside the project, and a link", async () => {
+  test("the path of a config may be absolute, outside the project, and a link", async () => {
     const real = makeProject({ "ci.yaml": "crash: isolate" });
     const elsewhere = makeProject();
     const link = join(elsewhere, "link.yaml");
@@ -224,30 +227,33 @@ describe("a config by its path", () => {
     ["configs", /configs/],
     ["folder.yaml", /folder/],
     ["large.json", /\b1048578\b/],
-  ])("%s cannot be used", async (path, words) => {
+  ])("%s cannot be used as a config", async (path, words) => {
     const root = makeProject({ "folder.yaml/x": "", "large.json": `{}${" ".repeat(1 << 20)}` });
     const problem = await failureOf(readFrom(root, path));
     expect(problem).toMatchObject({ code: "InvalidConfig", file: path });
     expect(problem.args).toMatchObject({ reason: expect.stringMatching(words) });
   });
 
-  test("is named by its path from the project, or absolutely where it is outside", async () => {
+  test("a config is named by its path relative to the project, or by its absolute path outside it", async () => {
     const root = makeProject({ "configs/ci.yaml": "crash: 5" });
     expect(await failureOf(readFrom(root, "configs/ci.yaml"))).toMatchObject({ file: "configs/ci.yaml" });
     const file = join(root, "configs/ci.yaml");
     expect(await failureOf(readFrom(makeProject(), file))).toMatchObject({ file, line: 1, column: 1 });
   });
 
-  test.each([[5], [null], [[]], [true], [() => ({})]])("%j is neither path nor object", async (config) => {
-    expect(await failureOf(readObject(config))).toMatchObject({
-      code: "InvalidConfig",
-      args: { reason: expect.stringMatching(/path.*object/) },
-    });
-  });
+  test.each([[5], [null], [[]], [true], [() => ({})]])(
+    "%j is rejected as a config because it is neither a path nor an object",
+    async (config) => {
+      expect(await failureOf(readObject(config))).toMatchObject({
+        code: "InvalidConfig",
+        args: { reason: expect.stringMatching(/path.*object/) },
+      });
+    },
+  );
 });
 
-describe("two files", () => {
-  test("are one too many, unless a path says which", async () => {
+describe("two config files in one project", () => {
+  test("two config files are an error unless a path selects one", async () => {
     const root = makeProject({
       "trailblaze.config.yaml": "crash: isolate",
       "trailblaze.config.json": { crash: "fail" },

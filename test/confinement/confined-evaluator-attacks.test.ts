@@ -63,7 +63,7 @@ function startSurvivor(): ChildProcess {
 describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
   const options = { methods: [method], limits };
 
-  test("writes no file", async () => {
+  test("a confined pack cannot write files", async () => {
     const root = makeTree({
       "pack/package.json": { type: "module" },
       "pack/writable.txt": "as it was",
@@ -104,7 +104,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     expect(succeeded(results["tool.js"])).toEqual([]);
   });
 
-  test("starts no process and no worker", async () => {
+  test("a confined pack cannot start processes or workers", async () => {
     const root = makeTree({ "pack/package.json": { type: "module" }, "canary/keep": "" });
     const touch = `"touch", [${JSON.stringify(join(root, "canary/touched"))}]`;
     const code = tryAll({
@@ -128,7 +128,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     expect(succeeded(results["tool.js"])).toEqual([]);
   });
 
-  test("reaches no process of ours", async () => {
+  test("a confined pack cannot reach the host's processes", async () => {
     const survivor = startSurvivor();
     const ended: unknown[] = [];
     survivor.on("exit", (code, signal) => ended.push([code, signal]));
@@ -149,7 +149,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     expect(survivor.exitCode).toBe(null);
   });
 
-  test("reaches no network and no socket", async () => {
+  test("a confined pack cannot reach the network or sockets", async () => {
     const root = makeTree({ "package.json": { type: "module" }, "sockets/keep": "" });
     const path = join(root, "sockets/listening");
     const tcp = await listenOn({ host: "127.0.0.1", port: 0 });
@@ -183,7 +183,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     expect([tcp, udp, local, abstract].map(({ touched }) => touched())).toEqual([0, 0, 0, 0]);
   });
 
-  test("reads nothing outside what it may, through links neither", async () => {
+  test("a confined pack cannot read other files, not even through links", async () => {
     const root = makeTree({
       "secrets/secret.json": { secret: "hunter2" },
       "secrets/secret.cjs": "module.exports = 'hunter2';",
@@ -248,7 +248,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     expect(succeeded(results["tool.js"])).toEqual([]);
   });
 
-  test("reads its own files, also by relative paths and links inside", async () => {
+  test("a confined pack can read its own files, also by relative paths and links inside it", async () => {
     const root = makeTree({ "package.json": { type: "module" }, "data/own.txt": "own" });
     symlinkSync("data/own.txt", join(root, "link.txt"));
     const code = tryAll({

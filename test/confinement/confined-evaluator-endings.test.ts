@@ -137,16 +137,19 @@ describe.each(extremes)("a file that is evaluated with %s", (method) => {
   afterAll(folder.remove);
 
   test.each(endings.map(([what, , result], index) => ({ what, result, index })))(
-    "and $what has its reason",
+    "a file that $what is reported with the reason",
     ({ result, index }) => expect(found[index]).toEqual(result),
   );
 
-  test.runIf(process.platform === "linux")("and eats Buffers has its reason", async () => {
-    const code = "const all = []; for (;;) all.push(Buffer.alloc(4 << 20, 1))";
-    expect(await evaluateCode(code, { methods: [method], limits })).toEqual(outOfMemory);
-  });
+  test.runIf(process.platform === "linux")(
+    "a file that exhausts memory with Buffers is reported with the reason",
+    async () => {
+      const code = "const all = []; for (;;) all.push(Buffer.alloc(4 << 20, 1))";
+      expect(await evaluateCode(code, { methods: [method], limits })).toEqual(outOfMemory);
+    },
+  );
 
-  test("and forges answers changes none", async () => {
+  test("a file that forges answers changes no other file's answer", async () => {
     const { results } = await evaluatePack(
       {
         "a.mjs": `${forge('0 value {"forged":1}')} export default 1;`,
@@ -160,7 +163,7 @@ describe.each(extremes)("a file that is evaluated with %s", (method) => {
     expect(Object.values(results)).toEqual([1, 2, 3, 4, 5].map((value) => ({ value })));
   });
 
-  test("and finds no secret to forge answers with", async () => {
+  test("a file cannot find the secret that authenticates answers", async () => {
     const code = `
       import v8 from "node:v8";
       const found = new Set();
@@ -197,7 +200,7 @@ describe.each(extremes)("a file that is evaluated with %s", (method) => {
     expect(results).toEqual({ "a.mjs": { value: { found: [] } }, "b.mjs": { value: { found: false } } });
   });
 
-  test("takes no other with it", async () => {
+  test("a file that ends its child process does not affect other files", async () => {
     const { results } = await evaluatePack(
       {
         "a.mjs": good,
@@ -219,7 +222,7 @@ describe.each(extremes)("a file that is evaluated with %s", (method) => {
     });
   });
 
-  test("is not blamed for what one before has left behind", async () => {
+  test("a file is not blamed for what an earlier file left behind", async () => {
     const { results } = await evaluatePack(
       {
         "a.mjs": `setTimeout(() => process.exit(3), 10); ${good}`,
@@ -232,8 +235,8 @@ describe.each(extremes)("a file that is evaluated with %s", (method) => {
   });
 });
 
-describe("a pack", () => {
-  test("gets a bounded number of children", async () => {
+describe("limits of evaluating a pack", () => {
+  test("the number of child processes for a pack is limited", async () => {
     const files = Object.fromEntries([..."abcdefgh"].map((name) => [`${name}.mjs`, "process.exit(3)"]));
     const { results } = await evaluatePack(
       { ...files, "i.mjs": good },
@@ -246,7 +249,7 @@ describe("a pack", () => {
     expect(Object.values(results)).toEqual([...Array(3).fill(ended), ...Array(6).fill(notReached)]);
   });
 
-  test("gets a bounded time", async () => {
+  test("the time for a pack is limited", async () => {
     const files = Object.fromEntries([..."abcdefgh"].map((name) => [`${name}.mjs`, "for (;;);"]));
     const { results } = await evaluatePack(files, { limits: { wallMs: 400, packMs: 1000 } });
     expect(results["h.mjs"]).toEqual({
@@ -254,7 +257,7 @@ describe("a pack", () => {
     });
   });
 
-  test("has answers that are bounded together", async () => {
+  test("the total size of a pack's answers is limited", async () => {
     const files = Object.fromEntries(
       [..."abcde"].map((name) => [`${name}.mjs`, "export default 'x'.repeat(1e6)"]),
     );
@@ -263,7 +266,7 @@ describe("a pack", () => {
   });
 
   test.runIf(process.platform === "linux").each(usableMethods)(
-    "leaves no process and no folder behind with %s",
+    "a pack with %s leaves no process and no folder behind",
     async (method) => {
       const temporary = makeTree({ keep: "" });
       vi.stubEnv("TMPDIR", temporary);
@@ -328,7 +331,7 @@ function startHost(root: string, options: object, prefix: readonly string[] = []
 describe.runIf(process.platform === "linux").each(usableMethods)(
   "a process that evaluates with %s",
   (method) => {
-    test("survives a pack that kills its parent", async () => {
+    test("the evaluating process survives a pack that kills its parent", async () => {
       const root = makeTree({
         "a.mjs": `
         // Only the parent: whoever broke the code under test would not thank us for a -1.
@@ -346,7 +349,7 @@ describe.runIf(process.platform === "linux").each(usableMethods)(
     test.skipIf(method === "bare").each([
       ["loops", "for (;;);"],
       ["waits", "setInterval(() => {}, 1000); await new Promise(() => {})"],
-    ])("takes a pack that %s with it when it dies", async (_what, code) => {
+    ])("a pack that %s ends together with the evaluating process", async (_what, code) => {
       const root = makeTree({});
       // A child without its request would end by itself: the pack shows that it has come, by the child's title.
       const title = `${root}/evaluating`;
@@ -361,13 +364,16 @@ describe.runIf(process.platform === "linux").each(usableMethods)(
   },
 );
 
-describe("a process that may not make namespaces", () => {
-  test.runIf(usableMethods.includes("root"))("evaluates with what is left, and says so", async () => {
-    const root = makeTree({ "a.mjs": good, "b.mjs": good });
-    const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
-    const { ended } = startHost(root, { limits }, ["unshare", "-r", "sh", "-c", forbid, "sh"]);
-    const { confinement, results } = JSON.parse((await ended).output);
-    expect(confinement).toBe("permission");
-    expect(Object.values(results)).toEqual([isGood, isGood]);
-  });
+describe("a process without permission to create namespaces", () => {
+  test.runIf(usableMethods.includes("root"))(
+    "without namespaces, a pack is evaluated with the remaining confinement, and the result says so",
+    async () => {
+      const root = makeTree({ "a.mjs": good, "b.mjs": good });
+      const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
+      const { ended } = startHost(root, { limits }, ["unshare", "-r", "sh", "-c", forbid, "sh"]);
+      const { confinement, results } = JSON.parse((await ended).output);
+      expect(confinement).toBe("permission");
+      expect(Object.values(results)).toEqual([isGood, isGood]);
+    },
+  );
 });

@@ -11,7 +11,7 @@ const stripsTypes = Boolean(Reflect.get(process.features, "typescript"));
 const limits = { wallMs: 20_000, packMs: 40_000 };
 
 describe("a definition file that is code", () => {
-  test("gives its default export as data, functions as markers", async () => {
+  test("a file's default export is returned as data, with markers for functions", async () => {
     const code = `
       class Client { static connect() {} }
       const list = [1, -0, 1.5e300, "\\ud800 \\u2028", true, null, undefined];
@@ -48,7 +48,7 @@ describe("a definition file that is code", () => {
     });
   });
 
-  test("keeps reserved keys as data", async () => {
+  test("reserved keys are kept as data", async () => {
     const code = `export default { ["__proto__"]: { polluted: true }, constructor: 1, toJSON: 2, then: 3 };`;
     const result = await evaluateCode(code);
     const value = (result as { value: object }).value;
@@ -101,7 +101,7 @@ describe("a definition file that is code", () => {
     ],
   ] as const;
 
-  describe("is refused", () => {
+  describe("definitions that are rejected", () => {
     const folder = makeTemporaryFolder();
     let found: EvaluatedFile[] = [];
     beforeAll(async () => {
@@ -119,7 +119,7 @@ describe("a definition file that is code", () => {
     afterAll(folder.remove);
 
     test.each(refused.map(([what, , reason], index) => ({ what, reason, index })))(
-      "for $what",
+      "a file is rejected for $what",
       ({ reason, index }) =>
         expect(found[index]).toEqual({
           reason: typeof reason === "string" ? `it is not data: ${reason}` : expect.stringMatching(reason),
@@ -127,7 +127,7 @@ describe("a definition file that is code", () => {
     );
   });
 
-  test("may nest 200 levels", async () => {
+  test("data may nest 200 levels", async () => {
     const code = "let a = 1; for (let i = 0; i < 200; i++) a = [a]; export default a;";
     expect(await evaluateCode(code)).toHaveProperty("value");
   });
@@ -188,11 +188,11 @@ describe("a definition file that is code", () => {
       "export function then(resolve) { resolve({ default: 1 }); }",
       { reason: "it is not data: it exports a function named then" },
     ],
-  ])("has a reason for %s", async (_what, code, result) => {
+  ])("the reason is reported for %s", async (_what, code, result) => {
     expect(await evaluateCode(code, { limits })).toEqual(result);
   });
 
-  test("tells where the syntax of CommonJS is wrong", async () => {
+  test("a syntax error in a CommonJS file is reported at its place", async () => {
     const result = await evaluateCode("module.exports = {\n  a: = 1,\n};", { file: "tool.cjs" });
     expect(result).toEqual({
       reason: "it is not valid JavaScript: Unexpected token '='",
@@ -201,7 +201,7 @@ describe("a definition file that is code", () => {
     });
   });
 
-  test("may use top-level await and what Node brings", async () => {
+  test("a file may use top-level await and Node's own modules", async () => {
     const code = `
       import { spawn } from "node:child_process";
       import { createServer } from "node:http";
@@ -214,7 +214,7 @@ describe("a definition file that is code", () => {
     });
   });
 
-  test("may be of either module system", async () => {
+  test("a file may be an ES module or a CommonJS module", async () => {
     const { results } = await evaluatePack({
       "a.mjs": "export default { a: import.meta.url.length > 0 };",
       "b.cjs": "module.exports = { b: typeof require };",
@@ -235,7 +235,7 @@ describe("a definition file that is code", () => {
     });
   });
 
-  test("is CommonJS where the package says so", async () => {
+  test("a file is CommonJS if its package.json says so", async () => {
     const { results } = await evaluatePack({
       "package.json": { name: "pack", version: "1.0.0", type: "commonjs" },
       "tool.js": "module.exports = { handler: require('./lib.js') };",
@@ -244,13 +244,13 @@ describe("a definition file that is code", () => {
     expect(results["tool.js"]).toEqual({ value: { handler: { $function: "handler" } } });
   });
 
-  test.runIf(stripsTypes)("may be TypeScript where Node strips types", async () => {
+  test.runIf(stripsTypes)("a file may be TypeScript if Node strips types", async () => {
     const root = makeTree({ "tool.ts": "const a: number = 1; export default { a } satisfies object;" });
     const { results } = await evaluateIn(root, ["tool.ts"]);
     expect(results).toEqual({ "tool.ts": { value: { a: 1 } } });
   });
 
-  test.skipIf(stripsTypes)("is refused as TypeScript where Node does not strip types", async () => {
+  test.skipIf(stripsTypes)("TypeScript is rejected if Node does not strip types", async () => {
     const root = makeTree({ "tool.ts": "export default {}" });
     const { results } = await evaluateIn(root, ["tool.ts"]);
     expect(results).toEqual({
@@ -262,12 +262,12 @@ describe("a definition file that is code", () => {
 describe.each(usableMethods)("evaluated with %s", (method) => {
   const options = { methods: [method], limits };
 
-  test("reports the confinement", async () => {
+  test("the result reports the confinement", async () => {
     const { confinement } = await evaluatePack({ "a.mjs": "export default 1;" }, options);
     expect(confinement).toBe(["shell", "bare"].includes(method) ? "permission" : "permission+netns");
   });
 
-  test("gets nothing from the environment, and a folder of its own", async () => {
+  test("a file gets an empty environment and its own temporary folder", async () => {
     process.env.TRAILBLAZE_TEST_SECRET = "hunter2";
     process.env.NODE_OPTIONS = "--allow-fs-write=* --allow-child-process";
     onTestFinished(() => {
@@ -292,7 +292,7 @@ describe.each(usableMethods)("evaluated with %s", (method) => {
     });
   });
 
-  test("imports dependencies that npm has hoisted", async () => {
+  test("a file can import dependencies that npm hoisted", async () => {
     const root = makeTree({
       "node_modules/@acme/pack/package.json": {
         name: "@acme/pack",
@@ -351,14 +351,14 @@ describe.each(usableMethods)("evaluated with %s", (method) => {
   }
 
   test.each(["project/node_modules/.pnpm", "store", "project/.packages"])(
-    "imports dependencies from an isolated store in %s, through a linked root",
+    "a file can import dependencies from an isolated store in %s, through a linked root",
     async (store) => {
       const { results } = await evaluateIn(isolatedInstall(store), ["tool.js"], options);
       expect(results).toEqual({ "tool.js": { value: { dep: ["dep", "deeper"] } } });
     },
   );
 
-  test("imports another member of its workspace, and nothing that it does not declare", async () => {
+  test("a file can import another workspace member, but nothing that its package does not declare", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*"] },
       "packages/pack/package.json": { name: "pack", type: "module", dependencies: { lib: "*" } },
@@ -380,7 +380,7 @@ describe.each(usableMethods)("evaluated with %s", (method) => {
   });
 
   test.each(["with space", "comma,comma", "hash#hash", "percent%20", "ünï ❤", "tab\ttab"])(
-    "takes a folder called %j as it is",
+    "a folder named %j is used literally",
     async (name) => {
       const root = makeTree({
         [`${name}/pack/package.json`]: { name: "pack", type: "module", dependencies: { dep: "*" } },
@@ -393,18 +393,18 @@ describe.each(usableMethods)("evaluated with %s", (method) => {
   );
 });
 
-describe("a pack", () => {
-  test("without code needs no confinement", async () => {
+describe("evaluating a pack", () => {
+  test("a pack without code needs no confinement", async () => {
     expect(await evaluatePack({})).toEqual({ confinement: "data", results: {} });
   });
 
-  test("in a folder with a * in its path is refused: Node would take it for a wildcard", async () => {
+  test("a pack in a folder with * in its path is rejected, because Node would read it as a wildcard", async () => {
     const root = makeTree({ "a*/tool.mjs": "export default 1;" });
     const { results } = await evaluateIn(join(root, "a*"));
     expect(results).toEqual({ "tool.mjs": { reason: "its path contains a *" } });
   });
 
-  test("cannot have files evaluated that lie outside it, or nowhere", async () => {
+  test("a file outside its pack, or that does not exist, is rejected", async () => {
     const root = makeTree({ "pack/package.json": {}, "outside.mjs": "export default 1;" });
     symlinkSync("../outside.mjs", join(root, "pack/linked.mjs"));
     const files = ["linked.mjs", "../outside.mjs", "missing.mjs"];

@@ -16,7 +16,7 @@ const index = (name: string, ...needed: string[]) =>
 describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
   const options = { methods: [method] };
 
-  test("reads no package that it does not depend on, and nothing else in node_modules", async () => {
+  test("a confined pack cannot read packages that it does not depend on, or anything else in node_modules", async () => {
     const root = makeTree({
       "package.json": { name: "app", secret: "hunter2" },
       "node_modules/pack/package.json": { name: "pack", type: "module", dependencies: { dep: "1" } },
@@ -63,7 +63,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     expect(results["import.js"]).toEqual({ reason: expect.stringMatching(/declared dependencies$/) });
   });
 
-  test("requires its dependencies and theirs wherever they are: hoisted, nested, scoped, optional, of peers", async () => {
+  test("a confined pack can load its dependencies and theirs: hoisted, nested, scoped, optional and of peers", async () => {
     const root = makeTree({
       "node_modules/pack/package.json": {
         name: "pack",
@@ -109,7 +109,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     expect(["MODULE_NOT_FOUND", "ERR_ACCESS_DENIED"]).toContain(codes[1]);
   });
 
-  test("requires from folders farther up where nearer ones hold other packages", async () => {
+  test("a confined pack can load a dependency from a parent folder if nearer folders hold other packages", async () => {
     const root = makeTree({
       "node_modules/dep/package.json": { name: "dep" },
       "node_modules/dep/index.js": index("dep"),
@@ -122,7 +122,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
   });
 
   test.each(["node_modules/.pnpm", "node_modules/.store", "elsewhere/store"])(
-    "reads, in an isolated store in %s, only units of its dependencies",
+    "in an isolated store in %s, a confined pack can read only its dependencies' folders",
     async (store) => {
       const unit = (name: string) => `${store}/${name}@1.0.0/node_modules`;
       const root = makeTree({
@@ -168,8 +168,8 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
   );
 });
 
-describe("what a pack may read", () => {
-  test("is bounded: packages that are nearer come first", () => {
+describe("the number of readable paths", () => {
+  test("if the paths exceed the limit, nearer packages come first", () => {
     const name = (number: number) => `dependency-${String(number).padStart(4, "0")}`;
     const root = makeTree({
       "node_modules/pack/package.json": { name: "pack", dependencies: { [name(0)]: "1" } },
@@ -188,7 +188,7 @@ describe("what a pack may read", () => {
     expect(readable).toHaveLength(2000);
   });
 
-  test("starts a child with as many paths as that", async () => {
+  test("a child process starts with the maximum number of paths", async () => {
     const names = Array.from({ length: 1000 }, (_, number) => `a-dependency-with-a-long-name-${number}`);
     const root = makeTree({
       "node_modules/pack/package.json": {

@@ -34,7 +34,7 @@ function lockAndDie(file: string, holders: string): void {
 }
 
 describe("the lock of a file", () => {
-  test("is an empty folder to other programs, and leaves nothing behind", async () => {
+  test("a lock is an empty folder for other programs, and is removed completely", async () => {
     const { folder, holders, lock } = makePlace();
     const held = await lock();
     expect(held.isHeld()).toBe(true);
@@ -44,7 +44,7 @@ describe("the lock of a file", () => {
     expect(readdirSync(holders)).toEqual([]);
   });
 
-  test("of a process that was killed is taken away at once", { timeout: 60_000 }, async () => {
+  test("the lock of a killed process is removed immediately", { timeout: 60_000 }, async () => {
     const { file, holders, lock } = makePlace();
     lockAndDie(file, holders);
     const held = await lock();
@@ -53,7 +53,7 @@ describe("the lock of a file", () => {
     expect(readdirSync(holders)).toEqual([]);
   });
 
-  test("is taken by one of many that find it abandoned", { timeout: 60_000 }, async () => {
+  test("exactly one of many waiting processes takes an abandoned lock", { timeout: 60_000 }, async () => {
     const { file, holders, lock } = makePlace();
     lockAndDie(file, holders);
     let inside = 0;
@@ -69,7 +69,7 @@ describe("the lock of a file", () => {
     );
   });
 
-  test("of a process whose number another one has by now is taken away", async () => {
+  test("a lock is abandoned if its process number now belongs to another process", async () => {
     if (process.platform !== "linux") return;
     const { holders, lock } = makePlace();
     await lock();
@@ -78,7 +78,7 @@ describe("the lock of a file", () => {
     expect((await lock()).isOwn).toBe(true);
   });
 
-  test("of a process on another machine is not judged", async () => {
+  test("the lock of a process on another machine is not treated as abandoned", async () => {
     const { holders, lock } = makePlace();
     await lock();
     const [name = ""] = readdirSync(holders);
@@ -86,7 +86,7 @@ describe("the lock of a file", () => {
     await expect(lock({ waitMs: 100 })).rejects.toThrow("another program holds the lock");
   });
 
-  test("of a running process is respected, however long it takes, and the caller learns who has it", async () => {
+  test("the lock of a running process is kept however long it takes, and the error names its owner", async () => {
     const { folder, lock } = makePlace();
     await lock();
     const waits: string[] = [];
@@ -95,7 +95,7 @@ describe("the lock of a file", () => {
     expect(waits).toEqual([`process ${process.pid}, which holds the lock ${folder}`]);
   });
 
-  test("of an unknown program is respected as long as it shows signs of life", async () => {
+  test("the lock of an unknown program is kept while its modification time changes", async () => {
     const { folder, lock } = makePlace();
     mkdirSync(folder);
     const refresh = setInterval(() => utimesSync(folder, new Date(), new Date()), 20);
@@ -108,7 +108,7 @@ describe("the lock of a file", () => {
     expect(statSync(folder).isDirectory()).toBe(true);
   });
 
-  test("is kept fresh while it is held, for programs that look at its time alone", async () => {
+  test("a held lock is refreshed for programs that look only at its modification time", async () => {
     const { folder, lock } = makePlace();
     const held = await lock();
     const before = statSync(folder).mtimeMs;
@@ -119,7 +119,7 @@ describe("the lock of a file", () => {
     );
   });
 
-  test("is lost where another program took it", async () => {
+  test("a lock that another program takes is reported as lost", async () => {
     const { folder, lock } = makePlace();
     const held = await lock();
     rmSync(folder, { recursive: true });
@@ -129,7 +129,7 @@ describe("the lock of a file", () => {
     expect(statSync(folder).isDirectory()).toBe(true);
   });
 
-  test("needs no place for notes", async () => {
+  test("locking works without a folder for notes", async () => {
     const { root, lock } = makePlace();
     writeFileSync(join(root, "state"), "no folder");
     const held = await lock();
@@ -138,7 +138,7 @@ describe("the lock of a file", () => {
   });
 });
 
-test("a process that its parent has not collected is gone", async () => {
+test("a process that its parent has not collected counts as ended", async () => {
   if (process.platform !== "linux") return;
   const { isSameProcessRunning } = await import("../../src/files/process-identity.ts");
   // A shell that starts a process and then becomes one that never collects it.

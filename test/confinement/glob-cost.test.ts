@@ -2,7 +2,7 @@ import fastGlob from "fast-glob";
 import { describe, expect, test } from "vitest";
 import { countAlternatives, measureGlob } from "../../src/files/glob-cost.ts";
 
-describe("how many patterns one stands for", () => {
+describe("the number of patterns that braces expand to", () => {
   test.each([
     ["packages/*", 1],
     ["{apps,libs}/*", 2],
@@ -18,7 +18,7 @@ describe("how many patterns one stands for", () => {
     ["{./a,./b}/*", 2],
     ["{a,b", 1],
     ["${a,b}", 1],
-  ])("%s: never fewer than fast-glob makes of it, and not many more", (pattern, expected) => {
+  ])("the estimate for %s is at least what fast-glob expands, and not much more", (pattern, expected) => {
     const made = fastGlob.generateTasks(`${pattern}/x`).flatMap(({ patterns }) => patterns);
     expect(made.length).toBe(expected);
     expect(countAlternatives(pattern)).toBeGreaterThanOrEqual(made.length);
@@ -35,8 +35,8 @@ function countTries(parts: readonly string[], text: string): number {
   return text.startsWith(first) ? tries : 1;
 }
 
-describe("how many steps matching takes", () => {
-  test.each([1, 2, 3, 4])("%i stars: never fewer than trying takes", (stars) => {
+describe("the number of matching steps", () => {
+  test.each([1, 2, 3, 4])("the estimate for %i stars is at least the number of steps", (stars) => {
     const pattern = "*a".repeat(stars);
     const text = "a".repeat(14);
     // A step is one pass over the text; counting one by one, each is as many tries as the text is long.
@@ -48,13 +48,13 @@ describe("how many steps matching takes", () => {
   });
 
   test.each(["packages/*", "packages/*/src/*", "{apps,libs}/*", "a?b[c-d]/*"])(
-    "%s takes one for each alternative",
+    "%s costs one step for each alternative",
     (pattern) => {
       expect(measureGlob(pattern)(255, 20)).toBe(countAlternatives(pattern));
     },
   );
 
-  test("alternatives are measured each for itself", () => {
+  test("each alternative is measured separately", () => {
     expect(measureGlob("{a-*,b-*,c-*}")(255, 3)).toBe(3);
     expect(measureGlob("{*a*,b}")(20, 3)).toBe(22);
   });

@@ -57,11 +57,11 @@ function read(tree: Tree, links: Record<string, string> = {}) {
   return readLinkedCommands(bin).map(({ command, isOwned }) => `${command} ${isOwned ? "own" : "taken"}`);
 }
 
-test("a link to the package itself is its own, whatever else is there", () => {
+test("a link to the package itself is its own command, even among others", () => {
   expect(read({}, { trailblaze: genuine, jest: "../taker/x.js" })).toEqual(["trailblaze own"]);
 });
 
-test.each(taken)("a link to %s is another package's", (target) => {
+test.each(taken)("a link to %s is another package's command", (target) => {
   expect(read({}, { trailblaze: target })).toEqual(["trailblaze taken"]);
 });
 
@@ -78,14 +78,14 @@ test.each([
     expect(read({ [file]: scripts[kind](target) }), target).toEqual(["trailblaze taken"]);
 });
 
-test("a script that starts both is another package's, and so is a program that lies there itself", () => {
+test("a script that starts two packages, or a program in the folder itself, is another package's command", () => {
   const both = scripts.sh(genuine).replace(genuine, "../taker/x.js");
   expect(read({ "node_modules/.bin/trailblaze": both })).toEqual(["trailblaze taken"]);
   expect(read({ "node_modules/.bin/trailblaze": "#!/usr/bin/env node\n" })).toEqual(["trailblaze taken"]);
   expect(read({}, { trailblaze: "../nowhere" })).toEqual(["trailblaze taken"]);
 });
 
-test("an alias of another package is not the package, if npm or Yarn wrote it down", () => {
+test("an alias recorded by npm or Yarn for another package is not the package's command", () => {
   const lock = { packages: { "node_modules/trailblaze": { name: "@evil/fake", version: "1.0.0" } } };
   const links = { trailblaze: genuine };
   expect(read({ "node_modules/.package-lock.json": lock }, links)).toEqual(["trailblaze taken"]);
@@ -97,7 +97,7 @@ test("an alias of another package is not the package, if npm or Yarn wrote it do
     expect(read({ "yarn.lock": entries(key) }, links), key).toEqual(["trailblaze own"]);
 });
 
-test("node, sh and the package managers belong to few packages", () => {
+test("node, sh and package managers may be claimed only by their own packages", () => {
   const node = {
     "node_modules/node/package.json": { name: "node", version: "22.0.0" },
     "node_modules/node/bin/node": "",
@@ -106,6 +106,6 @@ test("node, sh and the package managers belong to few packages", () => {
   expect(read(node, { node: "../taker/x.js", sh: "../node/bin/node" })).toEqual(["node taken", "sh taken"]);
 });
 
-test("a folder that is not there has no commands", () => {
+test("a folder that does not exist has no commands", () => {
   expect(readLinkedCommands(join(makeTree({}), "node_modules/.bin"))).toEqual([]);
 });

@@ -18,11 +18,11 @@ test.each([
   [{ "min-release-age": "3", "min-release-age-exclude": ["@acme/*"] }, undefined],
   [{ "min-release-age": "3", "min-release-age-exclude": "@acme/jira" }, undefined],
   [{ "min-release-age": "3", "min-release-age-exclude": ["@acme/j", "*"] }, "2026-03-07T12:00:00.000Z"],
-])("%j allows what was published up to %s", (values, expected) => {
+])("%j allows versions published up to %s", (values, expected) => {
   for (const npmVersion of [undefined, "11.17.0", "12.0.0"]) expect(find(values, npmVersion)).toBe(expected);
 });
 
-test("an older npm passes over settings that it does not know", () => {
+test("an npm that does not know the release age setting ignores it", () => {
   const values = { "min-release-age": "3", "min-release-age-exclude": ["@acme/*"] };
   expect(find(values, "11.12.0")).toBe("2026-03-07T12:00:00.000Z");
   expect(find(values, "10.9.2")).toBeUndefined();

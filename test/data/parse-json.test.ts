@@ -19,24 +19,24 @@ function syntaxErrorOf(source: Uint8Array | string): DataSyntaxError {
 }
 
 describe("parsing JSON", () => {
-  test("gives the value and the text that positions refer to", () => {
+  test("parsing JSON returns the value and the string that positions refer to", () => {
     expect(parseJson(bytes('{"a":[1,"é"]}'))).toEqual({ text: '{"a":[1,"é"]}', value: { a: [1, "é"] } });
   });
 
   test.each([
     ["bytes", Uint8Array.from([0xef, 0xbb, 0xbf, ...bytes('{"a":1}')])],
     ["decoded text", '\uFEFF{"a":1}'],
-  ])("accepts one byte order mark before %s", (_, source) => {
+  ])("one byte order mark before %s is accepted", (_, source) => {
     expect(parseJson(source)).toEqual({ text: '{"a":1}', value: { a: 1 } });
   });
 
-  test("refuses a second byte order mark", () => {
+  test("a second byte order mark is rejected", () => {
     expect(() => parseJson(Uint8Array.from([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, 0x7b, 0x7d]))).toThrow(
       DataSyntaxError,
     );
   });
 
-  test("accepts 200 levels and refuses 201, of lists and of objects", () => {
+  test("200 levels of arrays and of objects are accepted, and 201 are rejected", () => {
     expect(maximumDepth).toBe(200);
     expect(parseJson(nestedLists(200)).value).toBeInstanceOf(Array);
     expect(() => parseJson(nestedLists(201))).toThrow(DataSyntaxError);
@@ -49,25 +49,25 @@ describe("parsing JSON", () => {
     ["closed", nestedLists(100_000)],
     ["left open", "[".repeat(100_000)],
     ["of objects", '{"a":'.repeat(100_000)],
-  ])("refuses 100,000 levels, %s, by their depth and without overflowing the stack", (_, text) => {
+  ])("100,000 levels (%s) are rejected because of their depth, without a stack overflow", (_, text) => {
     const error = syntaxErrorOf(text);
     expect(error.reason).toMatch(/deeper than 200/);
     expect(describeSyntaxError(error)).toMatchObject({ line: 1, column: expect.any(Number) });
   });
 
-  test("points at the bracket that is one too many", () => {
+  test("a value that is too deep is reported at the first bracket beyond the limit", () => {
     expect(describeSyntaxError(syntaxErrorOf(`[\n${nestedLists(200)}]`))).toMatchObject({
       line: 2,
       column: 200,
     });
   });
 
-  test("does not take brackets inside strings for levels", () => {
+  test("brackets inside strings do not count as levels", () => {
     const text = `["${"[{".repeat(500)}", "\\"${"[".repeat(500)}", "\\\\", []]`;
     expect(parseJson(text).value).toHaveLength(4);
   });
 
-  test("counts the levels below a string that ends in a backslash", () => {
+  test("levels below a string that ends in a backslash are counted", () => {
     expect(() => parseJson(`["\\\\", ${nestedLists(200)}]`)).toThrow(/deeper than 200/);
   });
 
@@ -77,7 +77,7 @@ describe("parsing JSON", () => {
     ["an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
     ["an encoded surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ["UTF-16 with its mark", [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
-  ])("refuses %s as no UTF-8", (_, source) => {
+  ])("%s is rejected because it is not UTF-8", (_, source) => {
     expect(syntaxErrorOf(Uint8Array.from(source)).reason).toMatch(/UTF-8/);
   });
 
@@ -85,7 +85,7 @@ describe("parsing JSON", () => {
     ["nothing", ""],
     ["white space", " \r\n\t"],
     ["a byte order mark", "\uFEFF"],
-  ])("calls %s empty", (_, text) => {
+  ])("%s is reported as empty", (_, text) => {
     expect(syntaxErrorOf(bytes(text)).reason).toMatch(/empty/);
   });
 
@@ -98,12 +98,12 @@ describe("parsing JSON", () => {
     ['{"a": 1} x', 1, 10],
     ["[1, NaN]", 1, 5],
     ['["é\u{1F600}", x]', 1, 9],
-  ])("says where %j goes wrong", (text, line, column, cause?) => {
+  ])("the syntax error of %j is reported at its place", (text, line, column, cause?) => {
     const error = syntaxErrorOf(bytes(text));
     expect(describeSyntaxError(error)).toEqual({ reason: expect.any(String), cause, line, column });
   });
 
-  test("reads exactly what JSON.parse reads, and gives every refusal a place inside the text", () => {
+  test("the parser accepts exactly what JSON.parse accepts, and reports every error at a place inside the string", () => {
     const mutated = fc
       .tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.nat(3), fc.string({ maxLength: 2 }))
       .map(([json, at, removed, added]) => {
@@ -130,7 +130,7 @@ describe("parsing JSON", () => {
   });
 });
 
-describe("finding a path in a JSON text", () => {
+describe("finding a path in JSON", () => {
   const text = `{
   "name": "@acme/jira",
   "trailblaze": {
@@ -153,7 +153,7 @@ describe("finding a path in a JSON text", () => {
     [["trailblaze", "tools", 1, 1], 6, 20],
     [["trailblaze", "tools", 2, "description"], 7, 22],
     [["trailblaze", "x-own"], 8, 8],
-  ])("%j stands at %i:%i", (path, line, column) => {
+  ])("the path %j is found at %i:%i", (path, line, column) => {
     expect(locate(path)).toEqual({ line, column });
   });
 
@@ -162,22 +162,22 @@ describe("finding a path in a JSON text", () => {
     [["trailblaze", "tools", 9, "name"], 4, 5],
     [["trailblaze", "tools", 0, "name"], 5, 7],
     [["nothing", "of", "this"], 1, 1],
-  ])("%j, which is not there, stands at its nearest ancestor %i:%i", (path, line, column) => {
+  ])("the missing path %j is placed at its nearest ancestor, %i:%i", (path, line, column) => {
     expect(locate(path)).toEqual({ line, column });
   });
 
-  test("of a key that is there twice, takes the one whose value counts", () => {
+  test("the path of a duplicate key leads to the key whose value counts", () => {
     const twice = '{\n"tools": ["good"],\n"tools": ["../bad"]\n}';
     expect(parseJson(twice).value).toEqual({ tools: ["../bad"] });
     expect(createJsonLocator(twice)(["tools", 0])).toEqual({ line: 3, column: 11 });
   });
 
-  test("finds a key called __proto__", () => {
+  test("a key named __proto__ is found", () => {
     expect(createJsonLocator('{\n "__proto__": 1 }')(["__proto__"])).toEqual({ line: 2, column: 2 });
   });
 });
 
-describe("positions in a text", () => {
+describe("positions in a string", () => {
   test.each([
     ["a\nb", 2, 2, 1],
     ["a\r\nb", 3, 2, 1],
@@ -185,12 +185,12 @@ describe("positions in a text", () => {
     ["\u{1F600}x", 2, 1, 3],
     ["", 0, 1, 1],
     ["ab", 2, 1, 3],
-  ])("%j at %i is %i:%i", (text, offset, line, column) => {
+  ])("in %j, offset %i is at %i:%i", (text, offset, line, column) => {
     expect(positionAt(text, offset)).toEqual({ line, column });
   });
 });
 
-test("decoding drops one byte order mark and nothing else", () => {
+test("decoding removes one byte order mark and nothing else", () => {
   expect(decodeUtf8(Uint8Array.from([0xef, 0xbb, 0xbf, 0x20, 0x61]))).toBe(" a");
 });
 
@@ -202,7 +202,7 @@ test.each([
   ["x", "a string", false],
   [1, "a number", false],
   [true, "a boolean", false],
-])("%j is named %j", (value, words, record) => {
+])("the path %j is formatted as %j", (value, words, record) => {
   expect(describeType(value)).toBe(words);
   expect(isRecord(value)).toBe(record);
 });

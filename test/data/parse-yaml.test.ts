@@ -43,18 +43,18 @@ async function parseElsewhere(expressions: readonly string[]): Promise<string[]>
 }
 
 describe("parsing YAML", () => {
-  test("gives plain data", () => {
+  test("parsing YAML returns plain data", () => {
     expect(read("a: [1, two, null, true]\nb:\n  c: 'x'\n")).toEqual({
       a: [1, "two", null, true],
       b: { c: "x" },
     });
   });
 
-  test("reads YAML 1.2: no, off and dates are text", () => {
+  test("YAML is read as version 1.2: no, off and dates are strings", () => {
     expect(read("[no, off, yes, 2026-01-31, 0o17, 017]")).toEqual(["no", "off", "yes", "2026-01-31", 15, 17]);
   });
 
-  test("reads any JSON as what it is", () => {
+  test("any JSON is read as YAML with the same value", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
         expect(JSON.stringify(read(JSON.stringify(value)))).toBe(JSON.stringify(value));
@@ -75,11 +75,11 @@ describe("parsing YAML", () => {
     ["a: |\n  x\n# c", "x\n"],
     ["a: |+\n\n  ", "\n"],
     ["a: |", ""],
-  ])("gives a block scalar the line ends that it has: %j", (text, value) => {
+  ])("the line ends of a block scalar follow its header: %j", (text, value) => {
     expect(read(text)).toEqual({ a: value });
   });
 
-  test("accepts a byte order mark", () => {
+  test("a byte order mark in YAML is accepted", () => {
     expect(read("\uFEFFa: 1")).toEqual({ a: 1 });
   });
 
@@ -87,11 +87,11 @@ describe("parsing YAML", () => {
     ["nothing", ""],
     ["white space", "\n \n"],
     ["a comment", "# later\n"],
-  ])("reads %s as null", (_, text) => {
+  ])("%s is read as null", (_, text) => {
     expect(read(text)).toBeNull();
   });
 
-  test("refuses what is not UTF-8", () => {
+  test("YAML that is not UTF-8 is rejected", () => {
     expect(syntaxErrorOf(Uint8Array.from([0x61, 0x3a, 0x20, 0xff])).reason).toMatch(/UTF-8/);
   });
 
@@ -99,39 +99,39 @@ describe("parsing YAML", () => {
     ["a: 1\nb: 2\na: 3\n", 3, 1],
     ["x:\n  {a: 1, b: 2, a: 3}\n", 2, 16],
     ['a: 1\n"a": 2\n', 2, 1],
-  ])("refuses a key that is there twice, and says where: %j", (text, line, column) => {
+  ])("a duplicate key is rejected at its place: %j", (text, line, column) => {
     const { offset, text: decoded } = syntaxErrorOf(text);
     expect(positionAt(decoded ?? "", offset ?? -1)).toEqual({ line, column });
   });
 
-  test("refuses a second document", () => {
+  test("a second YAML document is rejected", () => {
     expect(syntaxErrorOf("a: 1\n---\nb: 2\n").reason).toMatch(/documents/);
   });
 
-  test("refuses an alias of no anchor", () => {
+  test("an alias without an anchor is rejected", () => {
     expect(syntaxErrorOf("a: *nowhere").offset).toBe(3);
   });
 
-  test("gives a syntax error its place", () => {
+  test("a YAML syntax error is reported at its place", () => {
     const error = syntaxErrorOf("a: 1\nb: [1, 2\nc: 3\n");
     const { line } = positionAt(error.text ?? "", error.offset ?? -1);
     expect(line).toBeGreaterThanOrEqual(2);
   });
 
   test.each(['a: !!js/function "() => 1"\n', "b: !own {c: 1}\n"])(
-    "refuses a tag that it does not know: %j",
+    "an unknown tag is rejected: %j",
     (text) => {
       expect(syntaxErrorOf(text).reason).toMatch(/tag/);
     },
   );
 
-  test("keeps __proto__ an ordinary key", () => {
+  test("__proto__ is an ordinary key in YAML", () => {
     const value = read("__proto__: {polluted: true}\n") as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);
     expect("polluted" in value).toBe(false);
   });
 
-  test("writes no warning of its own: texts of packs have no way round the one output module", async () => {
+  test("the YAML parser prints no warnings, so strings from packs reach a terminal only through the output module", async () => {
     const warnings: Error[] = [];
     const listen = (warning: Error) => warnings.push(warning);
     process.on("warning", listen);
@@ -155,7 +155,7 @@ describe("limits of YAML", () => {
   const block = (depth: number) =>
     Array.from({ length: depth }, (_, level) => `${" ".repeat(level)}a:`).join("\n");
 
-  test("refuses 201 levels", () => {
+  test("201 levels of YAML are rejected", () => {
     expect(syntaxErrorOf(flow(201)).reason).toMatch(/deeper than 200/);
     expect(syntaxErrorOf(flow(201, "1")).reason).toMatch(/deeper than 200/);
     expect(syntaxErrorOf(block(201)).reason).toMatch(/deeper than 200/);
@@ -165,11 +165,11 @@ describe("limits of YAML", () => {
     ["lists with nothing in them", flow(200)],
     ["lists with a value in them", flow(200, "1")],
     ["maps in a block", block(200)],
-  ])("accepts 200 levels of %s, as in JSON", (_, text) => {
+  ])("200 levels of %s are accepted, as in JSON", (_, text) => {
     expect(read(text)).toBeTruthy();
   });
 
-  test("refuses aliases that multiply", () => {
+  test("aliases that multiply are rejected", () => {
     const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"];
     for (let level = 1; level < 9; level++) {
       lines.push(
@@ -181,12 +181,12 @@ describe("limits of YAML", () => {
     expect(() => parseYaml(bytes(lines.join("\n")))).toThrow(DataSyntaxError);
   });
 
-  test("refuses an alias inside of what it stands for", () => {
+  test("an alias inside its own anchor is rejected", () => {
     expect(() => parseYaml(bytes("a: &a [1, *a]"))).toThrow(DataSyntaxError);
     expect(() => parseYaml(bytes("&a {b: *a}"))).toThrow(DataSyntaxError);
   });
 
-  test("refuses, where asked to, a key that would merge maps in YAML 1.1, unless it is in quotes", () => {
+  test("a merge key of YAML 1.1 is rejected on request, unless it is quoted", () => {
     const text = bytes("a: &a {b: 1}\nc:\n  <<: *a\n");
     expect(() => parseYaml(text, { refuseMerges: true })).toThrow("the merge key << ");
     expect(parseYaml(text).value).toEqual({ a: { b: 1 }, c: { "<<": { b: 1 } } });
@@ -194,16 +194,16 @@ describe("limits of YAML", () => {
     expect(quoted.value).toEqual({ a: { "<<": 1 } });
   });
 
-  test("refuses data that nests deeper than 200 levels by way of aliases", () => {
+  test("data that aliases nest deeper than 200 levels is rejected", () => {
     const lines = [`a0: &a0 ${flow(150)}`, `a1: ${flow(150, "*a0")}`];
     expect(() => parseYaml(bytes(lines.join("\n")))).toThrow("deeper than 200 levels");
   });
 
-  test("allows a few aliases that expand to little", () => {
+  test("a few aliases with small contents are accepted", () => {
     expect(read("a: &a {b: 1}\nc: [*a, *a]\n")).toEqual({ a: { b: 1 }, c: [{ b: 1 }, { b: 1 }] });
   });
 
-  test("refuses 100,000 levels of any make by their depth, and the process lives", {
+  test("100,000 levels in any YAML syntax are rejected because of their depth, and the process survives", {
     timeout: 30_000,
   }, async () => {
     const results = await parseElsewhere([
@@ -219,13 +219,15 @@ describe("limits of YAML", () => {
     );
   });
 
-  test("reads a map of 90,000 keys, a file of less than 1 MiB, in seconds", { timeout: 30_000 }, async () => {
+  test("an object with 90,000 keys in less than 1 MiB of YAML is read within seconds", {
+    timeout: 30_000,
+  }, async () => {
     const keys = 'Array.from({ length: 90000 }, (_, index) => "k" + index + ": 1").join("\\n")';
     expect(await parseElsewhere([keys])).toEqual(["read"]);
   });
 });
 
-describe("finding a path in a YAML text", () => {
+describe("finding a path in YAML", () => {
   const text = `# the config
 packs:
   allow:
@@ -244,7 +246,7 @@ packs:
     [["packs", "deny"], 6, 3],
     [["packs", "deny", "b"], 6, 16],
     [["packs", "deny", "b", 1], 6, 25],
-  ])("%j stands at %i:%i", (path, line, column) => {
+  ])("in YAML, the path %j is found at %i:%i", (path, line, column) => {
     expect(locate(path)).toEqual({ line, column });
   });
 
@@ -252,15 +254,15 @@ packs:
     [["packs", "transitive"], 2, 1],
     [["packs", "allow", 7], 3, 3],
     [["packs", "allow", 0, "deeper"], 4, 7],
-  ])("%j, which is not there, stands at its nearest ancestor %i:%i", (path, line, column) => {
+  ])("in YAML, the missing path %j is placed at its nearest ancestor, %i:%i", (path, line, column) => {
     expect(locate(path)).toEqual({ line, column });
   });
 
-  test.each([[[]], [["nothing"]]])("%j stands at the top", (path) => {
+  test.each([[[]], [["nothing"]]])("in YAML, the path %j is placed at the top", (path) => {
     expect(locate(path)).toEqual({ line: 1, column: 1 });
   });
 
-  test("every key of any map is found where it is written", () => {
+  test("every key of any object is found where it is written", () => {
     const key = fc.stringMatching(/^[a-z]{1,8}$/);
     fc.assert(
       fc.property(fc.uniqueArray(key, { minLength: 1, maxLength: 8 }), (keys) => {

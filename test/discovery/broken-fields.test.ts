@@ -12,7 +12,7 @@ const makeProject = (manifest: unknown, dependencies: object = { broken: "*", ze
     "node_modules/zebra/package.json": packManifest("zebra"),
   });
 
-describe("a field with something wrong in it", () => {
+describe("a field with errors", () => {
   const text = `{
   "name": "broken",
   "version": "1.0.0",
@@ -24,7 +24,7 @@ describe("a field with something wrong in it", () => {
 }
 `;
 
-  test("leaves the pack listed with what is right, and says of each fault where it is", async () => {
+  test("a pack with errors in its field is listed with its valid items, and each error has its place", async () => {
     const { packs, problems } = await discoverPacks({ cwd: makeProject(text) });
     expect(problems).toEqual([]);
     expect(packs.map(({ name }) => name)).toEqual(["broken", "zebra"]);
@@ -52,7 +52,7 @@ describe("a field with something wrong in it", () => {
   });
 
   test.each([[null], [[]], ["tools"], [5], [false]])(
-    "that is %j is reported at the field's place",
+    "the field %j is reported at its place",
     async (trailblaze) => {
       const { packs } = await discoverPacks({ cwd: makeProject(packManifest("broken", { trailblaze })) });
       expect(describeOrigins(packs)).toEqual(["broken@1.0.0 direct disabled", "zebra@1.0.0 direct enabled"]);
@@ -68,7 +68,7 @@ describe("a field with something wrong in it", () => {
     },
   );
 
-  test("is reported without any byte that acts on a terminal", async () => {
+  test("problems of a field contain no control characters", async () => {
     const name = "\u001b[31mred\u0007\u202e\u0000";
     const manifest = packManifest("broken", {
       trailblaze: { [name]: [], tools: [name, { name }, [name, name], { name: "a", [name]: 1 }] },
@@ -85,7 +85,9 @@ describe("a field with something wrong in it", () => {
     for (const { message, hint = "" } of found) expect(message + hint).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
-  test("so often that it fills the file takes seconds, not hours", { timeout: 60_000 }, async () => {
+  test("a field with as many errors as fit into the file is checked within a minute", {
+    timeout: 60_000,
+  }, async () => {
     const tools = Array.from({ length: 40_000 }, (_, index) => `../${index}`);
     const { packs } = await discoverPacks({
       cwd: makeProject(JSON.stringify(packManifest("broken", { trailblaze: { tools } }))),
@@ -94,14 +96,14 @@ describe("a field with something wrong in it", () => {
     expect(packs[0]?.problems.length).toBeGreaterThan(0);
   });
 
-  test("by keys that nobody knows, as many as fit, takes seconds, not hours", {
+  test("a field with as many unknown keys as fit into the file is checked within a minute", {
     timeout: 60_000,
   }, async () => {
     const trailblaze = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`key${index}`, 1]));
     await discoverPacks({ cwd: makeProject(JSON.stringify(packManifest("broken", { trailblaze }))) });
   });
 
-  test("does no harm by names that every object has", async () => {
+  test("keys of a field that are named like properties of Object.prototype are harmless", async () => {
     const manifest = `{"name": "broken", "version": "1.0.0", "__proto__": {"trailblaze": {"tools": ["ghost"]}, "polluted": 1},
       "constructor": {"prototype": {"polluted": 1}},
       "trailblaze": {"__proto__": {"tools": ["ghost"]}, "tools": [{"name": "a", "__proto__": {"polluted": 1}}, "toString"]}}`;
@@ -110,7 +112,7 @@ describe("a field with something wrong in it", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("that only stands in __proto__ is no field", async () => {
+  test("a field that exists only inside __proto__ is ignored", async () => {
     const manifest =
       '{"name": "broken", "version": "1.0.0", "__proto__": {"trailblaze": {"tools": ["ghost"]}}}';
     const { packs, problems } = await discoverPacks({ cwd: makeProject(manifest) });
@@ -119,7 +121,7 @@ describe("a field with something wrong in it", () => {
   });
 });
 
-describe("a package's name that npm does not allow", () => {
+describe("an invalid package name", () => {
   const names = [
     "../../evil",
     "a/b",
@@ -139,7 +141,7 @@ describe("a package's name that npm does not allow", () => {
   ];
 
   test.each(names.map((name) => [name]))(
-    "%j of a declared dependency is an error; the pack goes by the name it is installed under",
+    "the name %j of a declared dependency is an error, and the pack is listed under its installed name",
     async (name) => {
       const { packs, problems } = await discoverPacks({
         cwd: makeProject({ ...packManifest("x", { trailblaze: { tools: ["a"] } }), name }),
@@ -161,7 +163,7 @@ describe("a package's name that npm does not allow", () => {
     },
   );
 
-  test("of a package that nobody declared is a warning", async () => {
+  test("an invalid name of a package that is not declared is a warning", async () => {
     const { packs } = await discoverPacks({
       cwd: makeProject({ ...packManifest("x"), name: "../evil" }, { zebra: "*" }),
     });
@@ -171,7 +173,7 @@ describe("a package's name that npm does not allow", () => {
   });
 
   test.each([["../evil"], ["a b"], [5], ["@acme"]])(
-    "%j of the project itself is an error as well",
+    "the name %j of the project itself is an error",
     async (name) => {
       const root = makeTree({ "pack/package.json": { ...packManifest("x"), name } });
       const { packs, problems } = await discoverPacks({ cwd: join(root, "pack") });
@@ -182,7 +184,7 @@ describe("a package's name that npm does not allow", () => {
     },
   );
 
-  test("that is missing is reported of an installed package, which npm does not install like that", async () => {
+  test("the missing name of an installed package is reported", async () => {
     const { name: _, ...nameless } = packManifest("x");
     const { packs } = await discoverPacks({ cwd: makeProject(nameless) });
     expect(packs.map((pack) => [pack.name, pack.problems.map(({ code }) => code)])).toEqual([
@@ -192,15 +194,15 @@ describe("a package's name that npm does not allow", () => {
   });
 });
 
-describe("other fields of the wrong type", () => {
-  test("count as missing", async () => {
+describe("other package.json fields of the wrong type", () => {
+  test("other package.json fields of the wrong type count as missing", async () => {
     const manifest = packManifest("broken", { version: 5, description: ["x"], engines: "x", keywords: {} });
     const { packs } = await discoverPacks({ cwd: makeProject(manifest) });
     expect(packs[0]).toMatchObject({ name: "broken", version: null, description: null, enabled: true });
   });
 });
 
-describe("a field that is there twice", () => {
+describe("a duplicate field", () => {
   const listed = async (text: string) => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { twice: "*" } },
@@ -214,7 +216,7 @@ describe("a field that is there twice", () => {
     ["as it is", '"trailblaze": { "tools": ["b"] }'],
     ["with an escape", '"trail\\u0062laze": { "tools": ["b"] }'],
     ["of no right shape", '"trailblaze": null'],
-  ])("is reported, and the last one counts: %s", async (_what, again) => {
+  ])("a duplicate field is reported, and the last one counts: %s", async (_what, again) => {
     const text = `{ "name": "twice", "version": "1.0.0",\n  "trailblaze": { "tools": ["a"] },\n  ${again} }`;
     const pack = await listed(text);
     const [problem] =
@@ -234,7 +236,7 @@ describe("a field that is there twice", () => {
     '{ "name": "twice", "trailblaze": { "x-trailblaze": { "trailblaze": 1 } }, "engines": { "trailblaze": "*" } }',
     '{ "name": "twice", "description": "\\"trailblaze\\": {", "trailblaze": {}, "dependencies": { "trailblaze": "*" } }',
     '{ "name": "twice", "files": ["trailblaze", "trailblaze"], "trailblaze": {}, "x": [{ "trailblaze": 1 }, "\\u0041,"] }',
-  ])("is not what only looks so: %s", async (text) => {
+  ])("a package.json that only seems to have a duplicate field is accepted: %s", async (text) => {
     expect((await listed(text))?.problems).toEqual([]);
   });
 });

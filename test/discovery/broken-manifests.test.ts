@@ -125,7 +125,7 @@ const neighbours = {
 };
 
 describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json that %s", (_, bad) => {
-  test("is an error of a declared dependency, and all other packs are listed", async () => {
+  test("the broken package.json of a declared dependency is an error, and all other packs are listed", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { broken: "*", "@acme/jira": "*" } },
       ...neighbours,
@@ -137,7 +137,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
     expect(found.problems[0]?.pack).toBe("broken");
   });
 
-  test("is a warning of a package that nobody declared, and all other packs are listed", async () => {
+  test("the broken package.json of an undeclared package is a warning, and all other packs are listed", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { "@acme/jira": "*" } },
       ...neighbours,
@@ -149,7 +149,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
     expect(found.problems[0]?.pack).toBe("@deep/broken");
   });
 
-  test("is an error of the project itself, and all packs are listed", async () => {
+  test("the broken package.json of the project is an error, and all packs are listed", async () => {
     const root = makeTree(neighbours);
     bad.make(join(root, "package.json"));
     const found = await discoverPacks({ cwd: root });
@@ -157,7 +157,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
     expectProblem(found, bad, "error", root);
   });
 
-  test("is a warning of a member that the project does not depend on, and all packs are listed", async () => {
+  test("the broken package.json of a member that the project does not depend on is a warning, and all packs are listed", async () => {
     const root = makeTree({
       "package.json": { name: "app", workspaces: ["packages/*"], dependencies: { "@acme/jira": "*" } },
       ...neighbours,
@@ -169,7 +169,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   });
 });
 
-test("the problem of a package.json without a readable name has no path where the pack's name belongs", async () => {
+test("the problem of a package.json without a readable name has no pack", async () => {
   const root = makeTree({
     "package.json": "{ broken",
     "pnpm-workspace.yaml": "packages: ['packages/*']",
@@ -180,7 +180,7 @@ test("the problem of a package.json without a readable name has no path where th
   for (const { pack = "" } of problems) expect(pack).not.toContain(root);
 });
 
-describe("a package.json that does not concern us", () => {
+describe("an irrelevant package.json", () => {
   const list = async (manifest: string | Uint8Array) => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { other: "*" } },
@@ -207,27 +207,27 @@ describe("a package.json that does not concern us", () => {
       '{"name": "other", "config": {"trailblaze": {"tools": ["a"]}}}',
     ],
     ["has two empty braces", "{}"],
-  ])("is not reported: it %s", async (_, manifest) => {
+  ])("a package.json is not reported if it %s", async (_, manifest) => {
     expect(await list(manifest)).toEqual([]);
   });
 
-  test("is not reported, not UTF-8 between its braces", async () => {
+  test("a package.json that is not UTF-8 between its braces and has no field is not reported", async () => {
     expect(await list(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([]);
   });
 
-  test("is reported if it is invalid and mentions us anywhere", async () => {
+  test("an invalid package.json that mentions the field anywhere is reported", async () => {
     expect(await list('{ "keywords": ["trailblaze"], oops }')).toEqual([
       expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
     ]);
   });
 
-  test("may lie in a folder without any package.json", async () => {
+  test("a folder without a package.json is not reported", async () => {
     const root = makeTree({ "package.json": { name: "app" }, ...neighbours, "node_modules/x/readme.md": "" });
     expect((await discoverPacks({ cwd: root })).problems).toEqual([]);
   });
 });
 
-describe("a package.json that is good in an odd way", () => {
+describe("an unusual but valid package.json", () => {
   test.each([
     ["begins with a byte order mark", `\uFEFF${JSON.stringify(packManifest("odd"))}`],
     ["has exactly 1 MiB", padded(mebibyte, JSON.stringify(packManifest("odd")))],
@@ -240,7 +240,7 @@ describe("a package.json that is good in an odd way", () => {
       ),
     ],
     ["is nested 200 deep", JSON.stringify(packManifest("odd")).replace(/}$/, `,"deep":${nested(199)}}`)],
-  ])("is listed: it %s", async (_, manifest) => {
+  ])("a package.json is read even if it %s", async (_, manifest) => {
     const root = makeTree({ "package.json": { name: "app" }, "node_modules/odd/package.json": manifest });
     const { packs, problems } = await discoverPacks({ cwd: root });
     expect(problems).toEqual([]);
@@ -248,19 +248,22 @@ describe("a package.json that is good in an odd way", () => {
   });
 });
 
-test.each(["../../elsewhere.json", "nowhere"])("a link to %s is no regular file", async (target) => {
-  const root = makeTree({
-    "package.json": { name: "app" },
-    ...neighbours,
-    "elsewhere.json": packManifest("odd"),
-  });
-  makeLink(target, join(root, "node_modules/odd/package.json"));
-  const { packs, problems } = await discoverPacks({ cwd: root });
-  expect(packs.map(({ name }) => name)).not.toContain("odd");
-  expect(problems).toMatchObject([{ code: "MalformedPackageJson", severity: "warning", pack: "odd" }]);
-});
+test.each(["../../elsewhere.json", "nowhere"])(
+  "a link to %s is rejected as a package.json",
+  async (target) => {
+    const root = makeTree({
+      "package.json": { name: "app" },
+      ...neighbours,
+      "elsewhere.json": packManifest("odd"),
+    });
+    makeLink(target, join(root, "node_modules/odd/package.json"));
+    const { packs, problems } = await discoverPacks({ cwd: root });
+    expect(packs.map(({ name }) => name)).not.toContain("odd");
+    expect(problems).toMatchObject([{ code: "MalformedPackageJson", severity: "warning", pack: "odd" }]);
+  },
+);
 
-describe.skipIf(noWindows)("a package.json that is no file at all", () => {
+describe.skipIf(noWindows)("a package.json that is not a file", () => {
   const makeProject = () =>
     makeTree({
       "package.json": { name: "app", dependencies: { broken: "*" } },
@@ -274,7 +277,7 @@ describe.skipIf(noWindows)("a package.json that is no file at all", () => {
       "writes a whole pack",
       `printf '{"name":"broken","trailblaze":{}}' > package.json; touch writing; sleep 60`,
     ],
-  ])("a named pipe whose writer %s is reported and not waited for", async (_, command) => {
+  ])("a named pipe whose writer %s is reported without waiting for it", async (_, command) => {
     const root = makeProject();
     const folder = join(root, "node_modules/broken");
     makeFifo(join(folder, "package.json"));

@@ -22,7 +22,7 @@ const withConfig = (file: string, content: unknown) =>
     [file]: content,
   });
 
-describe("a config that cannot be understood", () => {
+describe("an invalid config", () => {
   test.each([
     ["trailblaze.config.yaml", "packs:\n  alow: [a]\n", 2, 3, /alow/],
     ["trailblaze.config.yaml", "packs:\n  allow: acme/*\n", 2, 3, /`packs.allow`.*string/],
@@ -50,14 +50,14 @@ describe("a config that cannot be understood", () => {
     ["trailblaze.config.yaml", "packs:\n  autoInstall: x\n", 2, 3, /`packs.autoInstall`.*string/],
     ["trailblaze.config.yaml", "pack:\n  deny: [a]\n", 1, 1, /"pack"/],
     ["trailblaze.config.yaml", "Packs: {}\n", 1, 1, /"Packs"/],
-  ])("%s: %j ends discovery, and the place is %i:%i", async (file, content, line, column, words) => {
+  ])("%s: %j ends discovery with an error at %i:%i", async (file, content, line, column, words) => {
     const problem = await failureOf(withConfig(file, content));
     expect(problem).toMatchObject({ code: "InvalidConfig", severity: "error", file, line, column });
     expect(problem.args).toMatchObject({ reason: expect.stringMatching(words) });
     expect(problem.message.length).toBeLessThan(300);
   });
 
-  test("under a name that is not read is not passed over: it may deny something", async () => {
+  test("a config with an unsupported file name ends discovery, because it may deny something", async () => {
     expect(await failureOf(withConfig("trailblaze.config.yml", "packs: { deny: [notes] }"))).toMatchObject({
       code: "InvalidConfig",
       file: "trailblaze.config.yml",
@@ -65,7 +65,7 @@ describe("a config that cannot be understood", () => {
     });
   });
 
-  test("of a slip suggests the key that was meant", async () => {
+  test("a misspelled key of `packs` gets a suggestion", async () => {
     const problem = await failureOf(withConfig("trailblaze.config.yaml", "packs: { alow: [a] }"));
     expect(problem.args).toMatchObject({ hint: expect.stringContaining('"allow"') });
   });
@@ -86,7 +86,7 @@ describe("a config that cannot be understood", () => {
     "acme/jira ",
     "acme/j?ra",
     "@@acme/jira",
-  ])("the pattern %j ends discovery, and its place is said", async (pattern) => {
+  ])("the pattern %j ends discovery with an error at its place", async (pattern) => {
     const problem = await failureOf(
       withConfig("trailblaze.config.json", { packs: { deny: ["a", pattern] } }),
     );
@@ -95,13 +95,13 @@ describe("a config that cannot be understood", () => {
     expect(problem.args).toMatchObject({ reason, hint: expect.any(String) });
   });
 
-  test("of several faults says the first in the text, and how many others there are", async () => {
+  test("several errors of a config are one problem, which names the first and counts the others", async () => {
     const config = "packs:\n  memory: 5\n  deny: 5\n  alow: [a]\n";
     const problem = await failureOf(withConfig("trailblaze.config.yaml", config));
     expect(problem).toMatchObject({ line: 2, args: { others: 2 } });
   });
 
-  test("a file of more than 1 MiB ends discovery", async () => {
+  test("a config of more than 1 MiB ends discovery", async () => {
     const content = `packs: {}\n${"#".repeat(1 << 20)}`;
     expect(await failureOf(withConfig("trailblaze.config.yaml", content))).toMatchObject({
       code: "InvalidConfig",
@@ -119,7 +119,7 @@ describe("a config that cannot be understood", () => {
     expect(problem).toMatchObject({ code: "InvalidConfig", file: "trailblaze.config.yaml" });
   });
 
-  test("two config files are one too many", async () => {
+  test("two config files end discovery", async () => {
     const root = makeTree({
       "package.json": { name: "app" },
       "trailblaze.config.yaml": "packs: {}",
@@ -132,7 +132,7 @@ describe("a config that cannot be understood", () => {
     });
   });
 
-  test("one that is a folder, and one that is a named pipe, end discovery and do not keep it waiting", async () => {
+  test("a folder or a named pipe in place of the config ends discovery without waiting", async () => {
     const folder = makeTree({ "package.json": { name: "app" } });
     mkdirSync(join(folder, "trailblaze.config.yaml"));
     expect((await failureOf(folder)).code).toBe("InvalidConfig");
@@ -142,14 +142,14 @@ describe("a config that cannot be understood", () => {
     expect((await failureOf(pipe)).code).toBe("InvalidConfig");
   });
 
-  test("one that is a link to nothing is not silently taken for none", async () => {
+  test("a config that is a dangling link ends discovery", async () => {
     const root = makeTree({ "package.json": { name: "app" } });
     makeLink("nowhere.yaml", join(root, "trailblaze.config.yaml"));
     expect((await failureOf(root)).code).toBe("InvalidConfig");
   });
 });
 
-describe("a config that can be used", () => {
+describe("a valid config", () => {
   test.each([
     ["trailblaze.config.yaml", ""],
     ["trailblaze.config.yaml", "# nothing yet\n"],
@@ -159,12 +159,12 @@ describe("a config that can be used", () => {
     ["trailblaze.config.json", '\uFEFF{"packs": null}'],
     ["trailblaze.config.yaml", "x-packs: { deny: [notes] }\npacks: { x-mine: 1 }\n"],
     ["trailblaze.config.yaml", "device: {}\ncrash: no such thing\nunheard: of\n"],
-  ])("%s: %j rules nothing", async (file, content) => {
+  ])("the config %s, %j, changes nothing", async (file, content) => {
     const { packs } = await discoverPacks({ cwd: withConfig(file, content) });
     expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
   });
 
-  test("is that of the project, not of the folder one looks from or of the workspace's root", async () => {
+  test("discovery reads the config of the project, not of the current folder or of the workspace's root", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["app"] },
       "trailblaze.config.yaml": "packs: { deny: [notes] }",
@@ -176,7 +176,7 @@ describe("a config that can be used", () => {
     expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
   });
 
-  test("is not one that a pack brings", async () => {
+  test("the config of an installed pack is ignored", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { notes: "*" } },
       "node_modules/notes/package.json": packManifest("notes"),

@@ -8,8 +8,8 @@ const policy: PacksPolicy = { allow: undefined, deny: [], transitive: [] };
 const isAllowed = (changes: Partial<PacksPolicy>, item: string, isTransitive = false) =>
   isItemAllowed({ ...policy, ...changes }, "acme/jira", `acme/jira/${item}`, { isTransitive });
 
-describe("a policy that discovery is handed", () => {
-  test("counts instead of the project's file, which is not even looked at", async () => {
+describe("a policy passed to discovery", () => {
+  test("a policy passed to discovery replaces the project's config, which is not read", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { notes: "*", text: "*" } },
       "node_modules/notes/package.json": packManifest("notes"),
@@ -29,7 +29,7 @@ describe("a policy that discovery is handed", () => {
   });
 });
 
-describe("whether an item is allowed", () => {
+describe("items that a policy allows", () => {
   test.each([
     [{}, true],
     [{ allow: [] }, false],
@@ -44,7 +44,7 @@ describe("whether an item is allowed", () => {
     [{ allow: ["acme/jira"], deny: ["acme/jira/getIssue"] }, false],
     [{ allow: ["acme/jira/getIssue"], deny: ["acme/jira"] }, false],
     [{ allow: ["acme/jira/getIssue"], deny: ["*/*/getIssue"] }, false],
-  ])("by %j: %j", (changes, expected) => {
+  ])("under %j, the item is allowed: %j", (changes, expected) => {
     expect(isAllowed(changes, "getIssue")).toBe(expected);
   });
 
@@ -54,7 +54,7 @@ describe("whether an item is allowed", () => {
     [{ transitive: ["acme/jira/getIssue"] }, true],
     [{ transitive: ["acme/jira/createIssue"] }, false],
     [{ transitive: ["acme/jira"], deny: ["acme/jira/getIssue"] }, false],
-  ])("if it is transitive, by %j: %j", (changes, expected) => {
+  ])("for a transitive pack under %j, the item is allowed: %j", (changes, expected) => {
     expect(isAllowed(changes, "getIssue", true)).toBe(expected);
   });
 });
@@ -68,6 +68,6 @@ test.each([
   ["acme/jira", "acme/jira/createIssue", false],
   ["acme/j.ra", "acme/jira", false],
   ["a*e/j*a", "acme/jira", true],
-])("the pattern %s fits %s: %j", (pattern, name, expected) => {
+])("the pattern %s matches %s: %j", (pattern, name, expected) => {
   expect(matchesAny([pattern], [name])).toBe(expected);
 });

@@ -6,7 +6,7 @@ import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
 
-describe.skipIf(process.platform === "win32")("packs that are installed globally", () => {
+describe.skipIf(process.platform === "win32")("globally installed packs", () => {
   function usePrefix(tree: Record<string, unknown>): string {
     const prefix = makeTree(tree);
     vi.stubEnv("npm_config_prefix", prefix);
@@ -20,7 +20,7 @@ describe.skipIf(process.platform === "win32")("packs that are installed globally
     "node_modules/notes/package.json": packManifest("notes"),
   };
 
-  test("are listed only on request, and no session takes them", async () => {
+  test("globally installed packs are listed only on request, and no session uses them", async () => {
     usePrefix({
       "lib/node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
       "lib/node_modules/npm/package.json": { name: "npm" },
@@ -36,7 +36,7 @@ describe.skipIf(process.platform === "win32")("packs that are installed globally
     ]);
   });
 
-  test("that the project has itself, lower or higher, are shadowed by its own", async () => {
+  test("the project's own copy of a pack shadows the global copy, whichever version is higher", async () => {
     usePrefix({ "lib/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }) });
     const { packs } = await discoverPacks({ cwd: makeTree(project), global: true });
     expect(describeOrigins(packs)).toEqual([
@@ -45,7 +45,7 @@ describe.skipIf(process.platform === "win32")("packs that are installed globally
     ]);
   });
 
-  test("and linked to the project itself are the project", async () => {
+  test("a global link to the project is the project itself", async () => {
     const cwd = makeTree({ "package.json": packManifest("app") });
     const prefix = usePrefix({ "lib/node_modules/npm/package.json": { name: "npm" } });
     makeLink(cwd, join(prefix, "lib/node_modules/app"));
@@ -54,7 +54,7 @@ describe.skipIf(process.platform === "win32")("packs that are installed globally
     ]);
   });
 
-  test("that are broken are warnings", async () => {
+  test("problems of broken global packs are warnings", async () => {
     usePrefix({ "lib/node_modules/broken/package.json": '{"trailblaze": ' });
     const { problems } = await discoverPacks({ cwd: makeTree(project), global: true });
     expect(problems).toEqual([
@@ -62,7 +62,7 @@ describe.skipIf(process.platform === "win32")("packs that are installed globally
     ]);
   });
 
-  test("from a prefix that does not exist are none", async () => {
+  test("a global prefix that does not exist has no packs", async () => {
     vi.stubEnv("npm_config_prefix", "/nowhere/at/all");
     onTestFinished(() => {
       vi.unstubAllEnvs();
@@ -77,7 +77,7 @@ describe("npm's global folder", () => {
   const node = "/usr/local/bin/node";
   const home = () => makeTree({});
 
-  test("lies beside Node by default", () => {
+  test("by default, npm's global folder is next to Node", () => {
     expect(findGlobalPackages({ env: {}, platform: "linux", execPath: node, home: home() })).toBe(
       "/usr/local/lib/node_modules",
     );
@@ -86,7 +86,7 @@ describe("npm's global folder", () => {
     ).toBe("/opt/homebrew/lib/node_modules");
   });
 
-  test("lies on Windows in the user's application data, without lib", () => {
+  test("on Windows, npm's global folder is in the user's application data, without lib", () => {
     const env = { APPDATA: "C:\\Users\\me\\AppData\\Roaming" };
     expect(
       findGlobalPackages({ env, platform: "win32", execPath: "C:\\node\\node.exe", home: "C:\\Users\\me" }),
@@ -101,14 +101,14 @@ describe("npm's global folder", () => {
     ).toBe("C:\\node\\node_modules");
   });
 
-  test.each(["npm_config_prefix", "NPM_CONFIG_PREFIX"])("follows %s", (name) => {
+  test.each(["npm_config_prefix", "NPM_CONFIG_PREFIX"])("npm's global folder follows %s", (name) => {
     const env = { [name]: "/opt/npm" };
     expect(findGlobalPackages({ env, platform: "linux", execPath: node, home: home() })).toBe(
       "/opt/npm/lib/node_modules",
     );
   });
 
-  test("follows the user's npmrc, with ~ and variables", () => {
+  test("npm's global folder follows the user's npmrc, with ~ and variables expanded", () => {
     const user = makeTree({ ".npmrc": "prefix = ~/.npm-global\n" });
     expect(findGlobalPackages({ env: {}, platform: "linux", execPath: node, home: user })).toBe(
       join(user, ".npm-global/lib/node_modules"),
@@ -119,7 +119,7 @@ describe("npm's global folder", () => {
     ).toBe("/data/npm/lib/node_modules");
   });
 
-  test("follows another user config, where the environment names one", () => {
+  test("npm's global folder follows the user config that the environment names", () => {
     const other = makeTree({ "my.npmrc": "prefix=/from/mine\n" });
     const env = { npm_config_userconfig: join(other, "my.npmrc") };
     expect(findGlobalPackages({ env, platform: "linux", execPath: node, home: home() })).toBe(
@@ -127,7 +127,7 @@ describe("npm's global folder", () => {
     );
   });
 
-  test("follows the global npmrc, but the user's first", () => {
+  test("npm's global folder follows the user's npmrc first, then the global npmrc", () => {
     const installation = makeTree({ "etc/npmrc": "prefix=/from/global\n", "bin/node": "" });
     const execPath = join(installation, "bin/node");
     expect(findGlobalPackages({ env: {}, platform: "linux", execPath, home: home() })).toBe(
@@ -139,7 +139,7 @@ describe("npm's global folder", () => {
     );
   });
 
-  test("follows the environment before every file", () => {
+  test("npm's global folder follows the environment before any file", () => {
     const user = makeTree({ ".npmrc": "prefix=/from/user\n" });
     expect(
       findGlobalPackages({

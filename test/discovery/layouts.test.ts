@@ -20,8 +20,8 @@ async function expectExpected(cwd: string): Promise<void> {
   for (const { location } of packs) expect(location.startsWith("/")).toBe(true);
 }
 
-describe("npm", () => {
-  test("hoisted", async () => {
+describe("npm's layouts", () => {
+  test("hoisted packages are found", async () => {
     await expectExpected(
       makeTree({
         "package.json": app,
@@ -40,7 +40,7 @@ describe("npm", () => {
     );
   });
 
-  test("nested", async () => {
+  test("nested packages are found", async () => {
     await expectExpected(
       makeTree({
         "package.json": app,
@@ -50,7 +50,7 @@ describe("npm", () => {
     );
   });
 
-  test("nested below packages that are no packs, ten deep", async () => {
+  test("a pack nested ten levels below packages without a field is found", async () => {
     const path = (depth: number) =>
       Array.from({ length: depth }, (_, level) => `node_modules/level${level}`).join("/");
     const levels = Array.from({ length: 10 }, (_, level) => [
@@ -67,7 +67,7 @@ describe("npm", () => {
     );
   });
 
-  test("a package.json elsewhere in a package is none of ours", async () => {
+  test("a package.json elsewhere inside a package is ignored", async () => {
     await expectExpected(
       makeTree({
         "package.json": app,
@@ -80,7 +80,7 @@ describe("npm", () => {
     );
   });
 
-  test("linked: packages lie in node_modules/.store", async () => {
+  test("packages in node_modules/.store are found through their links", async () => {
     const store = "node_modules/.store";
     const root = makeTree({
       "package.json": app,
@@ -99,7 +99,7 @@ describe("npm", () => {
   });
 });
 
-describe("pnpm", () => {
+describe("pnpm's layouts", () => {
   interface Isolated {
     /** Folder of the store, from the project. */
     store?: string;
@@ -133,7 +133,7 @@ describe("pnpm", () => {
     return project;
   }
 
-  test("its store in its usual place", async () => {
+  test("packs in pnpm's default store are found", async () => {
     const project = makeIsolated();
     const { packs } = await discoverPacks({ cwd: project });
     expect(packs.map(({ location }) => location)).toEqual([
@@ -150,11 +150,11 @@ describe("pnpm", () => {
     ["of a package in a folder", "@acme+jira@file+..+jira", "x@file+..+notes_hash"],
     ["telling another name", "other@1.2.0", "@scope+other@1.0.0"],
     ["with a plus for every slash of a path", "file+home+me+jira", "file+home+me+notes"],
-  ])("with folders in the store %s", async (_, jiraUnit, notesUnit) => {
+  ])("packs in pnpm's store with folders %s are found", async (_, jiraUnit, notesUnit) => {
     await expectExpected(makeIsolated({ jiraUnit, notesUnit }));
   });
 
-  test("with a hoisted folder in the store that links to every package", async () => {
+  test("packs are found once if a hoisted folder in pnpm's store links to every package", async () => {
     const project = makeIsolated();
     const hoisted = join(project, "node_modules/.pnpm/node_modules");
     makeLink("../notes@1.0.0/node_modules/notes", join(hoisted, "notes"));
@@ -162,7 +162,7 @@ describe("pnpm", () => {
     await expectExpected(project);
   });
 
-  test("with packages that a package brings along in the store", async () => {
+  test("bundled dependencies inside pnpm's store are found", async () => {
     const desk = "app/node_modules/.pnpm/desk@1.0.0/node_modules/desk";
     const project = makeIsolated({
       others: {
@@ -184,11 +184,11 @@ describe("pnpm", () => {
       () => "../../app-packages",
     ],
     ["and written down as an absolute path", ".packages", (project: string) => join(project, ".packages")],
-  ])("its store moved %s", async (_, store, virtualStoreDir) => {
+  ])("packs are found after pnpm's store was moved %s", async (_, store, virtualStoreDir) => {
     await expectExpected(makeIsolated({ store, virtualStoreDir }));
   });
 
-  test("what other projects keep in a store outside of the project is not installed for this one", async () => {
+  test("packages of other projects in an external pnpm store do not count as installed", async () => {
     for (const store of ["packages", "app-packages"]) {
       const project = makeIsolated({
         store: `../${store}`,
@@ -199,7 +199,7 @@ describe("pnpm", () => {
     }
   });
 
-  test("one store for all projects of the machine", async () => {
+  test("packs in a store that all projects share are found", async () => {
     const links = "store/v10/links";
     const root = makeTree({
       "app/package.json": app,
@@ -213,7 +213,7 @@ describe("pnpm", () => {
     await expectExpected(join(root, "app"));
   });
 
-  test("an alias makes direct what it links to, from a workspace's member as well", async () => {
+  test("an alias makes the linked pack direct, also for a workspace member", async () => {
     const unit = "@acme+jira@1.2.0/node_modules/@acme/jira";
     const root = makeTree({
       "package.json": { name: "root" },
@@ -227,9 +227,9 @@ describe("pnpm", () => {
   });
 });
 
-describe("Yarn", () => {
+describe("Yarn's layouts", () => {
   test.each([".pnp.cjs", ".pnp.js"])(
-    "Plug'n'Play (%s) is a clear problem, own packs are listed",
+    "Plug'n'Play (%s) is reported, and the project's own packs are listed",
     async (file) => {
       const root = makeTree({
         "package.json": packManifest("app", { workspaces: ["packages/*"] }),
@@ -246,7 +246,7 @@ describe("Yarn", () => {
     },
   );
 
-  test("Plug'n'Play of a folder above is no problem of a project with packages of its own", async () => {
+  test("Plug'n'Play in a parent folder is not reported for a project with its own node_modules", async () => {
     const root = makeTree({
       ".pnp.cjs": "",
       "package.json": packManifest("app", { workspaces: ["packages/*"] }),
@@ -263,7 +263,7 @@ describe("Yarn", () => {
     expect(await judge("packages/notes")).toEqual(["UnsupportedLayout"]);
   });
 
-  test("node_modules of its own making", async () => {
+  test("packs in node_modules made by Yarn are found", async () => {
     await expectExpected(
       makeTree({
         "package.json": app,
@@ -276,8 +276,8 @@ describe("Yarn", () => {
   });
 });
 
-describe("links", () => {
-  test("to a folder outside, as npm makes them for file: dependencies, give that folder", async () => {
+describe("symbolic links", () => {
+  test("a link to an outside folder, as npm makes for file: dependencies, has that folder as location", async () => {
     const outside = makeTree({ "package.json": jira, "node_modules/notes/package.json": notes });
     const root = makeTree({ "package.json": app });
     makeLink(outside, join(root, "node_modules/@acme/jira"));
@@ -285,7 +285,7 @@ describe("links", () => {
     expect((await discoverPacks({ cwd: root })).packs[0]?.location).toBe(outside);
   });
 
-  test("to node_modules itself are followed", async () => {
+  test("a linked node_modules is followed", async () => {
     const outside = makeTree({
       "node_modules/@acme/jira/package.json": jira,
       "node_modules/notes/package.json": notes,
@@ -295,14 +295,14 @@ describe("links", () => {
     await expectExpected(root);
   });
 
-  test("to a scope's folder are followed", async () => {
+  test("a linked scope folder is followed", async () => {
     const outside = makeTree({ "jira/package.json": jira });
     const root = makeTree({ "package.json": app, "node_modules/notes/package.json": notes });
     makeLink(outside, join(root, "node_modules/@acme"));
     await expectExpected(root);
   });
 
-  test("that reach one package by several ways list it once", async () => {
+  test("a package that several links reach is listed once", async () => {
     const root = makeTree({
       "package.json": app,
       "real/package.json": jira,
@@ -315,7 +315,7 @@ describe("links", () => {
     await expectExpected(root);
   });
 
-  test("one of which carries the declared name make the package direct, in whatever order they are met", async () => {
+  test("a package is direct if one of its links has the declared name, in any order", async () => {
     for (const alias of ["a-tracker", "z-tracker"]) {
       const root = makeTree({
         "package.json": { name: "app", dependencies: { [alias]: "npm:@acme/jira@1" } },
@@ -327,7 +327,7 @@ describe("links", () => {
     }
   });
 
-  test("in circles end", async () => {
+  test("scanning circular links ends", async () => {
     const root = makeTree({
       "package.json": app,
       "node_modules/@acme/jira/package.json": jira,
@@ -345,7 +345,7 @@ describe("links", () => {
     await expectExpected(root);
   });
 
-  test("that lead nowhere are passed over", async () => {
+  test("dangling links are ignored", async () => {
     const root = makeTree({
       "package.json": { ...app, dependencies: { ...app.dependencies, gone: "file:../gone" } },
       "node_modules/@acme/jira/package.json": jira,
@@ -356,7 +356,7 @@ describe("links", () => {
     await expectExpected(root);
   });
 
-  test("to the project itself leave it `self`", async () => {
+  test("a link to the project itself keeps its origin `self`", async () => {
     const root = makeTree({ "package.json": packManifest("app", { dependencies: { app: "file:." } }) });
     makeLink("..", join(root, "node_modules/app"));
     expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual(["app@1.0.0 self enabled"]);

@@ -9,18 +9,18 @@ const list = async (tree: Record<string, unknown>, folder = ".") => {
   return describeOrigins(packs);
 };
 
-describe("where a pack comes from", () => {
-  test("the project that is a pack is `self`", async () => {
+describe("origins of packs", () => {
+  test("a project that is a pack has the origin `self`", async () => {
     expect(await list({ "package.json": packManifest("@acme/jira") })).toEqual([
       "@acme/jira@1.0.0 self enabled",
     ]);
   });
 
-  test("the project that is no pack is not listed", async () => {
+  test("a project that is not a pack is not listed", async () => {
     expect(await list({ "package.json": { name: "app", version: "1.0.0" } })).toEqual([]);
   });
 
-  test("the project needs no name and no version to be a pack", async () => {
+  test("a project needs neither a name nor a version to be a pack", async () => {
     const root = makeTree({ "my-pack/package.json": { trailblaze: { tools: ["a"] } } });
     const { packs, problems } = await discoverPacks({ cwd: join(root, "my-pack") });
     expect(packs).toEqual([
@@ -37,7 +37,7 @@ describe("where a pack comes from", () => {
   });
 
   test.each(["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"])(
-    "one that the project names in %s is `direct`",
+    "a pack declared in the project's %s is `direct`",
     async (kind) => {
       expect(
         await list({
@@ -48,7 +48,7 @@ describe("where a pack comes from", () => {
     },
   );
 
-  test("one that only another package names is `transitive`, hoisted or nested", async () => {
+  test("a pack that only another package declares is `transitive`, hoisted or nested", async () => {
     expect(
       await list({
         "package.json": { name: "app", dependencies: { desk: "*" } },
@@ -59,7 +59,7 @@ describe("where a pack comes from", () => {
     ).toEqual(["@acme/jira@1.0.0 transitive disabled", "notes@1.0.0 transitive disabled"]);
   });
 
-  test("one that nobody names is `transitive` as well", async () => {
+  test("a pack that no package declares is `transitive`", async () => {
     expect(
       await list({
         "package.json": { name: "app" },
@@ -68,7 +68,7 @@ describe("where a pack comes from", () => {
     ).toEqual(["notes@1.0.0 transitive disabled"]);
   });
 
-  test("one that the project names, but of which it resolves another copy, is not direct by its name", async () => {
+  test("a declared name does not make another copy of that pack direct", async () => {
     const lines = await list({
       "package.json": { name: "app", dependencies: { notes: "^2.0.0", desk: "*" } },
       "node_modules/notes/package.json": packManifest("notes", { version: "2.0.0" }),
@@ -78,7 +78,7 @@ describe("where a pack comes from", () => {
     expect(lines).toEqual(["notes@1.0.0 transitive disabled shadowed", "notes@2.0.0 direct enabled"]);
   });
 
-  test("an alias makes direct what it stands for, under its real name", async () => {
+  test("an alias makes its target direct, under the target's real name", async () => {
     expect(
       await list({
         "package.json": { name: "app", dependencies: { tracker: "npm:@acme/jira@^1.0.0" } },
@@ -87,7 +87,7 @@ describe("where a pack comes from", () => {
     ).toEqual(["@acme/jira@1.0.0 direct enabled"]);
   });
 
-  test("a package installed under the name of another one does not become that one", async () => {
+  test("a package installed under another package's name does not become that package", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { notes: "npm:@acme/jira@1" } },
       "node_modules/notes/package.json": packManifest("@acme/jira", { trailblaze: { tools: ["a"] } }),
@@ -96,7 +96,7 @@ describe("where a pack comes from", () => {
     expect(packs[0]?.tools[0]?.qualifiedName).toBe("acme/jira/a");
   });
 
-  test("one installed for a folder above is direct if the project names it, and else not its own", async () => {
+  test("a pack installed in a parent folder is direct only if the project declares it", async () => {
     expect(
       await list(
         {
@@ -110,13 +110,13 @@ describe("where a pack comes from", () => {
     ).toEqual(["notes@1.0.0 direct enabled"]);
   });
 
-  test("a dependency that is declared and not installed is no pack and no problem of listing", async () => {
+  test("a declared dependency that is not installed is neither a pack nor a problem", async () => {
     const root = makeTree({ "package.json": { name: "app", dependencies: { "@acme/jira": "^1" } } });
     expect(await discoverPacks({ cwd: root })).toEqual({ project: root, packs: [], problems: [] });
   });
 
   test.each([[["notes"]], ["notes"], [5], [null], [{ notes: null }]])(
-    "dependencies of the wrong type, %j, are no reason to fail",
+    "discovery succeeds despite dependencies of the wrong type, %j",
     async (dependencies) => {
       const lines = await list({
         "package.json": { name: "app", dependencies },
@@ -126,7 +126,7 @@ describe("where a pack comes from", () => {
     },
   );
 
-  test("names of dependencies that lead out of node_modules lead nowhere", async () => {
+  test("dependency names that lead out of node_modules are ignored", async () => {
     const root = makeTree({
       "app/package.json": {
         name: "app",
@@ -139,8 +139,8 @@ describe("where a pack comes from", () => {
   });
 });
 
-describe("what a listing says of a pack", () => {
-  test("is what its package.json says", async () => {
+describe("the contents of a listing", () => {
+  test("a listing shows what each pack's package.json says", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { "@acme/jira": "^1.2.0" } },
       "node_modules/@acme/jira/package.json": {
@@ -186,7 +186,7 @@ describe("what a listing says of a pack", () => {
     });
   });
 
-  test("keeps items in the order in which they are declared", async () => {
+  test("a listing keeps the declared order of items", async () => {
     const root = makeTree({
       "package.json": packManifest("p", { trailblaze: { tools: ["z", "a", "m", "B"] } }),
     });
@@ -194,7 +194,7 @@ describe("what a listing says of a pack", () => {
     expect(describePacks(packs)).toEqual(["p@1.0.0 self enabled | tools: z, a, m, B"]);
   });
 
-  test("is in the order of name, version and location, however the folders are named", async () => {
+  test("a listing is ordered by name, version and location, regardless of folder names", async () => {
     const root = makeTree({
       "package.json": { name: "app" },
       "node_modules/zz/package.json": packManifest("@acme/a"),

@@ -29,14 +29,14 @@ const direct = ["acme/jira", "acme/jira-cloud", "notes"];
 const own = ["me/app", "me/lib"];
 const everything = [...direct.slice(0, 2), ...own, "notes"];
 
-describe("which packs a session would take", () => {
+describe("packs that a session would use", () => {
   test.each([
     [undefined],
     [null],
     [{}],
     [{ onError: "fail", memory: "none", autoInstall: ["x/*"] }],
     [{ deny: [] }],
-  ])("without a rule, %j, those that are self, workspace or direct", async (packs) => {
+  ])("without a rule (%j), a session uses packs that are self, workspace or direct", async (packs) => {
     expect(await enabledWith(packs)).toEqual(everything);
   });
 
@@ -68,7 +68,7 @@ describe("which packs a session would take", () => {
       ["acme/jira", "notes"],
       ["acme/jira", "notes"],
     ],
-  ])("allow %j takes only %j", async (allow, enabled) => {
+  ])("`allow: %j` selects only %j", async (allow, enabled) => {
     expect(await enabledWith({ allow })).toEqual(enabled);
   });
 
@@ -84,7 +84,7 @@ describe("which packs a session would take", () => {
     ],
     [["acme/jira-cloud/sync"], ["acme/jira", ...own, "notes"]],
     [["me/app"], ["acme/jira", "acme/jira-cloud", "me/lib", "notes"]],
-  ])("deny %j leaves %j", async (deny, enabled) => {
+  ])("`deny: %j` leaves %j", async (deny, enabled) => {
     expect(await enabledWith({ deny })).toEqual(enabled);
   });
 
@@ -95,7 +95,7 @@ describe("which packs a session would take", () => {
     [["acme/jira/createIssue"], ["acme/jira/createIssue"], []],
     [["acme/jira/createIssue"], ["acme/jira/getIssue"], ["acme/jira"]],
     [["*/*", "*"], ["*/*", "*"], []],
-  ])("allow %j and deny %j take %j: deny wins", async (allow, deny, enabled) => {
+  ])("`allow: %j` and `deny: %j` select %j, because deny wins", async (allow, deny, enabled) => {
     expect(await enabledWith({ allow, deny })).toEqual(enabled);
   });
 
@@ -113,16 +113,16 @@ describe("which packs a session would take", () => {
     [{ transitive: ["acme/shop/buy"], allow: ["acme/shop/refund", "acme/j*", "me/*", "notes"] }, []],
     [{ transitive: ["acme/shop"], allow: ["acme/j*", "me/*", "notes"] }, []],
     [{ allow: ["*", "*/*"] }, []],
-  ])("%j takes, of transitive packs, %j", async (packs, enabled) => {
+  ])("%j selects these transitive packs: %j", async (packs, enabled) => {
     const taken = await enabledWith(packs);
     expect(taken.filter((name) => name === "acme/shop" || name === "stray")).toEqual(enabled);
   });
 
-  test("a pattern is no regular expression: a dot is a dot", async () => {
+  test("a pattern is not a regular expression: a dot matches only a dot", async () => {
     expect(await enabledWith({ allow: ["acme/jir.", "acme/.*", "note.", ".*/.*"] })).toEqual([]);
   });
 
-  test("wildcards between what a name begins and ends with", async () => {
+  test("wildcards match anything between the start and the end of a name", async () => {
     expect(await enabledWith({ allow: ["a*e/j*i*a", "*o*e*", "m*/**p"] })).toEqual([
       "acme/jira",
       "me/app",
@@ -133,7 +133,7 @@ describe("which packs a session would take", () => {
     );
   });
 
-  test("at most a thousand patterns with wildcards are compared with every item", async () => {
+  test("more than a thousand patterns with wildcards are rejected", async () => {
     const names = Array.from({ length: 3000 }, (_, index) => `acme/p${index}`);
     const patterns = Array.from({ length: 1001 }, (_, index) => `acme/p${index}*`);
     expect(await enabledWith({ allow: [...names, ...patterns.slice(1), "acme/jira"] })).toEqual([
@@ -145,31 +145,34 @@ describe("which packs a session would take", () => {
     });
   });
 
-  test("a hostile pattern takes no time", async () => {
+  test("matching hostile patterns finishes", async () => {
     await enabledWith({ deny: [`acme/${"*a".repeat(5000)}`, `acme/${"*".repeat(50_000)}b`] });
   });
 });
 
-describe("a pack that a session cannot take", () => {
+describe("packs that a session cannot use", () => {
   test.each([
     ["a field that is no object", { trailblaze: ["createIssue"] }, "MalformedExtension"],
     ["another host", { engines: { trailblaze: "^99.0.0" }, ...tools("a") }, "HostVersionUnsupported"],
-  ])("because of %s is listed and not enabled, though the config allows it", async (_, fields, code) => {
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { jira: "*" } },
-      "node_modules/jira/package.json": packManifest("jira", fields),
-      "trailblaze.config.yaml": "packs: { allow: [jira], transitive: [jira] }\n",
-    });
-    const { packs } = await discoverPacks({ cwd: root });
-    expect(packs).toEqual([expect.objectContaining({ name: "jira", enabled: false })]);
-    expect(packs[0]?.problems.map((problem) => problem.code)).toEqual([code]);
-  });
+  ])(
+    "because of %s, a pack is listed but not enabled, even if the config allows it",
+    async (_, fields, code) => {
+      const root = makeTree({
+        "package.json": { name: "app", dependencies: { jira: "*" } },
+        "node_modules/jira/package.json": packManifest("jira", fields),
+        "trailblaze.config.yaml": "packs: { allow: [jira], transitive: [jira] }\n",
+      });
+      const { packs } = await discoverPacks({ cwd: root });
+      expect(packs).toEqual([expect.objectContaining({ name: "jira", enabled: false })]);
+      expect(packs[0]?.problems.map((problem) => problem.code)).toEqual([code]);
+    },
+  );
 
   test.each([
     ["an unknown key", { tool: [], tools: ["a"] }],
     ["a broken item beside a good one", { tools: ["a", "../b"] }],
     ["a broken list beside a good one", { tools: ["a"], servers: 5 }],
-  ])("%s disables nothing", async (_, trailblaze) => {
+  ])("%s does not disable a pack", async (_, trailblaze) => {
     const root = makeTree({ "package.json": packManifest("app", { trailblaze }) });
     const { packs } = await discoverPacks({ cwd: root });
     expect(packs[0]).toMatchObject({ enabled: true, tools: [{ name: "a" }] });
@@ -193,7 +196,7 @@ describe("engines.trailblaze", () => {
     [{ trailblaze: "*" }],
     [{ trailblaze: ">=0.5 <2" }],
     [{ trailblaze: "" }],
-  ])("%j suits this host", async (engines) => {
+  ])("a pack for %j is enabled on this host", async (engines) => {
     expect(await list(engines)).toMatchObject({ enabled: true, problems: [] });
   });
 
@@ -204,19 +207,22 @@ describe("engines.trailblaze", () => {
     [{ trailblaze: 1 }],
     [{ trailblaze: null }],
     [{ trailblaze: ["^1"] }],
-  ])("%j does not: listed with its items, not enabled, and said so at its place", async (engines) => {
-    const pack = await list(engines);
-    expect(pack).toMatchObject({ enabled: false, tools: [{ name: "a" }] });
-    expect(pack?.problems).toEqual([
-      expect.objectContaining({
-        code: "HostVersionUnsupported",
-        severity: "warning",
-        pack: "app",
-        file: "package.json",
-        line: expect.any(Number),
-        column: expect.any(Number),
-      }),
-    ]);
-    expect(pack?.problems[0]?.line).toBeGreaterThan(1);
-  });
+  ])(
+    "a pack for %j is listed with its items but not enabled, and the problem has its place",
+    async (engines) => {
+      const pack = await list(engines);
+      expect(pack).toMatchObject({ enabled: false, tools: [{ name: "a" }] });
+      expect(pack?.problems).toEqual([
+        expect.objectContaining({
+          code: "HostVersionUnsupported",
+          severity: "warning",
+          pack: "app",
+          file: "package.json",
+          line: expect.any(Number),
+          column: expect.any(Number),
+        }),
+      ]);
+      expect(pack?.problems[0]?.line).toBeGreaterThan(1);
+    },
+  );
 });

@@ -21,8 +21,8 @@ async function failureOf(cwd: string): Promise<Problem> {
   throw new Error("a project was found");
 }
 
-describe("the project", () => {
-  test("is the folder of the nearest package.json", async () => {
+describe("finding the project", () => {
+  test("the project is the folder of the nearest package.json", async () => {
     const root = makeTree(project);
     mkdirSync(join(root, "src/deep/er"), { recursive: true });
     for (const cwd of [root, join(root, "src"), join(root, "src/deep/er")]) {
@@ -32,7 +32,7 @@ describe("the project", () => {
     }
   });
 
-  test("is not the folder of a package.json that holds only `type`", async () => {
+  test("a package.json that holds only `type` does not make its folder a project", async () => {
     const root = makeTree({
       ...project,
       "dist/esm/package.json": { type: "module" },
@@ -42,14 +42,14 @@ describe("the project", () => {
   });
 
   test.each([{ type: "module", name: "inner" }, { type: "module", private: true }, { name: "inner" }])(
-    "is the folder of a package.json with %j",
+    "a package.json with %j makes its folder a project",
     async (manifest) => {
       const root = makeTree({ ...project, "inner/package.json": manifest });
       expect((await discoverPacks({ cwd: join(root, "inner") })).project).toBe(join(root, "inner"));
     },
   );
 
-  test("is given by its real path, also when looked for through a link", async () => {
+  test("the project is given by its real path, even if the search starts at a link", async () => {
     const root = makeTree(
       Object.fromEntries(Object.entries(project).map(([path, value]) => [`app/${path}`, value])),
     );
@@ -59,7 +59,7 @@ describe("the project", () => {
     expect(found.packs.map(({ location }) => location)).toEqual([join(root, "app/node_modules/@acme/jira")]);
   });
 
-  test("is looked for from the process's folder by default, and a relative folder is relative to that", async () => {
+  test("the search starts in the process's folder by default, and a relative folder is relative to it", async () => {
     const root = makeTree(project);
     mkdirSync(join(root, "src"));
     const cwd = vi.spyOn(process, "cwd").mockReturnValue(join(root, "src"));
@@ -72,14 +72,14 @@ describe("the project", () => {
     expect((await discoverPacks({ cwd: relative(process.cwd(), root) })).project).toBe(root);
   });
 
-  test("is a folder inside node_modules, if that is where one looks from", async () => {
+  test("a folder inside node_modules is the project if the search starts there", async () => {
     const root = makeTree(project);
     const { project: found, packs } = await discoverPacks({ cwd: join(root, "node_modules/@acme/jira") });
     expect(found).toBe(join(root, "node_modules/@acme/jira"));
     expect(describeOrigins(packs)[0]).toBe("@acme/jira@1.0.0 self enabled");
   });
 
-  test("is the nearest one even if its package.json is broken, and what is installed is listed", async () => {
+  test("the nearest package.json makes a project even if it is broken, and installed packs are listed", async () => {
     const root = makeTree({ "package.json": { name: "outer" }, "app/package.json": "{ broken" });
     makeLink(join(makeTree(installed), "node_modules"), join(root, "app/node_modules"));
     const found = await discoverPacks({ cwd: join(root, "app") });
@@ -92,7 +92,7 @@ describe("the project", () => {
 });
 
 describe("without a project", () => {
-  test("the failure says where was looked and what to do", async () => {
+  test("the error for a missing project says where the search started and what to do", async () => {
     const root = makeTree({ "a/b/readme.txt": "" });
     const problem = await failureOf(join(root, "a/b"));
     const args = { directory: join(root, "a/b"), exists: true };
@@ -104,18 +104,18 @@ describe("without a project", () => {
     });
   });
 
-  test("a package.json that holds only `type` is none", async () => {
+  test("a package.json that holds only `type` is not a project", async () => {
     const root = makeTree({ "package.json": { type: "module" } });
     expect((await failureOf(root)).code).toBe("ProjectNotFound");
   });
 
-  test("a folder that does not exist is named", async () => {
+  test("a folder that does not exist is named in the error", async () => {
     const missing = join(makeTree(project), "nowhere");
     const args = { directory: missing, exists: false };
     expect(await failureOf(missing)).toMatchObject({ code: "ProjectNotFound", args });
   });
 
-  test("an error is thrown that is one of ours, with the problem's code and message", async () => {
+  test("a missing project throws a TrailblazeError with the problem's code and message", async () => {
     const error = await discoverPacks({ cwd: "/nowhere/at/all" }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(TrailblazeError);
     expect(error).toBeInstanceOf(Error);

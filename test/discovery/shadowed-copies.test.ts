@@ -19,8 +19,8 @@ function makeCopies(
   return makeTree({ "package.json": { name: "app" }, ...Object.fromEntries(nested), ...tree });
 }
 
-describe("of several copies of one pack", () => {
-  test("the one that the project resolves wins, though it is lower and transitive", async () => {
+describe("several copies of one pack", () => {
+  test("the copy that the project resolves wins, even if it is older and transitive", async () => {
     const root = makeCopies({ desk: "2.0.0" }, { "node_modules/notes/package.json": notes("1.0.0") });
     const { packs, problems } = await discoverPacks({ cwd: root });
     expect(describeOrigins(packs)).toEqual([
@@ -42,19 +42,22 @@ describe("of several copies of one pack", () => {
     [{ a: "1.0.0", b: "1.0.0-rc.1" }, "1.0.0"],
     [{ a: undefined, b: "0.0.1" }, "0.0.1"],
     [{ a: "newest", b: "0.0.1" }, "0.0.1"],
-  ])("%j, none of which the project resolves, the highest wins: %s", async (copies, version) => {
-    const { packs } = await discoverPacks({ cwd: makeCopies(copies) });
-    expect(packs).toHaveLength(2);
-    expect(packs.filter(({ shadowed }) => !shadowed).map((pack) => pack.version)).toEqual([version]);
-  });
+  ])(
+    "of the copies %j, none of which the project resolves, the highest version wins: %s",
+    async (copies, version) => {
+      const { packs } = await discoverPacks({ cwd: makeCopies(copies) });
+      expect(packs).toHaveLength(2);
+      expect(packs.filter(({ shadowed }) => !shadowed).map((pack) => pack.version)).toEqual([version]);
+    },
+  );
 
-  test("all but one are shadowed, also where their versions are equal", async () => {
+  test("all copies but one are shadowed, even if their versions are equal", async () => {
     const { packs } = await discoverPacks({ cwd: makeCopies({ a: "1.0.0", b: "1.0.0", c: "1.0.0" }) });
     expect(packs.map(({ shadowed }) => shadowed).sort()).toEqual([false, true, true]);
     expect(packs.flatMap((pack) => pack.problems)).toHaveLength(2);
   });
 
-  test("the project itself wins over a copy that is installed", async () => {
+  test("the project itself wins over an installed copy", async () => {
     const root = makeTree({
       "package.json": { ...notes("1.0.0"), dependencies: { notes: "^2.0.0" } },
       "node_modules/notes/package.json": notes("2.0.0"),
@@ -63,7 +66,7 @@ describe("of several copies of one pack", () => {
     expect(packs.filter(({ shadowed }) => !shadowed).map(({ origin }) => origin)).toEqual(["self"]);
   });
 
-  test("a shadowed one is not enabled, whatever the config says", async () => {
+  test("a shadowed copy is not enabled, whatever the config says", async () => {
     const root = makeCopies(
       { desk: "2.0.0" },
       {
@@ -78,7 +81,7 @@ describe("of several copies of one pack", () => {
     ]);
   });
 
-  test("packs whose names differ in case only are two packs", async () => {
+  test("packs whose names differ only in case are different packs", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { a1: "npm:Notes", a2: "npm:notes" } },
       "node_modules/a1/package.json": packManifest("Notes"),

@@ -78,8 +78,8 @@ const allowed =
 
 const names = ["@acme/jira", "isolated", "linked", "member", "nested"];
 
-describe("discovery", () => {
-  test("asks its port for nothing but package.json files, folders and the project's own files", async () => {
+describe("what discovery reads", () => {
+  test("discovery reads only package.json files, folders and the project's own files through its port", async () => {
     const { root } = makeCanaryProject();
     const real = createNodeDiscoveryPort();
     const calls: [string, string][] = [];
@@ -112,7 +112,7 @@ describe("discovery", () => {
     expect(pathsOf("globalPackages")).toEqual([]);
   });
 
-  test("opens no other file, runs nothing, writes nothing and stays off the network", async () => {
+  test("discovery opens no other file, runs nothing, writes nothing and makes no network requests", async () => {
     const { root, marker } = makeCanaryProject();
     const opened = new Set<string>();
     const forbidden: string[] = [];
@@ -176,7 +176,7 @@ describe("discovery", () => {
     expect(fs.existsSync(marker)).toBe(false);
   });
 
-  test("gives the same listing, byte for byte, when all other files of the packs are gone", async () => {
+  test("discovery gives the same listing, byte for byte, without all other files of the packs", async () => {
     const { root } = makeCanaryProject();
     const before = JSON.stringify(await discoverPacks({ cwd: root }));
     for (const entry of fs.readdirSync(root, { recursive: true, withFileTypes: true })) {
@@ -187,7 +187,7 @@ describe("discovery", () => {
     expect(JSON.stringify(await discoverPacks({ cwd: root }))).toBe(before);
   });
 
-  test("gives the same listing every time, whatever order folders are read in", async () => {
+  test("discovery gives the same listing whatever order folders are read in", async () => {
     const { root } = makeCanaryProject();
     const real = createNodeDiscoveryPort();
     const listings = await Promise.all(
@@ -211,7 +211,7 @@ describe("discovery", () => {
   });
 });
 
-describe("a machine that does not play along", () => {
+describe("file system errors", () => {
   const makeProject = () =>
     makeTree({
       "package.json": { name: "app", dependencies: { broken: "*", zebra: "*" } },
@@ -228,7 +228,7 @@ describe("a machine that does not play along", () => {
   test.each([
     ["broken", "error"],
     ["stray", "warning"],
-  ])("a package.json of %s that may not be read is a problem of severity %s", async (name, severity) => {
+  ])("an unreadable package.json of %s is a problem of severity %s", async (name, severity) => {
     const root = makeProject();
     const found = await find(root, (real) => ({
       readManifest: (directory, which) =>
@@ -289,7 +289,7 @@ describe("a machine that does not play along", () => {
     ]);
   });
 
-  test("a package that vanishes during the scan is passed over", async () => {
+  test("a package that vanishes during the scan is skipped", async () => {
     const root = makeProject();
     const found = await find(root, (real) => ({
       listDirectory(directory) {
@@ -301,7 +301,7 @@ describe("a machine that does not play along", () => {
     expect(found).toEqual({ names: ["stray", "zebra"], problems: [] });
   });
 
-  test("a link that vanishes during the scan is passed over", async () => {
+  test("a link that vanishes during the scan is skipped", async () => {
     const root = makeProject();
     makeLink("../elsewhere", join(root, "node_modules/linked"));
     const found = await find(root, (real) => ({
@@ -310,7 +310,7 @@ describe("a machine that does not play along", () => {
     expect(found).toEqual({ names: ["broken", "stray", "zebra"], problems: [] });
   });
 
-  test("a folder that may not be listed hides only what is in it", async () => {
+  test("a folder that cannot be listed hides only its own contents", async () => {
     const root = makeProject();
     fs.mkdirSync(join(root, "node_modules/@closed/pack"), { recursive: true });
     const found = await find(root, (real) => ({
@@ -320,16 +320,11 @@ describe("a machine that does not play along", () => {
     expect(found.names).toEqual(["broken", "stray", "zebra"]);
   });
 
-  test.runIf(process.getuid?.() !== 0)(
-    "a package.json without the right to read it is a problem",
-    async () => {
-      const root = makeProject();
-      fs.chmodSync(join(root, "node_modules/broken/package.json"), 0);
-      const { packs, problems } = await discoverPacks({ cwd: root });
-      expect(packs.map(({ name }) => name)).toEqual(["stray", "zebra"]);
-      expect(problems).toEqual([
-        expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
-      ]);
-    },
-  );
+  test.runIf(process.getuid?.() !== 0)("a package.json without read permission is a problem", async () => {
+    const root = makeProject();
+    fs.chmodSync(join(root, "node_modules/broken/package.json"), 0);
+    const { packs, problems } = await discoverPacks({ cwd: root });
+    expect(packs.map(({ name }) => name)).toEqual(["stray", "zebra"]);
+    expect(problems).toEqual([expect.objectContaining({ code: "MalformedPackageJson", severity: "error" })]);
+  });
 });

@@ -47,9 +47,9 @@ const skipped = [
   ["a group that is not", `!(${"*a".repeat(8)})${"*a".repeat(8)}`, tooMuchWork],
 ] as const;
 
-describe("a pattern that asks for too much", () => {
+describe("a workspace pattern that exceeds a limit", () => {
   test.each(skipped)(
-    "%s is skipped with a problem at its place, and the rest is listed",
+    "a pattern with %s is skipped with a problem at its place, and all other packs are listed",
     async (_what, pattern, args) => {
       const cwd = makeProject(["packages/*", pattern]);
       const found = await discoverPacks({ cwd });
@@ -70,7 +70,7 @@ describe("a pattern that asks for too much", () => {
     },
   );
 
-  test("is placed in whichever file lists it, and named from a member by its path", async () => {
+  test("the problem of a pattern is placed in the file that lists it, with its path from the member", async () => {
     const pattern = "{a,b}".repeat(14);
     const yarn = makeProject({ packages: ["packages/*", pattern], nohoist: ["**"] });
     expect((await discoverPacks({ cwd: yarn })).problems).toMatchObject([
@@ -88,7 +88,7 @@ describe("a pattern that asks for too much", () => {
     expect(fromMember.packs[0]).toMatchObject({ name: "lib", origin: "self" });
   });
 
-  test("many such are one problem, which says how many", async () => {
+  test("many skipped patterns are one problem, which counts them", async () => {
     const cwd = makeProject([
       "packages/*",
       ...Array.from({ length: 300 }, (_, index) => `{a,b}${"{a,b}".repeat(14)}${index}`),
@@ -99,7 +99,7 @@ describe("a pattern that asks for too much", () => {
     ]);
   });
 
-  test("patterns that are many are taken until there are too many", { timeout: 20_000 }, async () => {
+  test("patterns are read up to their limit", { timeout: 20_000 }, async () => {
     const cwd = makeProject(["packages/*", ...Array.from({ length: 60_000 }, (_, index) => `*a${index}`)]);
     const found = await discoverPacks({ cwd });
     expect(namesOf(found)).toEqual(["lib", "notes"]);
@@ -107,7 +107,7 @@ describe("a pattern that asks for too much", () => {
   });
 });
 
-describe("what is refused elsewhere, or leads nowhere", () => {
+describe("patterns that match nothing", () => {
   test.each([
     ["NUL", ["a\0*", "\0", "packages/*"]],
     ["a backslash", ["packages\\*", "\\", "pack\\ages/*"]],
@@ -116,13 +116,13 @@ describe("what is refused elsewhere, or leads nowhere", () => {
     ["a class that is the wrong way round", ["[z-a]*", "packages/*"]],
     ["only an exception", ["!packages/*"]],
     ["an absolute path", ["/nowhere-at-all/*", "packages/*"]],
-  ])("%s", async (_what, workspaces) => {
+  ])("patterns with %s are no problem", async (_what, workspaces) => {
     const found = await discoverPacks({ cwd: makeProject(workspaces) });
     expect(namesOf(found)).toContain("notes");
     expect(found.problems).toEqual([]);
   });
 
-  test("a pattern that leaves the project finds what is there", async () => {
+  test("a pattern that leaves the project finds members outside it", async () => {
     const root = makeTree({
       "app/package.json": { name: "app", workspaces: ["../{libs,more}/*"] },
       "libs/lib/package.json": packManifest("lib"),
@@ -132,7 +132,7 @@ describe("what is refused elsewhere, or leads nowhere", () => {
   });
 });
 
-describe("patterns as people write them", () => {
+describe("the syntax of workspace patterns", () => {
   test.each([
     [["{apps,libs}/**"], ["deep", "desk", "lib", "web"]],
     [
@@ -155,7 +155,7 @@ describe("patterns as people write them", () => {
       ["*/*", "!apps/w*"],
       ["desk", "lib"],
     ],
-  ])("%j gives %j", async (workspaces, names) => {
+  ])("the patterns %j match %j", async (workspaces, names) => {
     const cwd = makeTree({
       "package.json": { name: "root", workspaces },
       "apps/desk/package.json": packManifest("desk"),
@@ -184,7 +184,7 @@ describe("the budget of one discovery", () => {
   }
 
   test.each([[["packages/*"]], [["{packages,more}/*"]], [["**"]], [["packages/p*", "!packages/p1"]]])(
-    "bounds the folders that %j leads to",
+    "the budget limits the folders that %j leads to",
     async (patterns) => {
       const root = makeFolders(30);
       const all = await search(root, patterns, {});
@@ -196,12 +196,12 @@ describe("the budget of one discovery", () => {
     },
   );
 
-  test("counts what is in a folder, not only what it is compared with", async () => {
+  test("the budget counts the entries of a folder, not only those that are compared", async () => {
     const root = makeFolders(30);
     expect((await search(root, ["packages/q{,*}"], { steps: 1500 })).obstacles).toEqual([{ cause: "steps" }]);
   });
 
-  test("is one for a folder that is named again and again", async () => {
+  test("one budget covers a folder that several patterns name", async () => {
     const root = makeFolders(30);
     const patterns = Array.from(
       { length: 1000 },
@@ -211,7 +211,7 @@ describe("the budget of one discovery", () => {
     expect([folders.length, obstacles]).toEqual([30, []]);
   });
 
-  test("is one for the folders above a project, too", async () => {
+  test("one budget covers the folders above a project", async () => {
     const root = makeTree({ "app/package.json": { name: "app" } });
     for (const folder of ["", "app"]) mkdirSync(join(root, folder, "sub/sub"), { recursive: true });
     const budgets = new Set<WorkspaceBudget>();
@@ -231,7 +231,7 @@ describe("the budget of one discovery", () => {
     expect(budgets.size).toBe(1);
   });
 
-  test("links in circles are not gone round", async () => {
+  test("circular links are not followed", async () => {
     const root = makeProject([`${"*/".repeat(200)}*`, "*/*"], { "a/b/package.json": packManifest("b") });
     for (const [target, link] of [
       [".", "a/one"],
@@ -246,7 +246,7 @@ describe("the budget of one discovery", () => {
   });
 });
 
-test("whatever a pattern is, discovery answers, or rejects with an error of its own", {
+test("for any pattern, discovery returns or rejects with a TrailblazeError", {
   timeout: 60_000,
 }, async () => {
   const pieces = [

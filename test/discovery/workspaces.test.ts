@@ -35,7 +35,7 @@ describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) 
     return root;
   }
 
-  test("is listed from its root", async () => {
+  test("from a workspace's root, its members are listed", async () => {
     const root = makeWorkspace();
     const { project, packs, problems } = await discoverPacks({ cwd: root });
     expect(project).toBe(root);
@@ -50,7 +50,7 @@ describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) 
     expect(problems).toEqual([]);
   });
 
-  test("is listed from a member: the root and the siblings are workspace, its own dependencies direct", async () => {
+  test("from a member, the root and the siblings are `workspace`, and the member's own dependencies are direct", async () => {
     const root = makeWorkspace();
     const { project, packs } = await discoverPacks({ cwd: join(root, "packages/app") });
     expect(project).toBe(join(root, "packages/app"));
@@ -64,7 +64,7 @@ describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) 
     ]);
   });
 
-  test("is listed from a member that is a pack", async () => {
+  test("a member that is a pack is listed from itself", async () => {
     const root = makeWorkspace();
     const { packs } = await discoverPacks({ cwd: join(root, "packages/lib") });
     expect(describeOrigins(packs)).toEqual([
@@ -77,7 +77,7 @@ describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) 
     ]);
   });
 
-  test("lists members in their own folders", async () => {
+  test("members are located in their own folders", async () => {
     const root = makeWorkspace();
     const { packs } = await discoverPacks({ cwd: root });
     expect(packs.find(({ name }) => name === "lib")?.location).toBe(join(root, "packages/lib"));
@@ -100,12 +100,12 @@ describe("the borders of a workspace", () => {
   describe.each([
     ["plain patterns", ["packages/*", "linked/*"]],
     ["a pattern with alternatives", ["{packages,linked}/*"]],
-  ])("links to members, by %s", (_what, workspaces) => {
+  ])("links to members by %s", (_what, workspaces) => {
     test.each([
       ["the root", ".", "workspace"],
       ["a member", "packages/lib", "self"],
       ["a link to a member", "linked/lib", "self"],
-    ])("show each once and where it is, from %s", async (_from, folder, origin) => {
+    ])("a member with links is listed once, at its real location, from %s", async (_from, folder, origin) => {
       const root = makeTree({
         "package.json": { name: "root", workspaces },
         "packages/lib/package.json": packManifest("lib"),
@@ -130,7 +130,7 @@ describe("the borders of a workspace", () => {
     });
   });
 
-  test("a pattern of any depth follows no link, which could lead in circles", async () => {
+  test("a pattern of any depth does not follow links", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["packages/**"] },
       "packages/a/lib/package.json": packManifest("lib"),
@@ -143,7 +143,7 @@ describe("the borders of a workspace", () => {
     expect(describeOrigins(packs)).toEqual(["lib@1.0.0 workspace enabled"]);
   });
 
-  test("members are not looked for in node_modules", async () => {
+  test("members in node_modules are ignored", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["**"] },
       "packages/lib/package.json": packManifest("lib"),
@@ -155,7 +155,7 @@ describe("the borders of a workspace", () => {
     ]);
   });
 
-  test("a pnpm file without packages makes no workspace; package.json decides then", async () => {
+  test("without packages in pnpm's file, package.json declares the workspace", async () => {
     const tree = {
       "package.json": { name: "root", workspaces: ["packages/*"] },
       "packages/lib/package.json": packManifest("lib"),
@@ -175,7 +175,7 @@ describe("the borders of a workspace", () => {
     [{ packages: 5 }],
     [[""]],
     [["/nowhere/*", "../*", "[", "{"]],
-  ])("workspaces of a wrong shape, %j, are no reason to fail", async (workspaces) => {
+  ])("discovery succeeds despite workspaces of the wrong shape, %j", async (workspaces) => {
     const root = makeTree({
       "app/package.json": { name: "root", workspaces },
       "app/node_modules/notes/package.json": packManifest("notes"),
@@ -185,7 +185,7 @@ describe("the borders of a workspace", () => {
     );
   });
 
-  test("a broken member is a problem with a place, the others are listed", async () => {
+  test("a broken member is a problem with a place, and the other members are listed", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*"] },
       "packages/bad/package.json": '{\n  "name": "bad",\n',
@@ -201,7 +201,7 @@ describe("the borders of a workspace", () => {
     }
   });
 
-  test("a member is parsed although it does not mention the field", async () => {
+  test("a member is parsed even if it does not mention the field", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*"] },
       "packages/bad/package.json": '{ "name": oops }',
@@ -212,7 +212,7 @@ describe("the borders of a workspace", () => {
     ]);
   });
 
-  test("a broken package.json above a project is not this project's problem", async () => {
+  test("a broken package.json above a project is not a problem of the project", async () => {
     const root = makeTree({ "package.json": "{ broken", "app/package.json": packManifest("app") });
     expect(await discoverPacks({ cwd: join(root, "app") })).toMatchObject({
       project: join(root, "app"),

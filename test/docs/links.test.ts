@@ -13,7 +13,7 @@ function findRelativeLinks(markdown: string): string[] {
     .filter((target) => !/^(?:[a-z]+:|#)/.test(target));
 }
 
-test.each(pages)("every link of %s leads somewhere", (page) => {
+test.each(pages)("every link of %s has a target", (page) => {
   const links = findRelativeLinks(readFileSync(inRepository(page), "utf8"));
   const broken = links.filter((link) => {
     const [path = ""] = link.split("#");

@@ -11,7 +11,7 @@ const hideChance = (line: string) =>
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID");
 
-test("the wire trace of docs/session.md is what really goes over the wire", async () => {
+test("docs/session.md shows the real messages between host and server", async () => {
   const page = readFileSync(inRepository("docs/session.md"), "utf8");
   const [, shown = ""] = /```wire\n(.*?)\n```/s.exec(page) ?? [];
   const cwd = makeProject({});

@@ -39,7 +39,7 @@ function errorOf(expression: string, mayBeAbsent = false): string {
   }
 }
 
-describe("a value", () => {
+describe("the value of an expression", () => {
   test.each<[string, unknown]>([
     // Numbers: ints among themselves as CEL has them, beside a number of JSON as JSON has them.
     ["1 + 2 * 3", 7],
@@ -131,11 +131,11 @@ describe("a value", () => {
     ["type(a.n) == double && type(1) == int && type('a') == string", true],
     ["type(a.list)", "list"],
     ["int", "int"],
-  ])("of %s", (expression, value) => {
+  ])("the expression %s has the expected value", (expression, value) => {
     expect(evaluate(expression)).toEqual(value);
   });
 
-  test("has its own keys and the usual prototype, so that handlers can use it", () => {
+  test("an object made by an expression has own keys and the usual prototype, so handlers can use it", () => {
     const map = evaluate("{'__proto__': {'x': 1}, 'k': a.own}") as Record<string, unknown>;
     expect(Object.getPrototypeOf(map)).toBe(Object.prototype);
     expect(Object.keys(map)).toEqual(["__proto__", "k"]);
@@ -144,7 +144,7 @@ describe("a value", () => {
   });
 });
 
-describe("the last step alone may be absent", () => {
+describe("the mark for an absent last step", () => {
   test.each<[string, unknown]>([
     ["a.missing", absent],
     ["a['missing']", absent],
@@ -155,7 +155,7 @@ describe("the last step alone may be absent", () => {
     ["a.n", 7],
     ["a.nil", null],
     ["a.own.constructor", "c"],
-  ])("%s?", (expression, value) => {
+  ])("the last step of %s? may be absent", (expression, value) => {
     expect(evaluate(expression, true)).toBe(value);
   });
 
@@ -163,18 +163,21 @@ describe("the last step alone may be absent", () => {
     ["a.missing.deeper", "missing does not exist (character 3)"],
     ["a.nil.deeper", "null has no keys (character 7)"],
     ["a.text.deeper", "a string has no keys (character 8)"],
-  ])("not an earlier one: %s?", (expression, message) => {
+  ])("a step before the last must exist: %s?", (expression, message) => {
     expect(errorOf(expression, true)).toBe(message);
   });
 
-  test.each(["a", "a.n + 1", "a.yes ? a.n : a.zero", "'x'"])("refuses the mark on %s", (expression) => {
-    expect(faultOf(expression, true)).toMatchObject({
-      reason: expect.stringContaining("? can follow only a key or an index"),
-    });
-  });
+  test.each(["a", "a.n + 1", "a.yes ? a.n : a.zero", "'x'"])(
+    "the mark is rejected after %s",
+    (expression) => {
+      expect(faultOf(expression, true)).toMatchObject({
+        reason: expect.stringContaining("? can follow only a key or an index"),
+      });
+    },
+  );
 });
 
-describe("an error says what and where", () => {
+describe("errors of evaluation", () => {
   test.each([
     ["a.missing", "missing does not exist (character 3)"],
     ["a.list[3]", "element 3 does not exist (character 1)"],
@@ -204,12 +207,12 @@ describe("an error says what and where", () => {
     ["a.people.all(p, p.age > 40)", "age does not exist (character 19)"],
     ["'a'.matches(a.own.constructor + '(')", expect.stringContaining("not a valid regular expression")],
     ["[1,\n a.missing]", "missing does not exist (line 2, character 4)"],
-  ])("%s", (expression, message) => {
+  ])("the error of %s says what is wrong and where", (expression, message) => {
     expect(errorOf(expression)).toEqual(message);
   });
 });
 
-describe("does not compile", () => {
+describe("expressions that do not compile", () => {
   test.each<[string, string, number | undefined]>([
     ["", "it is empty", undefined],
     ["a +", "unexpected token: EOF", 3],
@@ -233,23 +236,23 @@ describe("does not compile", () => {
     ["'x'.matches('(')", "the pattern is not a valid regular expression: unterminated group", 12],
     ["'x'.matches('(?=a)')", "the pattern has a lookaround, which is not supported", 12],
     ["'x'.matches('(a)\\\\1')", "the pattern has a backreference, which is not supported", 12],
-  ])("%j", (expression, reason, offset) => {
+  ])("%j does not compile", (expression, reason, offset) => {
     expect(faultOf(expression)).toEqual({ reason: expect.stringContaining(reason), offset });
   });
 
-  test("says nothing that does not print", () => {
+  test("an error message escapes control characters", () => {
     expect(faultOf("a['\u202e'].\u202e")).toMatchObject({ reason: expect.not.stringContaining("\u202e") });
   });
 });
 
-describe("takes bounded time and room", () => {
+describe("limits of compiling and evaluating", () => {
   const bombs: [string, string][] = [
     ["nesting of brackets", `${"[".repeat(5000)}1${"]".repeat(5000)}`],
     ["nesting of parentheses", `${"(".repeat(5000)}1${")".repeat(5000)}`],
     ["a chain of negations", `${"!".repeat(19_000)}true`],
     ["a chain of additions", `1${"+1".repeat(4000)}`],
     ["a chain of steps", `a${".b".repeat(4000)}`],
-    ["a text without end", "a".repeat(1_000_000)],
+    ["a string of a million characters", "a".repeat(1_000_000)],
     ["loops inside loops", `${"a.list.map(x, ".repeat(5)}1${")".repeat(5)}`],
   ];
   test.each(bombs)("%s does not compile", (_, expression) => {
@@ -268,12 +271,12 @@ describe("takes bounded time and room", () => {
     ["a loop in a loop in a loop", "big.all(x, big.all(y, big.all(z, x + y + z >= 0.0)))"],
     ["a list that doubles", doubled("[1]", 40)],
     ["a list that is joined to itself", joined],
-    ["a text that is joined to itself", `${joined.replace("'x'.split('')", "'x'")}.size()`],
+    ["a string that is joined to itself", `${joined.replace("'x'.split('')", "'x'")}.size()`],
     ["two lists that are compared", `${doubled("[1]", 40)} == ${doubled("[1]", 40)}`],
     ["a hostile pattern", "text.matches('(a+)+(a*)*$')"],
     ["a hostile pattern that is worked out", "text.matches('(a+)' + '+$')"],
-    ["a text that is replaced by itself", "text.replace('a', text)"],
-  ])("%s", (_, expression) => {
+    ["a string that is replaced by itself", "text.replace('a', text)"],
+  ])("the evaluation exceeds a limit: %s", (_, expression) => {
     const compiled = engine.compile(expression, { variables: { big: true, text: true } });
     if ("fault" in compiled) throw new Error(compiled.fault.reason);
     const big = Array.from({ length: 10_000 }, (_, index) => index);
@@ -285,7 +288,7 @@ describe("takes bounded time and room", () => {
     }
   });
 
-  test("values that nest too deep are an error", () => {
+  test("a value that nests too deep is an error", () => {
     const deep = JSON.parse(`${"[".repeat(50_000)}1${"]".repeat(50_000)}`);
     expect(() => compile("a").evaluateString({ a: deep })).toThrow("it is nested too deeply");
     expect(() => compile("[a]").evaluate({ a: deep })).toThrow("the value is nested deeper than 500 levels");
@@ -293,7 +296,7 @@ describe("takes bounded time and room", () => {
   });
 });
 
-describe("as another implementation has it", () => {
+describe("agreement with another implementation of CEL", () => {
   const literal = fc.oneof(
     fc.integer({ min: -20, max: 20 }).map((number) => (number < 0 ? `(${number})` : `${number}`)),
     fc.constantFrom("'a'", "'b'", "''", "true", "false", "null", "1.5", "[1, 2]", "[]", "{'a': 1}"),
@@ -321,7 +324,7 @@ describe("as another implementation has it", () => {
   const toPlain = (value: unknown) =>
     JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? Number(inner) : inner)));
 
-  test("wherever that has a value, it is the same", () => {
+  test("every value of the other implementation is also the value here", () => {
     let compared = 0;
     fc.assert(
       fc.property(expression, (text) => {

@@ -27,7 +27,7 @@ function fill(value: unknown): unknown {
   return template.evaluate(scope);
 }
 
-describe("a template that is the whole text keeps its type", () => {
+describe("a template that is the whole string", () => {
   test.each<[string, unknown]>([
     ["${{ a.n }}", 7],
     ["${{a.text}}", "hello"],
@@ -40,12 +40,12 @@ describe("a template that is the whole text keeps its type", () => {
     ['${{ "}}" }}', "}}"],
     ["${{ a.yes ? 1 : 'one' }}", "one"],
     ["${{ a.missing? }}", absent],
-  ])("%s", (text, value) => {
+  ])("the value of %s keeps its type", (text, value) => {
     expect(fill(text)).toEqual(value);
   });
 });
 
-describe("a template among other text becomes text", () => {
+describe("a template within a longer string", () => {
   test.each([
     ["n: ${{ a.n }}", "n: 7"],
     ["${{ a.n }}${{ a.text }}", "7hello"],
@@ -60,13 +60,13 @@ describe("a template among other text becomes text", () => {
     ["$${{ a.n }} is ${{ a.n }} of $${{", "${{ a.n }} is 7 of ${{"],
     ["nothing { } }} $ {{ a.n }}", "nothing { } }} $ {{ a.n }}"],
     ["$& ${{ '$&' }} $1", "$& $& $1"],
-  ])("%s", (text, filled) => {
+  ])("templates in %s are replaced by strings", (text, filled) => {
     expect(fill(text)).toBe(filled);
   });
 });
 
-describe("maps and lists are walked", () => {
-  test("and what is absent drops its key or element", () => {
+describe("templates in objects and arrays", () => {
+  test("an absent value removes its key or its element", () => {
     const filled = fill({
       kept: "${{ a.n }}",
       dropped: "${{ a.missing? }}",
@@ -84,7 +84,7 @@ describe("maps and lists are walked", () => {
     });
   });
 
-  test("and every evaluation has values of its own", () => {
+  test("every evaluation creates new objects and arrays", () => {
     const { template } = compile({ own: [1], made: "${{ {'k': a.map.k} }}" });
     const first = template.evaluate(scope) as { own: number[]; made: { k: number[] } };
     first.own.push(2);
@@ -92,7 +92,7 @@ describe("maps and lists are walked", () => {
     expect(template.evaluate(scope)).toEqual({ own: [1], made: { k: [1] } });
   });
 
-  test("and keys may be called as prototypes' are", () => {
+  test("keys may have the names of prototype properties", () => {
     const written = JSON.parse('{ "__proto__": { "x": "${{ a.n }}" }, "constructor": "${{ a.text }}" }');
     const filled = fill(written) as Record<string, unknown>;
     expect(Object.entries(filled)).toEqual([
@@ -103,8 +103,8 @@ describe("maps and lists are walked", () => {
   });
 });
 
-describe("faults", () => {
-  test("are all told, with their places", () => {
+describe("problems of templates", () => {
+  test("all problems of templates are reported at their places", () => {
     const { faults } = compile({
       one: "${{ b }}",
       two: ["fine ${{ a }}", "x ${{ a + }} ${{ c? }}"],
@@ -129,7 +129,7 @@ describe("faults", () => {
   });
 
   test.each(["a == 1", "true", "${{ a.yes }} ", "not ${{ a.yes }}", "${{ a.yes }}${{ a.yes }}", ""])(
-    "a condition is one template: %j",
+    "a condition must be exactly one template: %j",
     (text) => {
       const { faults, options } = compile("");
       compileCondition(text, options);
@@ -140,7 +140,7 @@ describe("faults", () => {
     },
   );
 
-  test("an error of an evaluation names its expression", () => {
+  test("an error of evaluation names its expression", () => {
     const { template } = compile({ k: ["${{ a.missing.deeper? }}"] });
     expect(() => template.evaluate(scope)).toThrow(
       expect.objectContaining({ name: "ExpressionError", expression: "a.missing.deeper", offset: 2 }),
@@ -148,7 +148,7 @@ describe("faults", () => {
   });
 });
 
-describe("whatever a template says", () => {
+describe("arbitrary templates", () => {
   const hostileNames = ["__proto__", "constructor", "prototype", "toString", "valueOf", "then", "a", "x"];
   const name = fc.constantFrom(...hostileNames);
   const operators = ["+", "==", "in", "<", "&&", "||", "%", "/"];
@@ -211,7 +211,7 @@ describe("whatever a template says", () => {
         .map((map) => JSON.parse(JSON.stringify(map))),
     );
 
-  test("it compiles or tells a fault, has a value of JSON or an ExpressionError, and changes nothing", () => {
+  test("any template compiles or has problems, evaluates to JSON or an ExpressionError, and changes nothing", () => {
     const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype];
     const before = prototypes.map((prototype) => Reflect.ownKeys(prototype).length);
     let values = 0;

@@ -26,7 +26,7 @@ function evaluate(expression: string, isOverdue?: () => boolean): unknown {
 const pairs = (body: string) => `l.all(i, l.all(j, ${body}))`;
 const limit = "it exceeds the limit of 20,000,000 steps";
 
-describe("an evaluation is stopped that takes too long, by what the work costs", () => {
+describe("limits of evaluation", () => {
   test.each([
     ["errors that || absorbs", pairs("(1 / 0 > 1) || true")],
     ["errors that && absorbs", "l.exists(i, l.exists(j, (1 / 0 > 1) && false))"],
@@ -59,11 +59,11 @@ describe("an evaluation is stopped that takes too long, by what the work costs",
     ["large patterns", pairs("!text.matches('a{4000}')")],
     ["patterns that are worked out", pairs("!text.matches('[bc]{1000}' + string(j))")],
     ["patterns that are too large", pairs("text.matches('(a{100}){100}' + string(j)) || true")],
-  ])("%s", (_, expression) => {
+  ])("an evaluation that costs too much is stopped: %s", (_, expression) => {
     expect(() => evaluate(expression)).toThrow(limit);
   });
 
-  test("and ends with the time of the call", () => {
+  test("an evaluation ends at the timeout of its call", () => {
     let looks = 0;
     expect(() => evaluate(pairs("(1 / 0 > 1) || true"), () => ++looks > 2)).toThrow(
       "it exceeds the timeout of the call",
@@ -72,7 +72,7 @@ describe("an evaluation is stopped that takes too long, by what the work costs",
     expect(evaluate("size(l)", () => true)).toBe(1000);
   });
 
-  test("and so do all templates of one value together", () => {
+  test("all templates of one value share one limit", () => {
     const template = compileTemplate(
       list(10_000).map(() => "<${{ large }}>"),
       { engine, variables, path: [], onFault: () => expect.unreachable() },
@@ -86,17 +86,17 @@ describe("an evaluation is stopped that takes too long, by what the work costs",
   });
 });
 
-describe("what is honest goes on", () => {
+describe("ordinary evaluations", () => {
   test.each([
     ["a million turns", "people.all(i, people.all(j, i.age >= 0 && j.name != 'y'))"],
     ["an error in each of thousands", "l.all(i, l.exists(j, j > 99 || 1 / 0 > 1))"],
     ["long texts", "large.contains('b') || middle.replace('b', 'c').contains('c')"],
-  ])("%s", (_, expression) => {
+  ])("%s stays below the limit", (_, expression) => {
     expect(evaluate(expression)).toBe(true);
   });
 });
 
-describe("long texts are searched as short ones", () => {
+describe("searching long strings", () => {
   const part = `${"ab".repeat(200)}c`;
   const text = `xx${part}${"ab".repeat(500)}${part}yy`;
   const run = (expression: string, values: Record<string, string>) => {
@@ -110,7 +110,7 @@ describe("long texts are searched as short ones", () => {
     ["a".repeat(2000), "a".repeat(300)],
     [`${"a".repeat(500)}b`.repeat(3), `b${"a".repeat(500)}`],
     [part, text],
-  ])("case %#", (t, p) => {
+  ])("a long string is searched like a short one, case %#", (t, p) => {
     expect(run("t.contains(p)", { t, p })).toBe(t.includes(p));
     expect(run("t.indexOf(p)", { t, p })).toBe(t.indexOf(p));
     expect(run("t.indexOf(p, 3)", { t, p })).toBe(t.indexOf(p, 3));

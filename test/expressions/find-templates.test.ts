@@ -18,12 +18,12 @@ describe("finding templates", () => {
     ["${{ '''a'}}''' }}", ["'''a'}}'''"]],
     ["$${{ literal }} ${{ a }}", ["a"]],
     ["no template { } $ {{", []],
-  ])("in %j", (text, expressions) => {
+  ])("templates are found in %j", (text, expressions) => {
     expect(expressionsOf(text)).toEqual(expressions);
     expect(findTemplates(text).unclosed).toBeUndefined();
   });
 
-  test("tells an absent value by the mark at its end", () => {
+  test("a mark at the end of a template says that its value may be absent", () => {
     expect(findTemplates("${{ a.b? }}").templates).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
   });
 
@@ -31,7 +31,7 @@ describe("finding templates", () => {
     ["${{ a", 0],
     ["x ${{ 'a }}", 2],
     ["${{ {'k': 1 }}", 0],
-  ])("reports that %j is not closed", (text, offset) => {
+  ])("an unclosed template in %j is reported", (text, offset) => {
     expect(findTemplates(text).unclosed).toBe(offset);
   });
 });

@@ -35,8 +35,8 @@ entries:
         error: { code: -32001, message: "\${{ result }}" }
 `;
 
-describe("validate", () => {
-  test("tells every expression that does not compile or sees no such variable, with its line and column", async () => {
+describe("validating expressions", () => {
+  test("validation reports every expression that does not compile or names an unknown variable, with line and column", async () => {
     const problems = await validateBundle("Searching.yaml", yaml);
     expect(problems.map(({ code }) => code)).toEqual(problems.map(() => "InvalidExpression"));
     expect(
@@ -73,7 +73,7 @@ describe("validate", () => {
     ]);
   });
 
-  test("in JSON, too", async () => {
+  test("validation reports expressions in JSON definitions", async () => {
     const entry = {
       name: "words_find",
       description: "Find.",
@@ -85,12 +85,12 @@ describe("validate", () => {
     expect(problems).toMatchObject([{ line: 12, column: 9, path: ["entries", 0, "inputs", "q"] }]);
   });
 
-  test("writes nothing that a terminal would obey", async () => {
+  test("validation escapes control characters of expressions", async () => {
     const [problem] = await validateBundle("Searching.yaml", yaml.replace("result +", "a['\u202e'].\u202e"));
     expect(JSON.stringify(problem)).not.toContain("\u202e");
   });
 
-  test("answers in time whatever is written", async () => {
+  test("validation of any expression finishes", async () => {
     const bombs = [
       "!".repeat(10_000),
       "[".repeat(10_000),
@@ -102,7 +102,7 @@ describe("validate", () => {
     expect((await validateBundle("Searching.yaml", text)).length).toBeGreaterThan(bombs.length);
   });
 
-  test("finds nothing in the weather of two bundles behind one endpoint", async () => {
+  test("the sample bundles of weather-tools have valid expressions", async () => {
     const { ok, problems } = await validateExtension(samplePack("weather-tools").folder, { strict: true });
     expect({ ok, problems }).toEqual({ ok: true, problems: [] });
   });

@@ -7,8 +7,8 @@ const document = {
   tools: ["greetings"],
 };
 
-describe("a server that is a document", () => {
-  test("has the shape of one", () => {
+describe("a server definition that is an MCP server document", () => {
+  test("an MCP server document is a valid server definition", () => {
     expect(checkDefinition("server", document, "validation")).toMatchObject({
       shape: "serverDocument",
       problems: [],
@@ -25,7 +25,7 @@ describe("a server that is a document", () => {
       { prompts: [], toolsets: [], script: "a", command: "b" },
       "`toolsets`, `prompts`, `command`, `script`",
     ],
-  ])("mixed with %s has none", (_what, fields, named) => {
+  ])("an MCP server document mixed with %s is invalid", (_what, fields, named) => {
     const { shape, definition, problems } = checkDefinition(
       "server",
       { ...document, ...fields },
@@ -38,7 +38,7 @@ describe("a server that is a document", () => {
 });
 
 describe("a bundle", () => {
-  test.each(["tools", "toolsets"])("mixed with a list of references in %s is none", (key) => {
+  test.each(["tools", "toolsets"])("a bundle mixed with a list of references in %s is invalid", (key) => {
     const bundle = { kind: "Mcp.Tools", metadata: { name: "all" }, entries: [] };
     const { problems } = checkDefinition("toolset", { ...bundle, [key]: ["greet"] }, "validation");
     expect(problems).toMatchObject([{ code: "InvalidToolsetDefinition", path: [key] }]);
@@ -52,14 +52,17 @@ describe("a definition that is a function", () => {
     ["tool", "InvalidToolDefinition", "`defineTool`"],
     ["toolset", "InvalidToolsetDefinition", "`defineToolset`"],
     ["prompt", "InvalidPromptDefinition", "`definePrompt`"],
-  ] as const)("of a %s is one fault that says so", (kind, code, helper) => {
-    const { definition, problems } = checkDefinition(kind, { $function: "greet" }, "validation");
-    expect(definition).toBeUndefined();
-    const args = { reason: expect.stringContaining("function"), hint: expect.stringContaining(helper) };
-    expect(problems).toMatchObject([{ code, path: [], args }]);
-  });
+  ] as const)(
+    "a function as the definition of a %s is one problem, which names the cause",
+    (kind, code, helper) => {
+      const { definition, problems } = checkDefinition(kind, { $function: "greet" }, "validation");
+      expect(definition).toBeUndefined();
+      const args = { reason: expect.stringContaining("function"), hint: expect.stringContaining(helper) };
+      expect(problems).toMatchObject([{ code, path: [], args }]);
+    },
+  );
 
-  test("is told from one that has such a key besides others", () => {
+  test("a definition with a key like a function's marker and other keys is not a function", () => {
     const { problems } = checkDefinition("prompt", { $function: "a", name: "b", content: "c" }, "validation");
     expect(problems).toEqual([]);
   });

@@ -77,13 +77,13 @@ const bad = [
   "aux.",
 ];
 
-describe("an item's name", () => {
-  test.each(good)("%j is allowed", (name) => {
+describe("names of items", () => {
+  test.each(good)("the item name %j is valid", (name) => {
     expect(explainInvalidItemName(name)).toBeUndefined();
     expect(parseExtension({ tools: [name] }).problems).toEqual([]);
   });
 
-  test.each(bad)("%j is not", (name) => {
+  test.each(bad)("the item name %j is invalid", (name) => {
     expect(explainInvalidItemName(name)).toMatch(/^it |^Windows /);
     for (const declaration of [name, [name, "text"], { name }]) {
       const { problems, extension } = parseExtension({ tools: ["first", declaration, "last"] });
@@ -99,15 +99,15 @@ describe("an item's name", () => {
     }
   });
 
-  test.each(good)("%j fits the pattern of the exported schema", (name) => {
+  test.each(good)("the exported schema's pattern matches %j", (name) => {
     expect(pattern.test(name)).toBe(true);
   });
 
-  test.each(bad)("%j does not", (name) => {
+  test.each(bad)("the exported schema's pattern does not match %j", (name) => {
     expect(pattern.test(name)).toBe(false);
   });
 
-  test("is judged by the schema's pattern as it is by the code", () => {
+  test("the code and the schema's pattern accept the same item names", () => {
     const devices = fc.constantFrom(
       "con",
       "prn",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TrailblazeToolMeta } from "../../packages/scripting/src/index.ts";
 import { findMetaFault, isMetaKey, metaKeys } from "../../src/extension-schema/meta-keys.ts";
 
-test("the keys are those that the authors' package types", () => {
+test("the known keys of `_meta` are those that the package for authors has types for", () => {
   const typed: Required<Pick<TrailblazeToolMeta, keyof typeof metaKeys>> = {
     "trailblaze/isForLlm": true,
     "trailblaze/surfaceToLlm": true,
@@ -19,7 +19,7 @@ test("the keys are those that the authors' package types", () => {
   }
 });
 
-test("names that every object has are no keys", () => {
+test("names of Object.prototype's properties are not known keys", () => {
   for (const key of ["constructor", "__proto__", "toString", "trailblaze/qualifiedName"])
     expect(isMetaKey(key)).toBe(false);
 });

@@ -9,12 +9,12 @@ const kindOf = { servers: "server", tools: "tool", toolsets: "toolset", prompts:
 const findings = (value: unknown, context?: "validation" | "operation") =>
   parseExtension(value, context).problems.map(({ code, path }) => [code, path]);
 
-describe("a good field", () => {
-  test("may be empty: every key is optional, and root is trailblaze", () => {
+describe("a valid field", () => {
+  test("a field may be empty: every key is optional, and `root` defaults to trailblaze", () => {
     expect(parseExtension({})).toEqual({ extension: empty, problems: [], usable: true });
   });
 
-  test("is read as in the contract, the three forms mixed in one list", () => {
+  test("a list may mix the three forms of declarations", () => {
     const { extension, problems, usable } = parseExtension({
       root: "mcp/definitions",
       servers: ["project-management"],
@@ -47,7 +47,7 @@ describe("a good field", () => {
     expect(extension.prompts.map(({ kind, name }) => [kind, name])).toEqual([["prompt", "issueText"]]);
   });
 
-  test.each(keys)("may list %s in every form", (key) => {
+  test.each(keys)("`%s` may list items in every form", (key) => {
     const { extension, problems } = parseExtension({
       [key]: ["a", ["b", "B"], { name: "c" }, { name: "d", description: "D" }, { name: "e", "x-own": [1] }],
     });
@@ -69,18 +69,18 @@ describe("a good field", () => {
     ["toolsets", { tools: ["a", "acme/jira/b"] }],
     ["prompts", { arguments: ["a"] }],
     ["prompts", { arguments: [{ name: "a", description: "A", required: true }] }],
-  ] as const)("keeps the further keys of a map in %s: %j", (key, extra) => {
+  ] as const)("additional keys of a declaration in `%s` are kept: %j", (key, extra) => {
     const { extension, problems } = parseExtension({ [key]: [{ name: "item", ...extra }] });
     expect(problems).toEqual([]);
     expect(extension[key][0]?.extra).toEqual(extra);
   });
 
-  test("may have keys of its own that begin with x-", () => {
+  test("keys of a field that start with x- are allowed", () => {
     expect(parseExtension({ "x-": 1, "x-team": { any: ["thing"] } }, "validation").problems).toEqual([]);
     expect(parseExtension({ tools: [{ name: "a", "x-cost": 5 }] }, "validation").problems).toEqual([]);
   });
 
-  test("may use one name for items of different kinds", () => {
+  test("items of different kinds may share a name", () => {
     const { extension, problems } = parseExtension({
       tools: ["triage"],
       toolsets: ["triage"],
@@ -91,9 +91,9 @@ describe("a good field", () => {
   });
 });
 
-describe("a field of the wrong type", () => {
+describe("a field with values of the wrong type", () => {
   test.each([[null], [[]], [["createIssue"]], ["createIssue"], [5], [true], [undefined]])(
-    "%j brings nothing",
+    "the field %j provides nothing",
     (value) => {
       expect(findings(value)).toEqual([["MalformedExtension", []]]);
       const { extension, usable } = parseExtension(value);
@@ -106,7 +106,7 @@ describe("a field of the wrong type", () => {
     keys.flatMap((key) =>
       [null, {}, "createIssue", 5, true, { createIssue: "x" }].map((value) => [key, value]),
     ),
-  )("%s: %j loses this list and no other", (key, value) => {
+  )("`%s: %j` loses this list and no other", (key, value) => {
     const field = { servers: ["s"], tools: ["t"], toolsets: ["u"], prompts: ["p"], [key as string]: value };
     expect(findings(field)).toEqual([["MalformedExtension", [key]]]);
     const { extension, usable } = parseExtension(field);
@@ -114,15 +114,18 @@ describe("a field of the wrong type", () => {
     expect(keys.map((one) => extension[one].length)).toEqual(keys.map((one) => (one === key ? 0 : 1)));
   });
 
-  test.each([[""], [null], [5], [[]], [{}], [false]])("root: %j is refused, the items stay", (root) => {
-    expect(findings({ root, tools: ["a"] })).toEqual([["MalformedExtension", ["root"]]]);
-    const { extension } = parseExtension({ root, tools: ["a"] });
-    expect(extension.root).toBe("trailblaze");
-    expect(extension.tools).toHaveLength(1);
-  });
+  test.each([[""], [null], [5], [[]], [{}], [false]])(
+    "`root: %j` is reported, and the items are kept",
+    (root) => {
+      expect(findings({ root, tools: ["a"] })).toEqual([["MalformedExtension", ["root"]]]);
+      const { extension } = parseExtension({ root, tools: ["a"] });
+      expect(extension.root).toBe("trailblaze");
+      expect(extension.tools).toHaveLength(1);
+    },
+  );
 });
 
-describe("a declaration of no form", () => {
+describe("invalid declarations", () => {
   const malformed: readonly unknown[] = [
     null,
     5,
@@ -144,7 +147,7 @@ describe("a declaration of no form", () => {
   ];
 
   test.each(keys.flatMap((key) => malformed.map((value) => [key, value] as const)))(
-    "in %s: %j is left out, its neighbours stay",
+    "in `%s`, %j is excluded and its neighbors are kept",
     (key, value) => {
       const field = { [key]: ["first", value, "last"] };
       expect(findings(field)).toEqual([["InvalidDeclaration", [key, 1]]]);
@@ -171,19 +174,19 @@ describe("a declaration of no form", () => {
     ["toolsets", { tools: [["a"]] }],
     ["prompts", { arguments: "a" }],
     ["prompts", { arguments: [["a"]] }],
-  ] as const)("in %s: a further key of the wrong type, %j", (key, extra) => {
+  ] as const)("in `%s`, an additional key of the wrong type is reported: %j", (key, extra) => {
     expect(findings({ [key]: [{ name: "item", ...extra }] })).toEqual([["InvalidDeclaration", [key, 0]]]);
   });
 });
 
-describe("an unknown key", () => {
+describe("unknown keys", () => {
   test.each([
     ["tool", "tools"],
     ["Tools", "tools"],
     ["server", "servers"],
     ["roots", "root"],
     ["promts", "prompts"],
-  ])("of the field, %s, is reported with a suggestion: %s", (key, suggestion) => {
+  ])("the unknown key %s is reported with a suggestion: %s", (key, suggestion) => {
     const { problems } = parseExtension({ [key]: [] });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatchObject({
@@ -202,13 +205,16 @@ describe("an unknown key", () => {
     ["toolsets", "toolsets"],
     ["prompts", "parameters"],
     ["prompts", "title"],
-  ] as const)("of a map in %s: %s belongs to another kind or to none", (key, unknown) => {
-    expect(findings({ [key]: [{ name: "a", [unknown]: ["b"] }] })).toEqual([
-      ["UnknownExtensionKey", [key, 0, unknown]],
-    ]);
-  });
+  ] as const)(
+    "a declaration in `%s` with the key %s, which belongs to another kind or none, is reported",
+    (key, unknown) => {
+      expect(findings({ [key]: [{ name: "a", [unknown]: ["b"] }] })).toEqual([
+        ["UnknownExtensionKey", [key, 0, unknown]],
+      ]);
+    },
+  );
 
-  test("disables nothing outside of validation", () => {
+  test("an unknown key disables nothing outside validation", () => {
     const field = { tool: ["lost"], tools: [{ name: "a", colour: "red" }] };
     const { extension, problems, usable } = parseExtension(field);
     expect(extension.tools).toHaveLength(1);
@@ -216,13 +222,13 @@ describe("an unknown key", () => {
     expect(problems.map(({ severity }) => severity)).toEqual(["warning", "warning"]);
   });
 
-  test("is an error in validation", () => {
+  test("an unknown key is an error in validation", () => {
     const { problems } = parseExtension({ tool: [], tools: [{ name: "a", colour: "red" }] }, "validation");
     expect(problems.map(({ severity }) => severity)).toEqual(["error", "error"]);
   });
 
   test.each(["__proto__", "constructor", "toString", "X-own", "x", " tools", "tools\u0000"])(
-    "%j is one, and harmless",
+    "the unknown key %j is harmless",
     (key) => {
       const field = JSON.parse(`{${JSON.stringify(key)}: {"polluted": true}, "tools": ["a"]}`) as object;
       expect(findings(field)).toEqual([["UnknownExtensionKey", [key]]]);
@@ -231,20 +237,20 @@ describe("an unknown key", () => {
     },
   );
 
-  test("__proto__ inside a declaration is one, and does not lend it a description", () => {
+  test("__proto__ inside a declaration is an unknown key and adds no description", () => {
     const field = JSON.parse('{"tools": [{"name": "a", "__proto__": {"description": "evil", "name": "b"}}]}');
     expect(findings(field)).toEqual([["UnknownExtensionKey", ["tools", 0, "__proto__"]]]);
     expect(parseExtension(field).extension.tools[0]).toMatchObject({ name: "a", description: null });
   });
 });
 
-describe("two items of one kind", () => {
+describe("duplicate declarations", () => {
   test.each([
     [["a", "a"], "a"],
     [["createIssue", "createissue"], "createissue"],
     [["a", ["A", "described"]], "A"],
     [[{ name: "a" }, "b", { name: "A" }], "A"],
-  ])("%j share a name: the first counts", (tools, second) => {
+  ])("of declarations of one name in %j, the first counts", (tools, second) => {
     const { problems, extension } = parseExtension({ tools });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatchObject({
@@ -257,7 +263,7 @@ describe("two items of one kind", () => {
     expect(extension.tools).toHaveLength(tools.length - 1);
   });
 
-  test("are each reported", () => {
+  test("each duplicate declaration is reported", () => {
     expect(findings({ tools: ["a", "A", "a"] })).toEqual([
       ["DuplicateDeclaration", ["tools", 1]],
       ["DuplicateDeclaration", ["tools", 2]],
@@ -265,7 +271,7 @@ describe("two items of one kind", () => {
   });
 });
 
-test("everything wrong is found in one run, in the order of the field's kinds", () => {
+test("all problems of a field are found in one run, ordered by kind", () => {
   const field = {
     root: 5,
     tool: [],
@@ -287,14 +293,14 @@ test("everything wrong is found in one run, in the order of the field's kinds", 
   ]);
 });
 
-test("reading a field changes nothing of it", () => {
+test("parsing does not change the field", () => {
   const field = { tools: [{ name: "a", parameters: ["b"] }, "../x"], tool: 5 };
   const before = structuredClone(field);
   parseExtension(field, "validation");
   expect(field).toEqual(before);
 });
 
-describe("a field with very many faults", () => {
+describe("a field with very many problems", () => {
   const broken = (count: number) => Array.from({ length: count }, () => 5);
   const rest = {
     code: "MalformedExtension",
@@ -302,7 +308,7 @@ describe("a field with very many faults", () => {
     args: { found: expect.stringContaining("1000") },
   };
 
-  test("has up to a thousand of them listed, each in its place", () => {
+  test("up to a thousand problems of a field are listed, each at its place", () => {
     const { problems } = parseExtension({ tools: broken(1000) });
     expect(problems.map(({ code, path }) => [code, path])).toEqual(
       broken(1000).map((_, index) => ["InvalidDeclaration", ["tools", index]]),
@@ -319,7 +325,7 @@ describe("a field with very many faults", () => {
       "keys of declarations",
       { tools: Array.from({ length: 5000 }, (_, index) => ({ name: `t${index}`, key: 1 })) },
     ],
-  ])("says once that there are more: %s", (_what, field) => {
+  ])("more than a thousand problems end with one that says so: %s", (_what, field) => {
     const { problems, usable } = parseExtension(field);
     expect(usable).toBe(true);
     expect(problems).toHaveLength(1001);
@@ -327,7 +333,7 @@ describe("a field with very many faults", () => {
     expect(problems.filter(({ code }) => code === "MalformedExtension")).toHaveLength(1);
   });
 
-  test("loses none of its good declarations", () => {
+  test("a field with very many problems keeps its valid declarations", () => {
     const { extension } = parseExtension({ tools: [...broken(5000), "createIssue"], prompts: ["issueText"] });
     expect(extension.tools.map(({ name }) => name)).toEqual(["createIssue"]);
     expect(extension.prompts.map(({ name }) => name)).toEqual(["issueText"]);

@@ -7,11 +7,11 @@ import { parseExtension } from "../../src/extension-schema/index.ts";
 import { inRepository } from "../support/repository.ts";
 
 describe("generated files", () => {
-  test.each(Object.entries(generateFiles()))("%s is what `npm run generate` makes", (path, content) => {
+  test.each(Object.entries(generateFiles()))("%s is what `npm run generate` creates", (path, content) => {
     expect(readFileSync(inRepository(path), "utf8")).toBe(content);
   });
 
-  test("are the exported schema and code without a trace of zod", () => {
+  test("the exported schema and the generated code do not depend on zod", () => {
     const files = generateFiles();
     expect(Object.keys(files)).toContain("schema/extension.schema.json");
     for (const [path, content] of Object.entries(files)) expect(content, path).not.toMatch(/\bzod\b/);
@@ -38,7 +38,7 @@ function expectAgreement(value: unknown): void {
   });
 }
 
-describe("the exported JSON Schema accepts what validation accepts, and nothing else", () => {
+describe("the exported JSON Schema accepts exactly what validation accepts", () => {
   test.each(
     [
       {},
@@ -78,12 +78,12 @@ describe("the exported JSON Schema accepts what validation accepts, and nothing 
       { x: 1 },
       { Tools: [] },
     ].map((value) => [value]),
-  )("%j", (value) => {
+  )("the exported schema and validation agree on %j", (value) => {
     expectAgreement(value);
   });
 
   test.each(['{"__proto__": {}}', '{"constructor": 1}', '{"tools": [{"name": "a", "__proto__": {"b": 1}}]}'])(
-    "%s",
+    "the exported schema and validation agree on the text %s",
     (json) => {
       expectAgreement(JSON.parse(json));
     },
@@ -146,7 +146,7 @@ describe("the exported JSON Schema accepts what validation accepts, and nothing 
     "root",
   );
 
-  test("for random good fields", () => {
+  test("the exported schema and validation accept random valid fields", () => {
     fc.assert(
       fc.property(goodField, (field) => {
         expect(errorsOf(field)).toEqual([]);
@@ -155,7 +155,7 @@ describe("the exported JSON Schema accepts what validation accepts, and nothing 
     );
   });
 
-  test("for random fields that are good but for one place", () => {
+  test("the exported schema and validation agree on random fields with one invalid place", () => {
     const verdicts = new Set<boolean>();
     fc.assert(
       fc.property(goodField, fc.nat(), replacement, fc.option(addedKey), (good, choice, value, key) => {
@@ -172,7 +172,7 @@ describe("the exported JSON Schema accepts what validation accepts, and nothing 
     expect(verdicts.size).toBe(2);
   });
 
-  test("for random values of any shape", () => {
+  test("the exported schema and validation agree on random values", () => {
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), expectAgreement), { numRuns: 200 });
   });
 });

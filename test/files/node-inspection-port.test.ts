@@ -15,8 +15,8 @@ const readText = (root: string, path: string) => {
   return read.state === "read" ? Buffer.from(read.bytes).toString() : read.state;
 };
 
-describe("readFile", () => {
-  test("reads a regular file of up to the limit, and says where it really is", () => {
+describe("reading a file", () => {
+  test("a regular file up to the limit is read, and its real path is returned", () => {
     const root = makeTree({ "a/b.json": "{}", "full.json": new Uint8Array(maximumFileBytes) });
     expect(port.readFile(root, "a/b.json")).toMatchObject({
       state: "read",
@@ -27,17 +27,17 @@ describe("readFile", () => {
     expect(port.readFile(root, "a/b.json", 1)).toEqual({ state: "tooLarge", bytes: 2 });
   });
 
-  test.each(["missing.json", "a/b.json/c.json", "missing/b.json"])("%s is absent", (path) => {
+  test.each(["missing.json", "a/b.json/c.json", "missing/b.json"])("%s counts as missing", (path) => {
     expect(port.readFile(makeTree({ "a/b.json": "{}" }), path)).toEqual({ state: "absent" });
   });
 
-  onPosix("a sparse file of gigabytes is refused by its size", () => {
+  onPosix("a sparse file of several gigabytes is rejected by its size", () => {
     const root = makeTree({ "big.json": "" });
     truncateSync(join(root, "big.json"), 8 * 2 ** 30);
     expect(port.readFile(root, "big.json")).toEqual({ state: "tooLarge", bytes: 8 * 2 ** 30 });
   });
 
-  onPosix("what is no regular file is not waited for", () => {
+  onPosix("a named pipe or a folder is reported without waiting for it", () => {
     const root = makeTree({ "folder/x": "" });
     makeFifo(join(root, "pipe.json"));
     expect(port.readFile(root, "pipe.json")).toMatchObject({ state: "unusable" });
@@ -46,7 +46,7 @@ describe("readFile", () => {
     expect(port.readFile(root, "device.json").state).not.toBe("read");
   });
 
-  onPosix("links inside the package are followed, links out of it and in circles are not", () => {
+  onPosix("links inside the package are followed, and links out of it and circular links are not", () => {
     const outside = makeTree({ "secret.json": "secret" });
     const root = makeTree({ "real/a.json": "{}" });
     makeLink("real/a.json", join(root, "link.json"));
@@ -64,7 +64,7 @@ describe("readFile", () => {
     expect(port.readFile(root, "dangling.json")).toEqual({ state: "absent" });
   });
 
-  onPosix("a file of the kernel, which tells no size, is not believed", () => {
+  onPosix("a kernel file that reports no size is not read", () => {
     const root = makeTree({ x: "" });
     makeLink("/proc/self/environ", join(root, "environ.json"));
     expect(port.readFile(root, "environ.json").state).not.toBe("read");
@@ -95,8 +95,8 @@ function readRepeatedly(root: string, path: string): Map<string, number> {
   return counts;
 }
 
-describe("while another program changes the package", () => {
-  onPosix("a file that is swapped for a link never gives what the link leads to", async () => {
+describe("a package that another program changes", () => {
+  onPosix("a file that is replaced by a link never yields the link's target", async () => {
     const outside = makeTree({ "secret.json": "secret" });
     const root = makeTree({ "spare/good.json": "good", "target.json": "good" });
     const target = join(root, "target.json");
@@ -112,7 +112,7 @@ describe("while another program changes the package", () => {
     expect(counts.get("outside")).toBeGreaterThan(0);
   });
 
-  onPosix("nor does a folder on the way that is swapped for a link", async () => {
+  onPosix("a parent folder that is replaced by a link never yields the link's target", async () => {
     const outside = makeTree({ "a.json": "secret" });
     const root = makeTree({ "spare/a.json": "good" });
     mkdirSync(join(root, "links"));
@@ -129,7 +129,7 @@ describe("while another program changes the package", () => {
     expect(counts.get("good")).toBeGreaterThan(0);
   });
 
-  onPosix("files that come, go and change size are read whole or not at all", async () => {
+  onPosix("files that appear, vanish and change size are read whole or not at all", async () => {
     const root = makeTree({ x: "" });
     const file = join(root, "a.json");
     await runBeside(
@@ -143,8 +143,8 @@ describe("while another program changes the package", () => {
   });
 });
 
-describe("describePath and leavesPackage", () => {
-  onPosix("follow links", () => {
+describe("paths inside and outside a package", () => {
+  onPosix("describePath and leavesPackage follow links", () => {
     const outside = makeTree({ "a.json": "" });
     const root = makeTree({ "folder/a.json": "" });
     makeFifo(join(root, "pipe"));

@@ -29,28 +29,28 @@ async function explain(subject: string, kind?: Kind) {
   throw new Error("it led somewhere");
 }
 
-describe("a name by which models know a tool", () => {
-  test.each([undefined, "tool"] as const)("leads to its item, kind %s", async (kind) => {
+describe("the advertised name of a tool", () => {
+  test.each([undefined, "tool"] as const)("an advertised name finds its tool, with kind %s", async (kind) => {
     const problem = await explain("tea_getSteepTime", kind);
     const args = { nearest: ["rosa/tea/getSteepTime"], advertises: "rosa/tea/getSteepTime" };
     expect(problem).toMatchObject({ code: "ToolNotFound", args });
   });
 
-  test("is not looked for among other kinds, nor where a package has the name", async () => {
+  test("an advertised name is not searched in other kinds, nor if it names a package", async () => {
     expect(await explain("tea_getSteepTime", "prompt")).toMatchObject({ code: "PromptNotFound" });
     expect(await explain("plain")).toMatchObject({ code: "ExtensionNotFound" });
     expect(await explain("tea_other")).toMatchObject({ code: "PackNotInstalled" });
   });
 });
 
-test("without a kind, there is no item; with one, none of that kind", async () => {
+test("an unknown item's message names the kind only if one was given", async () => {
   const name = "rosa/tea/nothing";
   expect(await explain(name)).toMatchObject({ code: "ToolNotFound", args: { name, isAnyKind: true } });
   const { code, args } = await explain(name, "tool");
   expect([code, args]).toEqual(["ToolNotFound", { name, nearest: [], isAnyKind: false }]);
 });
 
-test("of another kind, the option that asks for it is named", async () => {
+test("the hint for an item of another kind names the option that selects it", async () => {
   expect(await explain("rosa/tea/brew", "tool")).toMatchObject({
     code: "ToolNotFound",
     args: { name: "rosa/tea/brew", otherKind: "prompt" },
@@ -58,7 +58,7 @@ test("of another kind, the option that asks for it is named", async () => {
 });
 
 test.each(["torn", "torn/greet"])(
-  "a package.json that cannot be read is told, not the lack of a field: %s",
+  "%s reports the unreadable package.json instead of a missing field",
   async (name) => {
     const problem = await explain(name);
     const args = { reason: expect.stringContaining("JSON") };
@@ -66,8 +66,8 @@ test.each(["torn", "torn/greet"])(
   },
 );
 
-describe("a library call", () => {
-  test("for an item with the name of a pack, or for a pack with that of an item, says what is named", async () => {
+describe("names passed to the library", () => {
+  test("inspecting a pack's name as an item, or the reverse, says what the name is", async () => {
     const cwd = makeTree(tree);
     await expect(inspectInstalledItem("rosa/tea", { cwd })).rejects.toMatchObject({
       code: "InvalidQualifiedName",
@@ -79,7 +79,7 @@ describe("a library call", () => {
     });
   });
 
-  test("with something else than a text is refused, not broken", async () => {
+  test("a name that is not a string is rejected with a TrailblazeError", async () => {
     const cwd = makeTree(tree);
     for (const subject of [undefined, 5, { name: "plain" }] as unknown as string[]) {
       await expect(inspectInstalledPack(subject, { cwd })).rejects.toMatchObject({

@@ -10,8 +10,8 @@ async function judge(files: Record<string, string>) {
 const tool = '{ name: "hello_wave", description: "Wave.", parameters: {}, handler() {} }';
 const aboutFunction = expect.objectContaining({ reason: expect.stringContaining("function") });
 
-describe("a definition that is code and exports a function", () => {
-  test("of one item is one fault of this item", async () => {
+describe("definitions that are code and export a function", () => {
+  test("a function as the definition of one item is one problem of that item", async () => {
     const found = await judge({
       "trailblaze/tools/greet.mjs": "export default function greet() {}",
       "trailblaze/tools/wave.mjs": `export default ${tool};`,
@@ -19,12 +19,12 @@ describe("a definition that is code and exports a function", () => {
     expect(found).toEqual([["InvalidToolDefinition", "greet", "trailblaze/tools/greet.mjs", aboutFunction]]);
   });
 
-  test("among several is one fault of this item", async () => {
+  test("a function among several definitions is one problem of its item", async () => {
     const found = await judge({ "trailblaze/tools.mjs": `export default { greet() {}, wave: ${tool} };` });
     expect(found).toEqual([["InvalidToolDefinition", "greet", "trailblaze/tools.mjs", aboutFunction]]);
   });
 
-  test("in place of several is one fault of the file", async () => {
+  test("a function in place of several definitions is one problem of the file", async () => {
     const found = await judge({ "trailblaze/tools.mjs": `export default () => ({ wave: ${tool} });` });
     expect(found).toEqual([["InvalidDefinitionContents", undefined, "trailblaze/tools.mjs", aboutFunction]]);
   });

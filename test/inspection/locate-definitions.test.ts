@@ -25,7 +25,7 @@ describe.each(roots)("below the root %j", (root, folder) => {
       },
     });
 
-  test("definitions have the shortest paths", async () => {
+  test("definitions have normalized paths", async () => {
     const { prompts } = await inspectPack("@acme/sample", { cwd: makeFolder() });
     expect(prompts.map(({ file }) => file)).toEqual([
       `${folder}prompts/hello.json`,
@@ -34,7 +34,7 @@ describe.each(roots)("below the root %j", (root, folder) => {
     ]);
   });
 
-  test("problems name files by such paths", async () => {
+  test("problems name files by normalized paths", async () => {
     const tree = {
       extension: { root, prompts: ["hello", "missing"], tools: ["lost"] },
       files: {
@@ -60,13 +60,13 @@ describe.each(roots)("below the root %j", (root, folder) => {
     expect(texts).not.toMatch(/"\.\/|\/\/|"\//);
   });
 
-  test("what is published is looked for by such paths", async () => {
+  test("published files are looked up by normalized paths", async () => {
     const { problems } = await validateExtension(makeFolder());
     expect(problems.map(({ code }) => code)).toEqual(["MissingDefinitionFile"]);
   });
 });
 
-test("TypeScript in an installed pack is to be built", async () => {
+test("a TypeScript definition in an installed pack must be built", async () => {
   const project = makeTree({
     "package.json": packManifest("app", { dependencies: { "@acme/sample": "1" } }),
     "node_modules/@acme/sample/package.json": packManifest("@acme/sample", {

@@ -154,7 +154,7 @@ function install({ field, files }: Pack): string {
 }
 
 describe.each(packs)("%s", (_what, make, item) => {
-  test("cost about as much each, however many they are", { timeout: 60_000 }, async () => {
+  test("the cost of each item does not grow with their number", { timeout: 60_000 }, async () => {
     const spent: number[] = [];
     for (const count of [1000, 1000, 8000]) {
       const cwd = install(make(count));
@@ -174,7 +174,7 @@ describe.each(packs)("%s", (_what, make, item) => {
   });
 });
 
-test("items that a session cannot use cost about as much each, however many they are", {
+test("the cost of each item that a session cannot use does not grow with their number", {
   timeout: 60_000,
 }, async () => {
   const spent: number[] = [];
@@ -192,7 +192,7 @@ test("items that a session cannot use cost about as much each, however many they
   expect(many).toBeLessThan(30 * Math.max(few, 20));
 });
 
-test("the first of very many missing names get suggestions", async () => {
+test("only the first of very many missing names get suggestions", async () => {
   const cwd = install({
     field: { tools: names(3000, "create") },
     files: { "tools.json": byName(names(3000, "craete"), () => ({})) },
@@ -204,7 +204,7 @@ test("the first of very many missing names get suggestions", async () => {
   expect(missing[2999]?.args).not.toHaveProperty("meant");
 });
 
-test("a long cycle of toolsets is shown by its ends", async () => {
+test("a long cycle of toolsets is shown by its first and last members", async () => {
   const cwd = install({
     field: { toolsets: names(50) },
     files: {
@@ -223,7 +223,7 @@ test("a long cycle of toolsets is shown by its ends", async () => {
   });
 });
 
-test("a budget of comparisons is spent by the number of candidates", () => {
+test("each suggestion consumes the budget of comparisons by its number of candidates", () => {
   const budget = new SuggestionBudget(10);
   expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual(["createIssue"]);
   expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual(["createIssue"]);

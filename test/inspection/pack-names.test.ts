@@ -25,7 +25,7 @@ describe("a pack that is installed under an alias", () => {
     ["tracker", "acme/jira"],
     // The alias is the name of another pack, which is not installed.
     ["notes", "notes"],
-  ])("%s is found as %s", async (alias, name) => {
+  ])("the pack %s is found as %s", async (alias, name) => {
     const cwd = installed(alias);
     expect(await inspectPack(name, { cwd })).toMatchObject({
       name: "@acme/jira",
@@ -35,7 +35,7 @@ describe("a pack that is installed under an alias", () => {
     expect(await validateExtension(name, { cwd })).toMatchObject({ ok: true, pack: "@acme/jira" });
   });
 
-  test("gives way to the pack whose name that really is", async () => {
+  test("an alias does not hide the pack that has this name", async () => {
     const cwd = installed("notes", {
       "node_modules/desk/package.json": { name: "desk" },
       "node_modules/desk/node_modules/notes/package.json": notes,
@@ -44,13 +44,13 @@ describe("a pack that is installed under an alias", () => {
     expect(await validateExtension("notes", { cwd })).toMatchObject({ pack: "notes", version: "2.0.0" });
   });
 
-  test.each(["trackers", "mine/tracker", "@acme/tracker"])("is not found as %s", async (name) => {
+  test.each(["trackers", "mine/tracker", "@acme/tracker"])("the pack is not found as %s", async (name) => {
     const cwd = installed("tracker");
     for (const found of [inspectPack(name, { cwd }), validateExtension(name, { cwd })])
       await expect(found).rejects.toMatchObject({ code: "PackNotInstalled" });
   });
 
-  test("is found by the commands", async () => {
+  test("commands find a pack by its alias", async () => {
     const cwd = installed("tracker");
     const inspected = await runCli(["inspect", "tracker", "--json"], { cwd });
     expect(JSON.parse(inspected.stdout)).toMatchObject({ name: "@acme/jira" });

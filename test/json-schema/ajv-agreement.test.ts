@@ -91,7 +91,7 @@ function schemaOf(draft: string): fc.Arbitrary<unknown> {
   return schema;
 }
 
-describe.each(drafts)("in %s", (draft, $schema, ajv) => {
+describe.each(drafts)("checks in %s", (draft, $schema, ajv) => {
   const schema = schemaOf(draft).filter((one): one is Schema => typeof one === "object");
   const definitions = fc.record({
     x: schema,
@@ -99,7 +99,9 @@ describe.each(drafts)("in %s", (draft, $schema, ajv) => {
     z: fc.constant({ properties: { a: { $ref: "#/definitions/x" } } }),
   });
 
-  test("what fits a schema is what ajv says, and so are defaults", { timeout: 60_000 }, () => {
+  test("ajv and the validator agree on which values are valid and on their defaults", {
+    timeout: 60_000,
+  }, () => {
     const validator = createSchemaValidator();
     const counts = { fitting: 0, breaking: 0, filled: 0 };
     fc.assert(

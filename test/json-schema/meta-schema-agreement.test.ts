@@ -43,7 +43,7 @@ describe.each(drafts)("%s", (draft, uri, ajv) => {
     schema: fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 3, noNullPrototype: true }),
   }));
 
-  test("agrees with ajv on what is a schema", { timeout: 30_000 }, () => {
+  test("the meta-schema check agrees with ajv on which schemas are valid", { timeout: 30_000 }, () => {
     let accepted = 0;
     fc.assert(
       fc.property(schema, (value) => {
@@ -61,7 +61,7 @@ describe.each(drafts)("%s", (draft, uri, ajv) => {
   });
 });
 
-test("an enum holds an object and a list of its entries as different values", () => {
+test("an object and an array of its entries are different values of an enum", () => {
   const $schema = "http://json-schema.org/draft-07/schema#";
   expect(findSchemaFaults({ $schema, enum: [{ a: 1 }, [["a", 1]]] })).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { mayRefuseContext } from "../../src/json-schema/refuses-context.ts";
 const strict = { type: "object", properties: { a: {} }, additionalProperties: false };
 const open = { type: "object", properties: { a: {} } };
 
-describe("a schema that may refuse a further key", () => {
+describe("a schema that may reject an additional key", () => {
   test.each<[string, Record<string, unknown>]>([
     ["is closed", strict],
     ["has no properties at all", { type: "object", additionalProperties: false }],
@@ -43,13 +43,13 @@ describe("a schema that may refuse a further key", () => {
     ["is closed where a key is there, in draft-07", { dependencies: { a: strict } }],
     ["wants another key beside this one", { dependentRequired: { _trailblazeContext: ["a"] } }],
     ["describes this very key", { properties: { _trailblazeContext: { type: "string" } } }],
-  ])("%s", (_, schema) => {
+  ])("a schema that %s may reject an additional key", (_, schema) => {
     expect(mayRefuseContext(schema)).toBe(true);
     expect(mayRefuseContext({ allOf: [{ anyOf: [schema] }], $defs: schema.$defs, x: schema.x })).toBe(true);
   });
 });
 
-describe("a schema that accepts a further key", () => {
+describe("a schema that accepts an additional key", () => {
   test.each<[string, Record<string, unknown>]>([
     ["says nothing", {}],
     ["is open", open],
@@ -61,12 +61,12 @@ describe("a schema that accepts a further key", () => {
     ["leads back to itself", { $ref: "#", allOf: [{ $ref: "#/allOf/0" }] }],
     ["asks for keys", { required: ["a"], dependentRequired: { a: ["b"] }, dependencies: { a: ["b"] } }],
     ["accepts any key by pattern", { patternProperties: { ".*": true } }],
-  ])("%s", (_, schema) => {
+  ])("a schema that %s accepts an additional key", (_, schema) => {
     expect(mayRefuseContext(schema)).toBe(false);
   });
 });
 
-test("a schema whose variants double at each level is looked at once a level", () => {
+test("a schema whose variants double at each level is visited once per level", () => {
   const level = (next: string) => ({ anyOf: [{ $ref: next }, { $ref: next }] });
   const $defs = Object.fromEntries(
     Array.from({ length: 60 }, (_, index) => [
@@ -86,7 +86,7 @@ test("a chain of references of any length does not overflow the stack", () => {
   expect(mayRefuseContext({ $ref: "#/$defs/0", $defs: { ...chain } })).toBe(true);
 });
 
-describe("agrees with a validator", () => {
+describe("agreement with a validator", () => {
   const key = fc.constantFrom("a", "b", "_trailblazeContext");
   const scalar = fc.constantFrom<unknown>(true, false, 0, 1, 2, "object", "string", "a");
   const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
@@ -126,31 +126,35 @@ describe("agrees with a validator", () => {
   test.each([
     ["draft-07", new Ajv({ strict: false, logger: false })],
     ["2020-12", new Ajv2020({ strict: false, logger: false })],
-  ] as const)("of %s", { timeout: 60_000 }, (_, ajv) => {
-    let sent = 0;
-    fc.assert(
-      fc.property(
-        schema.filter((one) => typeof one === "object"),
-        schema,
-        fc.dictionary(fc.constantFrom("a", "b"), scalar, { noNullPrototype: true }),
-        (top, one, args) => {
-          const written = { ...(top as object), $defs: { one } };
-          if (mayRefuseContext(written)) return;
-          let check: (value: unknown) => boolean;
-          try {
-            check = ajv.compile(written) as typeof check;
-            if (!check(args)) return;
-          } catch {
-            // A reference that leads back to itself never ends.
-            return;
-          }
-          sent++;
-          const full = { ...args, _trailblazeContext: context };
-          expect(check(full), JSON.stringify({ written, args })).toBe(true);
-        },
-      ),
-      { numRuns: 1200, seed: 11 },
-    );
-    expect(sent).toBeGreaterThan(60);
-  });
+  ] as const)(
+    "a validator agrees on whether an additional key is accepted, for %s",
+    { timeout: 60_000 },
+    (_, ajv) => {
+      let sent = 0;
+      fc.assert(
+        fc.property(
+          schema.filter((one) => typeof one === "object"),
+          schema,
+          fc.dictionary(fc.constantFrom("a", "b"), scalar, { noNullPrototype: true }),
+          (top, one, args) => {
+            const written = { ...(top as object), $defs: { one } };
+            if (mayRefuseContext(written)) return;
+            let check: (value: unknown) => boolean;
+            try {
+              check = ajv.compile(written) as typeof check;
+              if (!check(args)) return;
+            } catch {
+              // A reference that leads back to itself never ends.
+              return;
+            }
+            sent++;
+            const full = { ...args, _trailblazeContext: context };
+            expect(check(full), JSON.stringify({ written, args })).toBe(true);
+          },
+        ),
+        { numRuns: 1200, seed: 11 },
+      );
+      expect(sent).toBeGreaterThan(60);
+    },
+  );
 });

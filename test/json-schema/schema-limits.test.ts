@@ -36,7 +36,7 @@ function isStopped(schema: Schema, value: unknown): boolean {
   return check(schema, value, () => ++looks > 8).endsWith("the timeout of the call");
 }
 
-describe("a check of exponential work is stopped", () => {
+describe("checks that take exponentially many steps", () => {
   const anything = {};
   const nothing = { not: {} };
   const twice = (keyword: string) => (next: Schema) => ({
@@ -67,16 +67,16 @@ describe("a check of exponential work is stopped", () => {
     ["prefixItems", (next) => twice("prefixItems")([next] as never), anything, nestList(40)],
     ["contains", twice("contains"), { type: "array" }, nestList(40)],
     ["unevaluatedItems", twice("unevaluatedItems"), anything, nestList(40)],
-  ])("%s", (_, make, last, value) => {
+  ])("a check that is exponential because of %s is stopped", (_, make, last, value) => {
     expect(isStopped(chain(30, make, last), { a: value })).toBe(true);
   });
 
-  test("and says how many steps it took", () => {
+  test("a stopped check says how many steps it took", () => {
     const schema = chain(30, (next) => ({ anyOf: [next, next] }));
     expect(check(schema, { a: "x" })).toMatch(limit);
   });
 
-  test("with $dynamicRef, and in draft-07", () => {
+  test("an exponential check with $dynamicRef, or in draft-07, is stopped", () => {
     const dynamic = {
       $dynamicAnchor: "node",
       anyOf: [1, 2].map((index) => ({
@@ -90,20 +90,20 @@ describe("a check of exponential work is stopped", () => {
     expect(isStopped({ $schema: "http://json-schema.org/draft-07/schema#", ...old }, { a: "x" })).toBe(true);
   });
 
-  test("and keeps little in memory", () => {
+  test("a stopped check allocates less than 100 MiB", () => {
     const schema = chain(30, (next) => ({ anyOf: [next, next] }));
     const before = process.memoryUsage().heapUsed;
     check(schema, { a: "x" });
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 << 20);
   });
 
-  test("as are defaults that multiply", () => {
+  test("defaults that multiply are stopped", () => {
     const filler = { default: { list: list(1000, (index) => index) } };
     const schema = { properties: { l: { items: { properties: properties(50, filler) } } } };
     expect(check(schema, { l: list(100_000, () => ({})) })).toMatch(limit);
   });
 
-  test("as is the comparison of large values", () => {
+  test("a comparison of large values is stopped", () => {
     const large = list(10_000, (index) => index);
     const schema = { properties: { a: { items: { enum: list(100, (index) => [...large, index]) } } } };
     expect(isStopped(schema, { a: list(200, () => [...large, 99]) })).toBe(true);
@@ -118,28 +118,28 @@ function nestList(levels: number): unknown {
   return levels === 0 ? [] : [nestList(levels - 1)];
 }
 
-describe("a check ends with the time of its call", () => {
+describe("the timeout of a call", () => {
   const overdue = "the check was stopped: it exceeds the timeout of the call";
 
-  test("where it takes many steps", () => {
+  test("a check with many steps stops at the timeout of its call", () => {
     let looks = 0;
     const schema = chain(30, (next) => ({ anyOf: [next, next] }));
     expect(check(schema, { a: "x" }, () => ++looks > 3)).toBe(overdue);
     expect(looks).toBe(4);
   });
 
-  test("where patterns do", () => {
+  test("a check with slow patterns stops at the timeout of its call", () => {
     const schema = { properties: { a: { items: { pattern: "^(?!x)a*a*a*b$" } } } };
     const texts = list(2000, () => `${"a".repeat(150)}b`);
     expect(check(schema, { a: texts }, () => true)).toBe(overdue);
   });
 
-  test("and not before", () => {
+  test("a short check finishes even after the timeout", () => {
     expect(check({ required: ["a"] }, { a: 1 }, () => true)).toBe("ok");
   });
 });
 
-describe("honest values are checked, however large", () => {
+describe("large valid values", () => {
   const item = {
     type: "object",
     properties: {
@@ -154,20 +154,20 @@ describe("honest values are checked, however large", () => {
     additionalProperties: false,
   };
 
-  test("100,000 objects", () => {
+  test("100,000 objects are checked", () => {
     const items = list(100_000, (id) => ({ id, name: `item ${id}`, tags: ["a", "b"], at: { x: id } }));
     expect(check({ properties: { l: { type: "array", items: item } } }, { l: items })).toBe("ok");
     const wrong = [...items, { id: -1, name: "x" }];
     expect(check({ properties: { l: { items: item } } }, { l: wrong })).toBe("/l/100000/id must be >= 0");
   });
 
-  test("20,000 objects against 100 alternatives", () => {
+  test("20,000 objects are checked against 100 alternatives", () => {
     const oneOf = list(100, (kind) => ({ properties: { kind: { const: kind } }, required: ["kind"] }));
     const items = list(20_000, (index) => ({ kind: index % 100 }));
     expect(check({ properties: { l: { items: { oneOf } } } }, { l: items })).toBe("ok");
   });
 
-  test("a text of 4 MiB, and 2,000 small failures", () => {
+  test("a string of 4 MiB is checked, and so are 2,000 small failures", () => {
     expect(
       check({ properties: { a: { maxLength: 10_000_000, minLength: 1 } } }, { a: "é".repeat(2 << 20) }),
     ).toBe("ok");
@@ -178,7 +178,7 @@ describe("honest values are checked, however large", () => {
   });
 });
 
-describe("large schemas can be used", () => {
+describe("large schemas", () => {
   test.each<[string, Schema, unknown, unknown]>([
     ["20,000 properties", { properties: properties(20_000) }, { p19999: "x" }, { p19999: 1 }],
     ["20,000 required properties", { required: Object.keys(properties(20_000)) }, properties(20_000), {}],
@@ -226,12 +226,12 @@ describe("large schemas can be used", () => {
       { a: "xxxxx" },
       { a: 1 },
     ],
-  ])("%s", (_, schema, fitting, breaking) => {
+  ])("a schema with %s can be used", (_, schema, fitting, breaking) => {
     expect(check(schema, fitting)).toBe("ok");
     if (breaking !== undefined) expect(check(schema, breaking)).toMatch(/ (?:must|is) /);
   });
 
-  test("up to 1,000 schemas that apply each other to one value; a chain that is longer is a fault of the schema", () => {
+  test("up to 1,000 schemas may apply each other to one value, and a longer chain is an error of the schema", () => {
     for (const levels of [1000, 20_000]) {
       expect(
         check(
@@ -244,7 +244,7 @@ describe("large schemas can be used", () => {
     }
   });
 
-  test("values that nest too deep for them are refused", () => {
+  test("values that nest too deep for a recursive schema are rejected", () => {
     const tree = { properties: { n: { $ref: "#" } }, additionalProperties: false };
     expect(check(tree, nest("n", 800))).toBe("ok");
     const deep = JSON.parse(`${'{"n":'.repeat(50_000)}{}${"}".repeat(50_000)}`) as Record<string, unknown>;
@@ -252,7 +252,7 @@ describe("large schemas can be used", () => {
     expect(checked).toMatchObject({ ok: false, stopped: "the values and schemas are nested too deeply" });
   });
 
-  test("a schema that calls itself asynchronous is checked like any other", () => {
+  test("a schema that declares itself asynchronous is checked synchronously", () => {
     expect(check({ $async: true, required: ["a"] }, {})).toBe("/a is required");
   });
 });

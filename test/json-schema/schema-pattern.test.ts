@@ -6,7 +6,7 @@ import { createSchemaPattern } from "../../src/json-schema/schema-pattern.ts";
 /** Behind this the text is too long for the engine of the language, where a pattern has more than one repetition. */
 const padding = " ".repeat(400);
 
-describe("finds what RegExp with the flag u finds, in short texts and long ones", () => {
+describe("agreement with RegExp and its flag u", () => {
   test.each([
     ["b", "abc"],
     ["^b", "abc"],
@@ -38,7 +38,7 @@ describe("finds what RegExp with the flag u finds, in short texts and long ones"
     ["(?:a|ab)(?:c|bcd)(?:d*)$", "abcd"],
     ["(?:|a)+b", "aab"],
     ["x{0}y{2,}", "yy"],
-  ])("%s in %j", (pattern, text) => {
+  ])("the pattern %s finds in %j what RegExp finds", (pattern, text) => {
     for (const one of [pattern, `(?:${pattern})| * *!`]) {
       for (const whole of [text, `${text}${padding}`, `${padding}${text}`, padding]) {
         const found = () => createSchemaPattern(one, new CheckBudget()).test(whole);
@@ -70,7 +70,7 @@ describe("finds what RegExp with the flag u finds, in short texts and long ones"
         .map(([one, many]) => `(?:${one})${many}`),
     ),
   }));
-  test("for any pattern and text", () => {
+  test("any pattern finds in any string what RegExp finds", () => {
     const unit = fc.constantFrom("a", "b", " ", "\n", "😀", "\ud83d", "\ude00");
     fc.assert(
       fc.property(pattern, fc.string({ unit, maxLength: 8 }), (one, text) => {
@@ -90,11 +90,11 @@ describe("finds what RegExp with the flag u finds, in short texts and long ones"
   });
 });
 
-test("patterns that can backtrack exponentially are refused", () => {
+test("patterns that can backtrack exponentially are rejected", () => {
   expect(() => createSchemaPattern("^(a+)+$", new CheckBudget())).toThrow("backtrack exponentially");
 });
 
-test("steps are counted over all texts of a check, until it is reset", () => {
+test("steps are counted across all strings of a check until the counter is reset", () => {
   const budget = new CheckBudget();
   const hard = createSchemaPattern("(?!x)a*a*b", budget);
   const text = "a".repeat(1000);

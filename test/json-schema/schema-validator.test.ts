@@ -21,8 +21,8 @@ const messageOf = async (schema: Record<string, unknown>, value: unknown) => {
   return checked.ok ? "ok" : (checked.schemaFault ?? checked.message);
 };
 
-describe("arguments", () => {
-  test("that fit are copied, with defaults filled in, and the caller's object stays as it was", async () => {
+describe("arguments of a tool", () => {
+  test("valid arguments are copied with defaults added, and the caller's object does not change", async () => {
     const given = { summary: "x", nested: { needed: 1 } };
     const checked = await check(issue, given);
     expect(checked).toEqual({ ok: true, value: { summary: "x", size: 3, nested: { needed: 1, deep: "d" } } });
@@ -31,7 +31,7 @@ describe("arguments", () => {
     expect(again.ok && again.value !== given && again.value).toEqual(given);
   });
 
-  test("that do not fit are told with their paths, all of them", async () => {
+  test("all invalid arguments are reported with their paths", async () => {
     const checked = await check(issue, { labels: [1], extra: 1, nested: {}, "a/b": 2 });
     expect(checked).toEqual({
       ok: false,
@@ -46,19 +46,19 @@ describe("arguments", () => {
     [{ const: 1 }, "/v must be 1"],
     [{ type: "string", pattern: "^x$" }, '/v must match the pattern "^x$"'],
     [{ type: "number", minimum: 5 }, "/v must be >= 5"],
-  ])("%j is said as %s", async (schema, message) => {
+  ])("the violation of %j reads: %s", async (schema, message) => {
     const value = "pattern" in schema ? "y" : 2;
     expect(await messageOf({ properties: { v: schema } }, { v: value })).toBe(message);
   });
 
-  test("with many violations are told in part", async () => {
+  test("a message about many violations lists the first ones", async () => {
     const names = Array.from({ length: 25 }, (_, index) => `p${index}`);
     const message = await messageOf({ required: names }, {});
     expect(message).toContain("/p9 is required; and 15 more");
     expect(message).not.toContain("/p10 ");
   });
 
-  test("without a schema may be any object, and only an object", async () => {
+  test("without a schema, arguments may be any object, and must be an object", async () => {
     expect(await check(undefined, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
     expect(await check({}, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
     for (const value of [[], "x", null, 1]) {
@@ -67,7 +67,7 @@ describe("arguments", () => {
     expect(await check({}, { run: () => 1 })).toMatchObject({ ok: false, message: "must be JSON" });
   });
 
-  test("have only the properties that are their own", async () => {
+  test("only own properties of the arguments are passed on", async () => {
     expect(await messageOf({ required: ["constructor", "toString"] }, {})).toBe(
       "/constructor is required; /toString is required",
     );
@@ -76,20 +76,20 @@ describe("arguments", () => {
     expect(checked.ok && "polluted" in checked.value).toBe(false);
   });
 
-  test("reach the message without control characters", async () => {
+  test("control characters in arguments are escaped in messages", async () => {
     const message = await messageOf({ additionalProperties: false }, { "\u001b[31mred": 1 });
     expect(message).toBe("/\\u{001b}[31mred is not allowed");
   });
 });
 
-describe("schemas", () => {
+describe("schemas of tools", () => {
   const tuple = { items: [{ type: "string" }], additionalItems: false };
   test.each([
     ["http://json-schema.org/draft-07/schema#", "/l must NOT have more than 1 items"],
     ["http://json-schema.org/draft-06/schema", "/l must NOT have more than 1 items"],
     ["http://json-schema.org/draft-04/schema#", "/l must NOT have more than 1 items"],
     [undefined, "/properties/l/items must be a schema: an object or a boolean, but it is an array"],
-  ])("of draft %s are read as such", async ($schema, message) => {
+  ])("schemas of draft %s are read as that draft", async ($schema, message) => {
     const schema = { ...($schema === undefined ? {} : { $schema }), properties: { l: tuple } };
     expect(await messageOf(schema, { l: ["a", "b"] })).toBe(message);
     const modern = { ...schema, properties: { l: { prefixItems: [{ type: "string" }], items: false } } };
@@ -100,7 +100,7 @@ describe("schemas", () => {
     );
   });
 
-  test("may refer to their own parts, by their own address too, and to none beyond", async () => {
+  test("a schema may refer to its own parts, also by its own address, but not to other documents", async () => {
     const own = {
       $id: "https://example.com/own",
       properties: { a: { $ref: "#/$defs/text" }, b: { $ref: "https://example.com/own#/$defs/text" } },
@@ -125,7 +125,7 @@ describe("schemas", () => {
     ["https://example.com/tree", { $id: "https://example.com/tree" }],
     ["Tree", { $id: "Tree" }],
     ["#/$defs/tree", { $defs: { tree: { $ref: "#" } } }],
-  ])("that hold themselves by %s besides %j", async ($ref, rest) => {
+  ])("a schema may refer to itself by %s beside %j", async ($ref, rest) => {
     const tree = {
       type: "object",
       properties: { text: { type: "string" }, inner: { $ref } },
@@ -144,7 +144,7 @@ describe("schemas", () => {
     }
   });
 
-  test("know nothing of the parts of others", async () => {
+  test("schemas do not share their parts", async () => {
     const validator = createSchemaValidator();
     const first = { $defs: { a: { $id: "part", type: "string" } }, properties: { v: { $ref: "part" } } };
     const second = { $defs: { b: { $id: "part", type: "number" } }, properties: { v: { $ref: "part" } } };
@@ -162,19 +162,19 @@ describe("schemas", () => {
     [{ patternProperties: { "^(a|a)*$": {} } }, "can backtrack exponentially"],
     [{ $ref: "#/x-own/s", "x-own": { s: { properties: { a: { pattern: "(a*)*b" } } } } }, "can backtrack"],
     [{ allOf: [{ $ref: "#" }] }, "/allOf/0/$ref refers back to itself"],
-  ])("that cannot be used are said to be so: %j", async (schema, fault) => {
+  ])("the message about an unusable schema says why: %j", async (schema, fault) => {
     const checked = await check(schema, { a: `${"a".repeat(50)}!` });
     expect(checked).toMatchObject({ ok: false, message: "the schema is not valid" });
     expect(checked.ok ? "" : checked.schemaFault).toContain(fault);
   });
 
-  test("with a repeated group that is harmless are used", async () => {
+  test("a harmless repeated group in a pattern is allowed", async () => {
     const schema = { properties: { a: { pattern: "^([a-z]+-)*[a-z]+$" } } };
     expect(await messageOf(schema, { a: "ab-cd" })).toBe("ok");
     expect(await messageOf(schema, { a: "ab--cd" })).toContain("must match the pattern");
   });
 
-  test("may name formats that nobody knows", async () => {
+  test("unknown formats are allowed", async () => {
     expect(
       await messageOf(
         { properties: { a: { format: "moon-phase" }, b: { format: "email" } } },
@@ -183,7 +183,7 @@ describe("schemas", () => {
     ).toBe("ok");
   });
 
-  test("are compiled once", async () => {
+  test("a schema is compiled once", async () => {
     const validator = createSchemaValidator();
     let reads = 0;
     const schema = {
@@ -199,7 +199,7 @@ describe("schemas", () => {
   });
 });
 
-describe("takes bounded time", () => {
+describe("limits of patterns and values", () => {
   const inTime = async (schema: Record<string, unknown>, value: unknown) => {
     const message = await messageOf({ properties: { v: schema } }, { v: value });
     return message;
@@ -211,7 +211,7 @@ describe("takes bounded time", () => {
     ["^a*a*a*a*b$", `${long}b`],
     ["(a*)(a*)(a*)=", `${long}=`],
     ["^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$", `${long}@${long}.aa`],
-  ])("for the pattern %s", async (pattern, fitting) => {
+  ])("the pattern %s is matched in bounded time", async (pattern, fitting) => {
     expect(await inTime({ pattern }, long)).toBe(`/v must match the pattern "${pattern}"`);
     expect(await inTime({ pattern }, fitting)).toBe("ok");
     expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [fitting]: 1 })).toMatch(
@@ -220,7 +220,7 @@ describe("takes bounded time", () => {
     expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [long]: 1 })).toBe("ok");
   });
 
-  test("for patterns that only backtracking can match: a text that is too long is refused, and matches nothing", async () => {
+  test("a string that is too long for a backtracking pattern is rejected and does not match", async () => {
     const pattern = "^(?!x)a*a*a*a*b$";
     const words = "a string is too long to be matched";
     expect(await inTime({ pattern }, "aaab")).toBe("ok");
@@ -232,19 +232,19 @@ describe("takes bounded time", () => {
     expect(await inTime({ pattern: password }, "aB3".repeat(300))).toContain("must match the pattern");
   });
 
-  test("for long texts that simple patterns fit", async () => {
+  test("long strings that simple patterns match are accepted", async () => {
     expect(await inTime({ pattern: "^[A-Za-z0-9+/=]*$" }, "aB+/".repeat(1_000_000))).toBe("ok");
     expect(await inTime({ pattern: "^.{0,10000}$" }, "x".repeat(9999))).toBe("ok");
   });
 
-  test("for many texts", async () => {
+  test("many strings are matched in bounded time", async () => {
     const texts = Array.from({ length: 100_000 }, (_, index) => `some.name.${index}@host.example`);
     expect(await inTime({ items: { pattern: "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$" } }, texts)).toBe("ok");
     const hard = Array.from({ length: 20_000 }, () => "a".repeat(2000));
     expect(await inTime({ items: { pattern: "^(a*a*a*b)?" } }, hard)).toMatch(/^ok$/);
   });
 
-  test("for unique items", async () => {
+  test("unique items are checked in bounded time", async () => {
     const items = Array.from({ length: 20_000 }, (_, index) => ({ index, more: ["x"] }));
     expect(await inTime({ uniqueItems: true }, items)).toBe("ok");
     expect(await inTime({ uniqueItems: true }, [...items, { more: ["x"], index: 7 }])).toBe(
@@ -252,7 +252,7 @@ describe("takes bounded time", () => {
     );
   });
 
-  test("for many that do not fit, of which the first is told", async () => {
+  test("of many violations, the first are reported in bounded time", async () => {
     const many = Array.from({ length: 1_000_000 }, () => 1);
     expect(await inTime({ items: { type: "string" } }, many)).toBe("/v/0 must be string");
     expect(await inTime({ contains: { type: "string" } }, many)).toBe(
@@ -290,7 +290,7 @@ describe("unique items", () => {
     [[], true],
     [["a"], true],
     [["a", "b", "a"], false],
-  ])("%j: %j", async (items, areUnique) => {
+  ])("the items %j are unique: %j", async (items, areUnique) => {
     for (const $schema of [undefined, "http://json-schema.org/draft-07/schema#"]) {
       const message = await messageOf(
         { ...($schema === undefined ? {} : { $schema }), properties: { v: { uniqueItems: true } } },
@@ -301,7 +301,7 @@ describe("unique items", () => {
     expect(await messageOf({ properties: { v: { uniqueItems: false } } }, { v: items })).toBe("ok");
   });
 
-  test("are compared as they came, before defaults", async () => {
+  test("unique items are compared before defaults are added", async () => {
     const schema = { uniqueItems: true, items: { properties: { a: { default: 1 } } } };
     const value = { v: [{}, { a: 1 }] };
     expect(await check({ properties: { v: schema } }, value)).toEqual({

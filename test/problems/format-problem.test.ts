@@ -21,8 +21,8 @@ const problem: Omit<Problem, "args"> = {
   column: 14,
 };
 
-describe("a problem as text", () => {
-  test("names severity, code and place, then says the message and the hint", () => {
+describe("a problem formatted for people", () => {
+  test("a problem shows its severity, code and place, then its message and hint", () => {
     expect(formatProblem(problem)).toBe(
       [
         "error InvalidItemName  @acme/jira › tool getIssue › package.json:6:14",
@@ -32,7 +32,7 @@ describe("a problem as text", () => {
     );
   });
 
-  test("leaves out what is not known", () => {
+  test("unknown parts of a place are omitted", () => {
     const { code, severity, message } = problem;
     expect(formatProblem({ code, severity, message })).toBe(
       "error InvalidItemName\n  The name is not allowed.",
@@ -42,11 +42,11 @@ describe("a problem as text", () => {
     );
   });
 
-  test.each(["error", "warning", "info"] as const)("calls %s by its name", (severity) => {
+  test.each(["error", "warning", "info"] as const)("severity %s is shown by its name", (severity) => {
     expect(formatProblem({ ...problem, severity })).toMatch(new RegExp(`^${severity} `));
   });
 
-  test("is coloured only on request", () => {
+  test("colors are used only on request", () => {
     expect(formatProblem(problem)).not.toContain("\u001b");
     expect(formatProblem(problem, {})).not.toContain("\u001b");
     expect(formatProblem(problem, { color: false })).not.toContain("\u001b");
@@ -87,7 +87,7 @@ describe("a problem as text", () => {
       .map((parts) => parts.join("")),
   );
 
-  test("keeps nothing of a pack's text that acts on a terminal, in whatever field it comes", () => {
+  test("no part of a problem contains control characters", () => {
     const anyProblem = fc.record(
       {
         code: fc.constant("InvalidItemName" as const),
@@ -116,20 +116,20 @@ describe("a problem as text", () => {
     );
   });
 
-  test("shows code points of what it does not print, so that nothing is lost unseen", () => {
+  test("a character that is not printed is shown by its code point", () => {
     expect(formatProblem({ ...problem, message: "a\u001b[31mb\u202ec\u{e0041}" })).toContain(
       "a\\u{001b}[31mb\\u{202e}c\\u{e0041}",
     );
   });
 
-  test("leaves ordinary text of any script as it is", () => {
+  test("ordinary characters of any script are shown unchanged", () => {
     const text = "Größe — 大きさ, גודל, 👍🏽, naïve";
     expect(printable(text)).toBe(text);
   });
 });
 
-describe("making a problem", () => {
-  test("createProblem takes severity, message and hint from the catalogue, and keeps place and arguments", () => {
+describe("creating a problem", () => {
+  test("createProblem adds severity, message and hint from the catalog, and keeps place and arguments", () => {
     const args = { name: "a b", reason: "it holds a space" };
     expect(createProblem("InvalidItemName", args, { pack: "p", path: ["tools", 0] })).toEqual({
       code: "InvalidItemName",
@@ -142,19 +142,19 @@ describe("making a problem", () => {
     });
   });
 
-  test("has no key for a hint that there is not", () => {
+  test("a problem without a hint has no key `hint`", () => {
     const made = createProblem("MalformedExtension", { what: "It", expected: "a list", found: "null" });
     expect(Object.keys(made)).toEqual(["code", "severity", "message", "args"]);
   });
 
-  test("survives JSON unchanged", () => {
+  test("a problem stays the same when converted to JSON and back", () => {
     const made = createProblem("NoExtension", { name: "x" }, { file: "package.json", line: 1, column: 1 });
     expect(JSON.parse(JSON.stringify(made))).toEqual(made);
   });
 });
 
-describe("texts in messages", () => {
-  test("a quoted text is cut and harmless", () => {
+describe("strings in messages", () => {
+  test("a quoted string is shortened and escaped", () => {
     expect(quote("plain")).toBe('"plain"');
     expect(quote("x".repeat(500))).toBe(`"${"x".repeat(80)}…"`);
     expect(quote("👍".repeat(81))).toBe(`"${"👍".repeat(80)}…"`);

@@ -24,26 +24,26 @@ const wanted = texts.flatMap((text) =>
   ),
 );
 
-describe("every character that validation calls hidden is escaped", () => {
+describe("every character that validation reports as hidden is escaped", () => {
   const problem = (message: string) => formatProblem({ code: "InternalError", severity: "error", message });
   test.each([
     ["on a terminal", printable],
     ["in a problem", problem],
     ["in JSON", formatJson],
     ["in a literal of generated source", formatLiteral],
-  ])("%s", (_where, format) => {
+  ])("hidden characters are escaped %s", (_where, format) => {
     expect(wanted.length).toBeGreaterThan(800_000);
     const shown = new Set(texts.map(format).join(""));
     expect(wanted.filter((character) => shown.has(character))).toEqual([]);
   });
 
-  test("in a comment of generated source", () => {
+  test("hidden characters are escaped in comments of generated source", () => {
     for (const character of ["\u034f", "\u3164", "\ufe00", "\u{e0100}", "\u{e0041}", "\u202e"]) {
       expect(formatDocComment([`a${character}b`], "")).not.toContain(character);
     }
   });
 
-  test("in the words of a problem, wherever its code puts them in", () => {
+  test("hidden characters are escaped in messages and hints of any code", () => {
     const reason = "a\u202eb\u3164c\u001b[31md";
     for (const { message, hint } of [
       createProblem("InvalidArguments", { reason, hint: reason }),
@@ -57,7 +57,7 @@ describe("every character that validation calls hidden is escaped", () => {
   });
 });
 
-test("JSON says the same when it is read", () => {
+test("JSON with escaped characters has the same value when read", () => {
   const text = texts.join("");
   expect(JSON.parse(formatJson({ text }))).toEqual({ text });
 });
@@ -71,13 +71,13 @@ describe.each([
   ["a flag that is joined", "🏳️‍🌈"],
   ["a keycap", "1️⃣"],
   ["a sign without color", "☎︎"],
-])("an emoji: %s", (_what, emoji) => {
-  test("is shown as it is", () => {
+])("the emoji %s", (_what, emoji) => {
+  test("an emoji is shown unchanged", () => {
     expect(printable(`a ${emoji} b`)).toBe(`a ${emoji} b`);
     expect(formatJson(emoji)).toBe(`"${emoji}"`);
   });
 
-  test("is nothing that validation reports", () => {
+  test("an emoji is not reported by validation", () => {
     expect(findHiddenCharacters(emoji)).toEqual({ control: [], hidden: [] });
   });
 });
@@ -88,6 +88,6 @@ test.each([
   ["a joiner that joins nothing", "👩\u200d text", "👩\\u{200d} text"],
   ["tags of no flag", "🏴\u{e0061}\u{e007f}", "🏴\\u{e0061}\\u{e007f}"],
   ["a joiner between letters", "می\u200cخواهم", "می\\u{200c}خواهم"],
-])("%s is escaped where text is shown", (_what, text, shown) => {
+])("%s is escaped wherever strings are shown", (_what, text, shown) => {
   expect(printable(text)).toBe(shown);
 });

@@ -17,7 +17,7 @@ function makeOld(all: string, name: string, age: number, pid: number | undefined
   return folder;
 }
 
-test("the oldest sessions' logs go, but not of sessions whose process runs", () => {
+test("logs of the oldest sessions are removed unless their process runs", () => {
   const all = join(makeTree({}), "logs");
   const running = makeOld(all, "running", 9000, process.pid);
   const over = makeOld(all, "over", 8000, nobody);
@@ -30,7 +30,7 @@ test("the oldest sessions' logs go, but not of sessions whose process runs", () 
   expect(readdirSync(all)).toHaveLength(21);
 });
 
-test("a process that opens sessions for ever does not keep them all", () => {
+test("logs of a process that opens many sessions are removed, too", () => {
   const all = join(makeTree({}), "logs");
   for (let index = 0; index < 205; index++) makeOld(all, `mine${index}`, 100 + index, process.pid);
   openLogFolder("new", undefined, all);
@@ -38,13 +38,13 @@ test("a process that opens sessions for ever does not keep them all", () => {
   expect(existsSync(join(all, "mine0"))).toBe(true);
 });
 
-test("a folder of the user's own is only made", () => {
+test("a log folder that the user chose is created and never cleaned", () => {
   const own = join(makeTree({}), "a", "b");
   expect(openLogFolder("any", own)).toBe(own);
   expect(readdirSync(own)).toEqual([]);
 });
 
-test("where ours cannot be made, the logs lie in a temporary folder for this user alone", () => {
+test("if the default log folder cannot be created, logs go to a private temporary folder", () => {
   const file = join(makeTree({ file: "" }), "file");
   const folder = openLogFolder("new", undefined, join(file, "logs"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -52,7 +52,7 @@ test("where ours cannot be made, the logs lie in a temporary folder for this use
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test("a place that depends on the current folder is none", () => {
+test("a log folder relative to the current folder is ignored", () => {
   expect(findStateDirectory("linux", { XDG_STATE_HOME: "state" }, "/home/ada")).toBe(
     "/home/ada/.local/state",
   );

@@ -19,7 +19,7 @@ function startNode(port: ProcessPort, code: string) {
 }
 
 describe("a supervised process", () => {
-  test("gets the environment and folder it is given, and nothing besides", async () => {
+  test("a process gets only the environment and folder that it is given", async () => {
     const { path, remove } = makeTemporaryFolder();
     onTestFinished(remove);
     const code = "process.stdout.write(JSON.stringify([process.cwd(), process.env]))";
@@ -33,20 +33,20 @@ describe("a supervised process", () => {
     expect(JSON.parse(output)).toEqual([path, { A: "1" }]);
   });
 
-  test("says how it ended", async () => {
+  test("a process reports how it exited", async () => {
     const port = createProcessPort();
     expect(await startNode(port, "process.exit(3)").exited).toEqual({ exitCode: 3, signal: null });
     const killed = startNode(port, "process.kill(process.pid, 'SIGTERM')");
     expect(await killed.exited).toEqual({ exitCode: null, signal: "SIGTERM" });
   });
 
-  test("ends when its input does, without a signal", async () => {
+  test("a process exits when its input closes, without a signal", async () => {
     const child = startNode(createProcessPort(), "process.stdin.resume().on('end', () => process.exit(5))");
     await child.end({ inputMs: 20_000, termMs: 0 });
     expect(await child.exited).toEqual({ exitCode: 5, signal: null });
   });
 
-  test("makes haste when asked to a second time", async () => {
+  test("a second request to end a process shortens the waiting", async () => {
     const child = startNode(createProcessPort(), "setInterval(() => {}, 1000)");
     const slow = child.end({ inputMs: 600_000, termMs: 600_000 });
     await child.end(haste);
@@ -54,42 +54,48 @@ describe("a supervised process", () => {
     expect((await child.exited).signal).toMatch(/^SIG(TERM|KILL)$/);
   });
 
-  test.each(["before", "after"])("gets little time if haste is requested %s its end begins", async (when) => {
-    const haste = new AbortController();
-    const child = startNode(createProcessPort({ haste: haste.signal }), "setInterval(() => {}, 1000)");
-    if (when === "before") haste.abort();
-    const ended = child.end({ inputMs: 600_000, termMs: 600_000 });
-    haste.abort();
-    await ended;
-    expect((await child.exited).signal).toBe("SIGTERM");
-  });
+  test.each(["before", "after"])(
+    "a process gets little time if haste is requested %s its end begins",
+    async (when) => {
+      const haste = new AbortController();
+      const child = startNode(createProcessPort({ haste: haste.signal }), "setInterval(() => {}, 1000)");
+      if (when === "before") haste.abort();
+      const ended = child.end({ inputMs: 600_000, termMs: 600_000 });
+      haste.abort();
+      await ended;
+      expect((await child.exited).signal).toBe("SIGTERM");
+    },
+  );
 
-  test.skipIf(process.platform !== "linux")("leaves no watcher and no open files behind", async () => {
-    const port = createProcessPort();
-    const watchers = () =>
-      readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "latin1")
-        .split(" ")
-        .filter((pid) => {
-          try {
-            return pid !== "" && readlinkSync(`/proc/${pid}/cwd`) === "/";
-          } catch {
-            return false;
-          }
-        }).length;
-    // Those of other tests are on their way.
-    await expect.poll(watchers).toBe(0);
-    const children = [1, 2, 3].map(() => startNode(port, "setInterval(() => {}, 1000)"));
-    expect(watchers()).toBe(1);
-    await Promise.all(children.map((child) => child.end(haste)));
-    await expect.poll(watchers).toBe(0);
-    for (const command of ["no-such-command-here", "a\0b"]) {
-      await expect(port.start({ command, args: [], ...at }).started).rejects.toThrow("the command");
-    }
-    await expect.poll(watchers).toBe(0);
-  });
+  test.skipIf(process.platform !== "linux")(
+    "an ended process leaves no watcher and no open files behind",
+    async () => {
+      const port = createProcessPort();
+      const watchers = () =>
+        readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "latin1")
+          .split(" ")
+          .filter((pid) => {
+            try {
+              return pid !== "" && readlinkSync(`/proc/${pid}/cwd`) === "/";
+            } catch {
+              return false;
+            }
+          }).length;
+      // Those of other tests are on their way.
+      await expect.poll(watchers).toBe(0);
+      const children = [1, 2, 3].map(() => startNode(port, "setInterval(() => {}, 1000)"));
+      expect(watchers()).toBe(1);
+      await Promise.all(children.map((child) => child.end(haste)));
+      await expect.poll(watchers).toBe(0);
+      for (const command of ["no-such-command-here", "a\0b"]) {
+        await expect(port.start({ command, args: [], ...at }).started).rejects.toThrow("the command");
+      }
+      await expect.poll(watchers).toBe(0);
+    },
+  );
 });
 
-describe("the watcher", () => {
+describe("the watcher of processes", () => {
   const startWatcher = (groups: readonly number[]) => {
     const said = groups.map((group) => `given ${group}`);
     let isEnded = false;
@@ -109,7 +115,7 @@ describe("the watcher", () => {
   };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-  test("is one for all groups, knows which are gone, and goes with the last", async () => {
+  test("one watcher serves all process groups, and ends with the last one", async () => {
     const started: ReturnType<typeof startWatcher>[] = [];
     const lifeline = createLifeline((groups) => {
       const next = startWatcher(groups);
@@ -132,7 +138,7 @@ describe("the watcher", () => {
     expect(started[1]?.said).toEqual(["+ 12"]);
   });
 
-  test("is started again when it was killed, but not for ever", async () => {
+  test("a killed watcher is restarted a limited number of times", async () => {
     const started: ReturnType<typeof startWatcher>[] = [];
     const lifeline = createLifeline((groups) => {
       const next = startWatcher(groups);
@@ -146,7 +152,7 @@ describe("the watcher", () => {
     expect(started[3]?.said).toEqual(["given 10"]);
   });
 
-  test("is at hand before the first process, and gone where that could not be started", async () => {
+  test("the watcher runs before the first process, and ends if that fails to start", async () => {
     const started: ReturnType<typeof startWatcher>[] = [];
     const lifeline = createLifeline((groups) => {
       const next = startWatcher(groups);
@@ -161,15 +167,15 @@ describe("the watcher", () => {
     expect(started[0]?.isEnded()).toBe(true);
   });
 
-  test("may be missing", () => {
+  test("processes run without a watcher if it cannot start", () => {
     const lifeline = createLifeline(() => undefined);
     lifeline.hold(1);
     lifeline.release(1);
   });
 });
 
-describe("groups", () => {
-  test("that are gone are known to be gone, and numbers that mean our own are refused", async () => {
+describe("process groups", () => {
+  test("ended groups are recognized, and the host's own process numbers are rejected", async () => {
     const child = startNode(createProcessPort(), "");
     await child.exited;
     const group = createPosixGroup(child.pid ?? Number.NaN, () => false);
@@ -178,7 +184,7 @@ describe("groups", () => {
       expect(() => createPosixGroup(leader, () => false)).toThrow();
   });
 
-  test("are trees on Windows, ended by taskkill", async () => {
+  test("on Windows, process trees are ended by taskkill", async () => {
     const asked: (readonly string[])[] = [];
     let isAlive = true;
     const tree = createWindowsTree(
@@ -197,7 +203,7 @@ describe("groups", () => {
     ]);
   });
 
-  test("on Windows, taskkill is asked politely first", async () => {
+  test("on Windows, taskkill is first used without force", async () => {
     const asked: string[] = [];
     let child: ReturnType<typeof startNode> | undefined;
     const taskkill = (args: readonly string[]) => {
@@ -211,14 +217,14 @@ describe("groups", () => {
   });
 });
 
-describe("a log", () => {
+describe("logs of processes", () => {
   const makeFile = () => {
     const { path, remove } = makeTemporaryFolder();
     onTestFinished(remove);
     return join(path, "server.log");
   };
 
-  test("is appended to, for this user alone, and made with the first text only", async () => {
+  test("a log is private, is created with its first text, and is appended to", async () => {
     const file = makeFile();
     await openServerLog(file, 100).end();
     expect(existsSync(file)).toBe(false);
@@ -231,7 +237,7 @@ describe("a log", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("ends with a note at its limit", async () => {
+  test("a log ends with a note at its limit", async () => {
     const file = makeFile();
     const log = openServerLog(file, 4);
     for (const text of ["abc", "def", "ghi"]) log.write(text);
@@ -239,7 +245,7 @@ describe("a log", () => {
     expect(readFileSync(file, "utf8")).toBe("abcd\n[trailblaze: output after 4 bytes is dropped]\n");
   });
 
-  test("that cannot be opened swallows what it is given", async () => {
+  test("a log that cannot be opened discards its text", async () => {
     const log = openServerLog(join(makeFile(), "no", "file"), 100);
     log.write("x");
     log.write("y");

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { numberNames } from "../../src/qualified-names/advertised-names.ts";
 
-test("names that are there twice get numbers, past those that are taken; others stay", () => {
+test("duplicate names get numbers that are still free, and other names stay", () => {
   expect(numberNames(["a", "b", "a", "a2", "a"])).toEqual(["a1", "b", "a3", "a2", "a4"]);
 });
 
-test("a name with its number has at most 64 characters, and none is there twice", () => {
+test("a numbered name has at most 64 characters and is unique", () => {
   const long = "x".repeat(64);
   const other = `${"x".repeat(63)}y`;
   const numbered = numberNames([
@@ -22,7 +22,7 @@ test("a name with its number has at most 64 characters, and none is there twice"
   expect(numberNames([almost, almost])).toEqual([`${almost}1`, `${almost}2`]);
 });
 
-test("a cut leaves no half of a character, and a long name that is unique as it is", () => {
+test("shortening never splits a character, and a long name that is unique stays", () => {
   const smiling = `${"x".repeat(62)}😀`;
   const whole = "y".repeat(80);
   expect(numberNames([smiling, smiling, whole])).toEqual([`${"x".repeat(62)}1`, `${"x".repeat(62)}2`, whole]);

@@ -28,12 +28,12 @@ const codeOf = (run: () => unknown) => {
   }
 };
 
-describe("a registry", () => {
+describe("the registry of names", () => {
   const registry = createRegistry([jira, hello], {
     builtIns: ["tap", { name: "swipe", description: "Swipes.", handler: () => {} } as { name: string }],
   });
 
-  test("lists built-ins first, then packs' items", () => {
+  test("the registry lists built-ins first, then the items of packs", () => {
     expect(registry.items("tool").map(({ qualifiedName }) => qualifiedName)).toEqual([
       "tap",
       "swipe",
@@ -53,7 +53,7 @@ describe("a registry", () => {
     expect(registry.builtIns).toEqual(["tap", "swipe"]);
   });
 
-  test("resolves as the place of the reference asks", () => {
+  test("the registry resolves a reference according to its place", () => {
     expect(registry.resolve("tap")).toEqual({ kind: "tool", qualifiedName: "tap" });
     expect(registry.resolve("@acme/jira@^1/getIssue")).toEqual({
       kind: "tool",
@@ -67,21 +67,21 @@ describe("a registry", () => {
     expect(codeOf(() => registry.resolve("acme/github/x"))).toBe("PackNotInstalled");
   });
 
-  test("gives the item itself, and names near to one that is not there", () => {
+  test("the registry returns the item itself, or names similar to a missing one", () => {
     expect(registry.get("swipe")).toMatchObject({ pack: null, description: "Swipes." });
     expect(registry.get("hello/greet")).toMatchObject({ pack: "hello", name: "greet" });
     expect(registry.suggest("greet")).toEqual(["hello/greet"]);
     expect(registry.suggest("acme/jira/getIsue", "tool")[0]).toBe("acme/jira/getIssue");
   });
 
-  test("knows no shadowed copy", () => {
+  test("the registry excludes shadowed copies", () => {
     const old = { ...pack("hello", "hello", ["bow"]), shadowed: true };
     const both = createRegistry([old, hello]);
     expect(both.items("tool").map(({ name }) => name)).toEqual(["greet"]);
     expect(codeOf(() => both.resolve("hello/bow"))).toBe("ToolNotFound");
   });
 
-  test("is made from what discovery and inspection return", async () => {
+  test("the registry is created from the results of discovery or inspection", async () => {
     const cwd = makeTree({
       "package.json": packManifest("@acme/jira", { trailblaze: { tools: ["getIssue"] } }),
       "trailblaze/tools/getIssue.yaml": "name: get\ninputSchema: {}\nhandler: ./x.js\n",

@@ -13,7 +13,7 @@ test.each([
   [["1.x", "1.0 - 1.2", "~1.1 || ~1.2"]],
   [["^1.2.0-beta.1", "<2"]],
   [["^2", "^2", "2"]],
-])("what is in all of %j", (ranges) => {
+])("the ranges %j join to one range", (ranges) => {
   const joined = joinRanges("jira", ranges).slice("jira@".length);
   expect(inRange(joined)).toEqual(
     ranges.map(inRange).reduce((left, right) => left.filter((version) => right.includes(version))),
@@ -26,12 +26,12 @@ test.each([
   [[undefined, "^1.2"], "jira@^1.2"],
   [["^1", "^1.2", "^1.2"], "jira@^1.2"],
   [["*", "1.2.3", "^1"], "jira@1.2.3"],
-])("%j of jira is written as it was where one says it all: %s", (ranges, spec) => {
+])("the references %j to jira join to %s, unchanged if one of them implies the others", (ranges, spec) => {
   expect(joinRanges("jira", ranges)).toBe(spec);
 });
 
 test.each([[["^1", "^2"]], [["<1", ">=1"]], [["1 || 2", "3 || 4"]], [["^1.1", "~1.0"]]])(
-  "there is nothing in all of %j",
+  "the ranges %j have no version in common",
   (ranges) => {
     expect(() => joinRanges("jira", ranges)).toThrow(
       expect.objectContaining({ code: "PackVersionMismatch" }),
@@ -39,7 +39,7 @@ test.each([[["^1", "^2"]], [["<1", ">=1"]], [["1 || 2", "3 || 4"]], [["^1.1", "~
   },
 );
 
-test("says which ranges have no version together", () => {
+test("the ranges that have no version in common are named", () => {
   const args = { name: "@acme/jira", ranges: ["^1", "^2"] };
   expect(() => joinRanges("@acme/jira", ["^1", "*", "^2"])).toThrow(
     expect.objectContaining({
@@ -49,7 +49,7 @@ test("says which ranges have no version together", () => {
   );
 });
 
-test("thousands of long ranges are not all looked at", () => {
+test("joining thousands of long ranges stops early", () => {
   const long = (start: number) => Array.from({ length: 100 }, (_, index) => `${start}.${index}`).join("||");
   const many = Array.from({ length: 5000 }, (_, index) => `>=1.0.${index}`);
   expect(joinRanges("jira", [...many, long(1), long(2)])).toBe("jira@>=1.0.9");

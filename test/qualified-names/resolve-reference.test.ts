@@ -53,8 +53,8 @@ function failureOf(resolve: () => unknown): Problem {
 
 const tool = (qualifiedName: string) => ({ kind: "tool", qualifiedName });
 
-describe("a user's reference", () => {
-  test("to a built-in is the built-in, whatever packs bring", () => {
+describe("a reference written by a user", () => {
+  test("a user's reference to a built-in resolves to the built-in, whatever packs provide", () => {
     expect(fromUser("tap")).toEqual(tool("tap"));
     expect(fromUser("swipe", { kind: "tool" })).toEqual(tool("swipe"));
   });
@@ -68,12 +68,12 @@ describe("a user's reference", () => {
     ["acme/jira/triage", "toolset", "acme/jira/triage"],
     ["acme/jira/issueText", "prompt", "acme/jira/issueText"],
     ["notes/createNote", "tool", "notes/createNote"],
-  ])("%s is the %s %s", (reference, kind, qualifiedName) => {
+  ])("%s resolves to the %s %s", (reference, kind, qualifiedName) => {
     expect(fromUser(reference)).toEqual({ kind, qualifiedName });
     expect(fromUser(reference, { kind: kind as Kind })).toEqual({ kind, qualifiedName });
   });
 
-  test("by a short name that is no built-in fails and names everything that ends in it", () => {
+  test("an unknown short name fails, and the error names every item that ends in it", () => {
     const nearest = ["acme/jira/createIssue", "notes/createIssue"];
     expect(failureOf(() => fromUser("createIssue"))).toMatchObject({
       code: "ToolNotFound",
@@ -82,7 +82,7 @@ describe("a user's reference", () => {
     });
   });
 
-  test("by a short name never means an item, even the only one of that name", () => {
+  test("a short name never resolves to an item, even if only one has this name", () => {
     expect(failureOf(() => fromUser("createNote"))).toMatchObject({
       code: "ToolNotFound",
       args: { nearest: ["notes/createNote"] },
@@ -93,13 +93,13 @@ describe("a user's reference", () => {
     });
   });
 
-  test("to a server, toolset or prompt is never a built-in, which is a tool", () => {
+  test("a reference to a server, toolset or prompt never resolves to a built-in, which is a tool", () => {
     expect(failureOf(() => fromUser("swipe", { kind: "server" })).code).toBe("ServerNotFound");
     expect(failureOf(() => fromUser("swipe", { kind: "toolset" })).code).toBe("ToolsetNotFound");
     expect(failureOf(() => fromUser("swipe", { kind: "prompt" })).code).toBe("PromptNotFound");
   });
 
-  test("without built-ins knows none", () => {
+  test("without built-ins, a short name does not resolve", () => {
     const resolve = () => resolveReference("tap", { from: "user", packs });
     expect(failureOf(resolve)).toMatchObject({
       code: "ToolNotFound",
@@ -107,27 +107,27 @@ describe("a user's reference", () => {
     });
   });
 
-  test("with a slash is no built-in, even if one were called so", () => {
+  test("a name with a slash never resolves to a built-in, even if one has this name", () => {
     expect(failureOf(() => fromUser("some/tool", { builtIns: ["some/tool"] })).code).toBe("PackNotInstalled");
   });
 });
 
 describe("a reference in a pack's own definition", () => {
-  test("to an own item comes back qualified, before a built-in of that name", () => {
+  test("a reference to the pack's own item resolves to its qualified name, before a built-in of that name", () => {
     expect(fromNotes("createNote")).toEqual(tool("notes/createNote"));
     expect(resolveReference("tap", { from: jira, packs, builtIns })).toEqual(tool("acme/jira/tap"));
   });
 
-  test("finds an own item of the kind that is wanted", () => {
+  test("a reference resolves to the pack's own item of the requested kind", () => {
     expect(fromNotes("tap", { kind: "toolset" })).toEqual({ kind: "toolset", qualifiedName: "notes/tap" });
     expect(fromNotes("tap", { kind: "tool" })).toEqual(tool("tap"));
   });
 
-  test("to a built-in comes after the own items", () => {
+  test("a reference resolves to a built-in if the pack has no such item", () => {
     expect(fromNotes("swipe")).toEqual(tool("swipe"));
   });
 
-  test("to another pack's item is always the qualified name", () => {
+  test("an item of another pack is resolved only by its qualified name", () => {
     expect(fromNotes("acme/jira/getIssue")).toEqual(tool("acme/jira/getIssue"));
     expect(failureOf(() => fromNotes("getIssue"))).toMatchObject({
       code: "ToolNotFound",
@@ -135,11 +135,11 @@ describe("a reference in a pack's own definition", () => {
     });
   });
 
-  test("may be the own item's qualified name", () => {
+  test("a pack may refer to its own item by its qualified name", () => {
     expect(fromNotes("notes/createIssue")).toEqual(tool("notes/createIssue"));
   });
 
-  test("means the pack it stands in, though that one is not installed or another copy counts", () => {
+  test("a qualified name of the pack itself resolves, even if the pack is not installed or is shadowed", () => {
     const own = pack("notes", "0.1.0", { tools: ["only-here"] }, true);
     expect(resolveReference("only-here", { from: own, packs, builtIns })).toEqual(tool("notes/only-here"));
     expect(resolveReference("only-here", { from: own, packs: [], builtIns })).toEqual(
@@ -147,7 +147,7 @@ describe("a reference in a pack's own definition", () => {
     );
   });
 
-  test("that is a slip suggests own items and built-ins", () => {
+  test("a misspelled reference gets suggestions among the pack's items and built-ins", () => {
     for (const [slip, meant] of [
       ["creatNote", "createNote"],
       ["swip", "swipe"],
@@ -169,7 +169,7 @@ describe.each([
     ["acme/confluence/page", { name: "@acme/confluence" }],
     ["confluence/page", { name: "confluence" }],
     ["acme/confluence@^2/page", { name: "@acme/confluence", range: "^2" }],
-  ])("to the missing pack of %s says: %j", (reference, args) => {
+  ])("the reference to a missing pack of %s is reported: %j", (reference, args) => {
     expect(fail(reference)).toMatchObject({
       code: "PackNotInstalled",
       severity: "error",
@@ -177,7 +177,7 @@ describe.each([
     });
   });
 
-  test("that names a pack is not sent to another package", () => {
+  test("an error about a missing pack suggests no other package", () => {
     expect(fail("acme/jira")).toMatchObject({
       code: "InvalidQualifiedName",
       args: { name: "acme/jira", reason: expect.stringContaining("pack") },
@@ -189,16 +189,19 @@ describe.each([
     ["tool", "ToolNotFound", "acme/jira/createIsue", "acme/jira/createIssue"],
     ["toolset", "ToolsetNotFound", "acme/jira/triaje", "acme/jira/triage"],
     ["prompt", "PromptNotFound", "acme/jira/issuetext", "acme/jira/issueText"],
-  ] as const)("to a missing %s is %s, with the nearest name", (kind, code, reference, nearest) => {
-    expect(fail(reference, kind)).toMatchObject({ code, args: { nearest: [nearest] } });
-  });
+  ] as const)(
+    "a reference to a missing %s is %s and suggests the nearest name",
+    (kind, code, reference, nearest) => {
+      expect(fail(reference, kind)).toMatchObject({ code, args: { nearest: [nearest] } });
+    },
+  );
 
-  test("to an item of another kind says of which", () => {
+  test("a reference to an item of another kind is an error that names the kind", () => {
     const problem = fail("acme/jira/triage", "tool");
     expect(problem).toMatchObject({ code: "ToolNotFound", args: { otherKind: "toolset" } });
   });
 
-  test("to a name of two kinds is ambiguous until the kind is said", () => {
+  test("a name of two kinds is ambiguous until the kind is given", () => {
     const problem = fail("acme/jira/both");
     expect(problem.code).toBe("AmbiguousName");
     expect(problem.args).toEqual({ name: "acme/jira/both", kinds: ["toolset", "prompt"] });
@@ -220,19 +223,19 @@ describe.each([
     "x".repeat(65),
     "\u001b[31m",
     "acme/jira/\u0000",
-  ])("%j is no name at all", (reference) => {
+  ])("%j is not a valid name", (reference) => {
     expect(fail(reference).code).toBe("InvalidQualifiedName");
   });
 
   test.each(["toString", "hasOwnProperty", "valueOf", "acme/jira/toString", "toString/x"])(
-    "%s finds nothing that every object has",
+    "%s does not resolve to a property of Object.prototype",
     (reference) => {
       expect(["ToolNotFound", "PackNotInstalled"]).toContain(fail(reference).code);
     },
   );
 
   test.each([undefined, null, 5, {}, Object.create(null), Symbol("x")])(
-    "a value that is no text",
+    "a reference that is not a string is rejected",
     (value) => {
       expect(fail(value as unknown as string).code).toBe("InvalidQualifiedName");
     },
@@ -240,12 +243,15 @@ describe.each([
 });
 
 describe("a range in a reference", () => {
-  test.each(["^1.2", "1.x", ">=1 <2", "*", "1.2.0", "^1.2.0 || ^3"])("%s is satisfied by 1.2.0", (range) => {
-    expect(fromUser(`acme/jira@${range}/getIssue`)).toEqual(tool("acme/jira/getIssue"));
-  });
+  test.each(["^1.2", "1.x", ">=1 <2", "*", "1.2.0", "^1.2.0 || ^3"])(
+    "version 1.2.0 satisfies the range %s",
+    (range) => {
+      expect(fromUser(`acme/jira@${range}/getIssue`)).toEqual(tool("acme/jira/getIssue"));
+    },
+  );
 
   test.each(["^2", "1.1.x", "<1.2.0", "1.2.1"])(
-    "%s is not, and the message says what is installed",
+    "version 1.2.0 does not satisfy the range %s, and the error names the installed version",
     (range) => {
       const problem = failureOf(() => fromUser(`acme/jira@${range}/getIssue`));
       const args = { version: "1.2.0", range };
@@ -253,11 +259,11 @@ describe("a range in a reference", () => {
     },
   );
 
-  test("is checked before the item", () => {
+  test("the range is checked before the item", () => {
     expect(failureOf(() => fromUser("acme/jira@^2/nothing")).code).toBe("PackVersionMismatch");
   });
 
-  test("is not satisfied by a pack without a version, or with one that is none", () => {
+  test("a pack without a valid version satisfies no range", () => {
     for (const version of [null, "newest"]) {
       const odd = pack("odd", version, { tools: ["a"] });
       expect(failureOf(() => fromUser("odd@*/a", { packs: [odd] })).code).toBe("PackVersionMismatch");
@@ -265,7 +271,7 @@ describe("a range in a reference", () => {
     }
   });
 
-  test("is checked against the copy that counts", () => {
+  test("the range is checked against the copy that the project uses", () => {
     const copies = [
       pack("notes", "0.1.0", { tools: ["old"] }, true),
       pack("notes", "0.3.1", { tools: ["new"] }),
@@ -277,32 +283,35 @@ describe("a range in a reference", () => {
   });
 });
 
-test("resolution changes nothing it is given", () => {
+test("resolving does not change its input", () => {
   const frozen = packs.map((one) => Object.freeze({ ...one, tools: Object.freeze([...one.tools]) }));
   expect(fromUser("notes/createNote", { packs: Object.freeze(frozen) })).toEqual(tool("notes/createNote"));
 });
 
-describe("the name of a built-in where no tool is wanted", () => {
-  test.each(["prompt", "toolset", "server"] as const)("is told to be that of a tool, not of a %s", (kind) => {
-    const { args } = failureOf(() => fromUser("swipe", { kind }));
-    expect(args).toMatchObject({ name: "swipe", otherKind: "tool" });
-  });
+describe("the name of a built-in where a tool is not expected", () => {
+  test.each(["prompt", "toolset", "server"] as const)(
+    "the error says that the name belongs to a tool, not to a %s",
+    (kind) => {
+      const { args } = failureOf(() => fromUser("swipe", { kind }));
+      expect(args).toMatchObject({ name: "swipe", otherKind: "tool" });
+    },
+  );
 
-  test("is not suggested for a near name either", () => {
+  test("a misspelled name of a built-in gets no suggestion of the built-in", () => {
     const nearest = (kind: Kind) => failureOf(() => fromUser("swip", { kind })).args;
     expect(nearest("prompt")).toMatchObject({ nearest: [] });
     expect(nearest("tool")).toMatchObject({ nearest: ["swipe"] });
   });
 });
 
-describe("a caller without types", () => {
+describe("JavaScript callers", () => {
   const from = (name: string) => ({ from: name as "user" });
 
-  test.each(["@acme/jira", "acme/jira"])("may name the pack that a reference stands in: %s", (name) => {
+  test.each(["@acme/jira", "acme/jira"])("the pack that a reference belongs to may be named %s", (name) => {
     expect(fromUser("getIssue", from(name))).toEqual(tool("acme/jira/getIssue"));
   });
 
-  test("is told where there is no such pack", () => {
+  test("a reference that belongs to a missing pack is an error", () => {
     expect(failureOf(() => fromUser("getIssue", from("@acme/nope")))).toMatchObject({
       code: "PackNotInstalled",
       pack: "@acme/nope",

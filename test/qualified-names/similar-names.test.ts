@@ -37,6 +37,6 @@ test.each([
   expect(findSimilarName(name, [existing])).toBeUndefined();
 });
 
-test("a name that is there is not similar to its neighbor", () => {
+test("a name that exists is not similar to its neighbor", () => {
   expect(findSimilarName("@acme/tools", ["@acme/tool", "@acme/tools"])).toBeUndefined();
 });

@@ -22,7 +22,7 @@ const faultsOf = (markdown: string, names: string[], checks: Record<string, type
   );
 
 describe("a run of the conformance suite", () => {
-  test("agrees with the page where what it lists passes and what it leaves out does not", () => {
+  test("a run agrees with the page if listed scenarios pass and excluded scenarios fail", () => {
     expect(faultsOf(page, suite, { ping: passed, "resources-list": failed })).toEqual([]);
   });
 
@@ -30,24 +30,24 @@ describe("a run of the conformance suite", () => {
     ["failure", failed],
     ["warning", [...passed, { name: "Ping", status: "WARNING", errorMessage: "no answer" }]],
     ["lack of any check that succeeds", [{ name: "Ping", status: "INFO" }]],
-  ])("is at fault with a %s of what should pass", (_, checks) => {
+  ])("a run disagrees if a scenario that should pass has a %s", (_, checks) => {
     expect(faultsOf(page, suite, { ping: checks, "resources-list": failed })).toEqual([
       "ping: it has to pass",
     ]);
   });
 
-  test("says what the suite found", () => {
+  test("a disagreement shows the suite's findings", () => {
     const [judged] = judgeRun(readConformancePage(page), ["ping"], new Map([["ping", failed]]));
     expect(judged).toMatchObject({ result: "failed", successes: 0, complaints: ["Ping: no answer"] });
   });
 
-  test("is at fault where something left out passes", () => {
+  test("a run disagrees if an excluded scenario passes", () => {
     expect(faultsOf(page, suite, { ping: passed, "resources-list": passed })).toEqual([
       "resources-list: it passes, so it need not be left out",
     ]);
   });
 
-  test("is at fault with what is not run, not listed, listed twice, gone, or without a reason", () => {
+  test("a run disagrees if a scenario is missing, unlisted, duplicated, removed or has no reason", () => {
     const checks = { ping: passed, "resources-list": failed };
     expect(faultsOf(page, suite, { "resources-list": failed })).toEqual(["ping: it was not run to its end"]);
     expect(faultsOf(page, suite, { ping: passed })).toEqual(["resources-list: it was not run to its end"]);
@@ -61,7 +61,7 @@ describe("a run of the conformance suite", () => {
   });
 });
 
-test("docs/conformance.md leaves out nothing of tools, prompts and security but what needs more than them", () => {
+test("docs/conformance.md excludes only scenarios about features beyond tools, prompts and security", () => {
   const listed = readConformancePage(readFileSync(inRepository("docs/conformance.md"), "utf8"));
   const leftOut = listed.filter(({ isLeftOut }) => isLeftOut).map(({ name }) => name);
   expect(leftOut.filter((name) => !/completion|sampling|elicitation|resources/.test(name))).toEqual([

@@ -40,23 +40,26 @@ const report = {
 } as unknown as DetailedReport;
 const helpUri = /"helpUri":"([^"]+)"/;
 
-test.each(Object.entries(linkFiles(projectHome)))("%s is what `npm run generate` makes", (path, content) => {
-  expect(read(path)).toBe(content);
-});
+test.each(Object.entries(linkFiles(projectHome)))(
+  "%s is what `npm run generate` creates",
+  (path, content) => {
+    expect(read(path)).toBe(content);
+  },
+);
 
-describe("without a home", () => {
-  test.each(manifests)("%s has no field that leads there", (path, directory) => {
+describe("without a project home", () => {
+  test.each(manifests)("without a home, %s has no field with a link", (path, directory) => {
     const fields = Object.keys(JSON.parse(linkManifest(read(path), undefined, directory)));
     expect(fields).toContain("version");
     for (const field of ["repository", "homepage", "bugs"]) expect(fields).not.toContain(field);
   });
 
-  test("the rules of a SARIF report have no help page", async () => {
+  test("without a home, the rules of a SARIF report have no help page", async () => {
     expect(JSON.stringify(await formatSarif([report], () => "/x", "1.0.0", undefined))).not.toMatch(helpUri);
   });
 
   test.each([".", "packages/scripting"])(
-    "every link of a page that users read ships in %s",
+    "every link of a page for users has a target in %s",
     async (directory) => {
       const files = await filesOf(directory);
       const pages = [...files].filter((file) =>
@@ -74,8 +77,8 @@ describe("without a home", () => {
   );
 });
 
-describe("with a home", () => {
-  test.each(manifests)("%s leads there", (path, directory) => {
+describe("with a project home", () => {
+  test.each(manifests)("with a home, the fields of %s link to it", (path, directory) => {
     const manifest = JSON.parse(linkManifest(read(path), home, directory));
     expect(manifest).toMatchObject({
       homepage: directory === undefined ? `${home}#readme` : `${home}/blob/HEAD/${directory}#readme`,
@@ -86,7 +89,7 @@ describe("with a home", () => {
   });
 
   test.each(manifests)(
-    "%s gives the same when it is linked twice, and is as before without a home",
+    "%s stays the same when linked twice, and returns to its original without a home",
     (path, directory) => {
       const linked = linkManifest(read(path), home, directory);
       expect(linkManifest(linked, home, directory)).toBe(linked);
@@ -94,7 +97,7 @@ describe("with a home", () => {
     },
   );
 
-  test("relative links of a README become absolute, other links stay", () => {
+  test("relative links of a README become absolute, and other links stay", () => {
     const text = "[a](../../docs/a.md#b) [c](#c) [d](https://d.example/)";
     const linked = `[a](${home}/blob/HEAD/docs/a.md#b) [c](#c) [d](https://d.example/)`;
     expect(linkReadme(text, home, "packages/scripting")).toBe(linked);

@@ -18,7 +18,7 @@ const bans = readBans(dictionary);
 const check = createProseCheck(bans, ["trailblaze", "toolset"]);
 
 describe("the dictionary", () => {
-  test("bans the words of its last columns without a note, and its closing list", () => {
+  test("the dictionary bans words of its last columns without a note, and its closing list", () => {
     expect(bans.map(({ phrase, instead }) => [phrase, ...instead])).toEqual([
       ["plugin", "pack"],
       ["extension package", "pack"],
@@ -28,14 +28,14 @@ describe("the dictionary", () => {
     ]);
   });
 
-  test("of the repository is read to its end", () => {
+  test("the whole dictionary of the repository is read", () => {
     const phrases = readBans(readFileSync(inRepository("docs/words.md"), "utf8")).map(({ phrase }) => phrase);
     expect(phrases).toEqual(expect.arrayContaining(["plugin", "slip", "whoever", "what is there"]));
     expect(phrases).not.toContain("type");
   });
 });
 
-describe("the check of prose", () => {
+describe("the prose check", () => {
   test.each([
     ["a banned word", "A Plugin.", "1:3"],
     ["its plural", "Two plugins.", "1:5"],
@@ -44,7 +44,7 @@ describe("the check of prose", () => {
     ["a word in a table", "| a |\n|---|\n| fault |", "3:3"],
     ["British spelling", "The colour.", "1:5"],
     ["a misspelled part of a compound", "A wel-known name.", "1:3"],
-  ])("finds %s", async (_, text, place) => {
+  ])("the prose check finds %s", async (_, text, place) => {
     expect((await check(text)).map((finding) => finding.split(" ")[0])).toEqual([place]);
   });
 
@@ -55,7 +55,7 @@ describe("the check of prose", () => {
     ["names, in any case and with endings", "Trailblaze's toolsets; an MCP's IDs."],
     ["names of files and of code", "See package.json, wsl.conf and openSession."],
     ["a quoted name", 'The item "colour" is missing.'],
-  ])("passes %s", async (_, text) => {
+  ])("the prose check accepts %s", async (_, text) => {
     expect(await check(text)).toEqual([]);
   });
 });

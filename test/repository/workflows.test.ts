@@ -31,12 +31,12 @@ describe.each(readdirSync(folder))("the workflow %s", (name) => {
   const workflow = read(name);
   const jobs = Object.values(workflow.jobs);
 
-  test("only reads, and runs once at a time for a ref", () => {
+  test("a workflow has read permission by default, and runs once at a time per ref", () => {
     expect(workflow.permissions).toEqual({ contents: "read" });
     expect(workflow.concurrency).toBeDefined();
   });
 
-  test("pins every action to a commit, with its version beside it", () => {
+  test("a workflow pins every action to a commit, followed by its version", () => {
     const uses = textOf(name)
       .split("\n")
       .filter((line) => /\buses:/.test(line) && !line.includes("uses: ./"));
@@ -45,7 +45,7 @@ describe.each(readdirSync(folder))("the workflow %s", (name) => {
     expect(uses).toHaveLength(steps.length);
   });
 
-  test("limits the time of every job that has steps", () => {
+  test("every job with steps has a timeout", () => {
     for (const job of jobs) if (job.steps) expect(job["timeout-minutes"]).toBeGreaterThan(0);
   });
 });
@@ -61,7 +61,7 @@ test("the tests run on three systems and three versions of Node, with the comman
   expect(runsOf(ci, "test")).toContain(command);
 });
 
-test("a release publishes both packages with provenance, after the tests", () => {
+test("a release publishes both packages with provenance after the tests", () => {
   const release = read("release.yml");
   expect(release.on).toEqual({ push: { tags: ["v*.*.*"] } });
   expect(release.jobs.publish?.needs).toBe("ci");

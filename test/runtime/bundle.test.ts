@@ -30,8 +30,8 @@ const throwing = (thrown: unknown) => async (): Promise<Outcome> => ({ thrown: d
 const invokeError = (code: unknown, message = "It broke.", data?: unknown) =>
   Object.assign(new Error(message), { code, data });
 
-describe("a bundle", () => {
-  test("is compiled to what is said of its entries", () => {
+describe("compiling a bundle", () => {
+  test("compiling a bundle returns the name, schema and metadata of each entry", () => {
     const bundle = compileBundle(
       {
         kind: "Mcp.Tools",
@@ -76,7 +76,7 @@ describe("a bundle", () => {
     ]);
   });
 
-  test("tells every expression that does not compile, and those that name what they do not see", () => {
+  test("every expression that does not compile or names an unknown variable is reported", () => {
     const { faults } = compile(
       { name: "a", handler: "x", inputs: { one: "${{ result.x }}", two: ["${{ 1 + }}"] } },
       {
@@ -108,7 +108,7 @@ describe("a bundle", () => {
     );
   });
 
-  test("passes over what has not the shape of an entry", () => {
+  test("values that are not entries are skipped", () => {
     const { entries } = compileBundle(
       { metadata: null, entries: [null, 1, { catches: [null] }] },
       { engine },
@@ -118,8 +118,8 @@ describe("a bundle", () => {
   });
 });
 
-describe("inputs", () => {
-  test("see the whole request", () => {
+describe("inputs of an entry", () => {
+  test("inputs can use the whole request", () => {
     const entry = compileEntry({
       inputs: {
         place: "${{ request.arguments.city }}",
@@ -139,7 +139,7 @@ describe("inputs", () => {
     });
   });
 
-  test("are the arguments, copied, where there are none; and copies where they are read", () => {
+  test("without inputs, the handler gets a copy of the arguments", () => {
     for (const fields of [{}, { inputs: "${{ request.arguments }}" }]) {
       const args = compileEntry(fields).prepareInputs(request) as { nested: { list: number[] } };
       expect(args).toEqual(request.arguments);
@@ -155,28 +155,31 @@ describe("inputs", () => {
     ],
     ["${{ request.arguments.city }}", /`inputs`: .*object/],
     ["${{ request.arguments.none? }}", /`inputs`: .*object/],
-  ])("without a value are an error result, and the handler does not run: %j", async (inputs, message) => {
-    const invoke = async (): Promise<Outcome> => expect.fail("the handler ran");
-    expect(await runBundleEntry(compileEntry({ inputs }), request, invoke)).toEqual({
-      result: { content: [{ type: "text", text: expect.stringMatching(message) }], isError: true },
-    });
-  });
+  ])(
+    "the input %j without a value is an error result, and the handler does not run",
+    async (inputs, message) => {
+      const invoke = async (): Promise<Outcome> => expect.fail("the handler ran");
+      expect(await runBundleEntry(compileEntry({ inputs }), request, invoke)).toEqual({
+        result: { content: [{ type: "text", text: expect.stringMatching(message) }], isError: true },
+      });
+    },
+  );
 
-  test("that nest too deep are an error result", async () => {
+  test("inputs that nest too deep are an error result", async () => {
     const deep = { deep: JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) };
     const outcome = await runBundleEntry(compileEntry({}), { ...request, arguments: deep }, returning(1));
     expect(outcome).toMatchObject({ result: { isError: true } });
   });
 });
 
-describe("a result", () => {
+describe("the result of an entry", () => {
   const run = async (result: unknown, returned: unknown) => {
     const outcome = await runBundleEntry(compileEntry({ result }), request, returning(returned));
     if (!("result" in outcome)) throw new Error("no result");
     return outcome.result;
   };
 
-  test("is the whole CallToolResult, of what the handler returned and of the request", async () => {
+  test("a result template may build the whole CallToolResult from the handler's value and the request", async () => {
     const template = {
       content: [{ type: "text", text: "${{ request.arguments.city }}: ${{ result.degrees }}" }],
       structuredContent: "${{ result }}",
@@ -196,7 +199,7 @@ describe("a result", () => {
     ["text", '"text"'],
     [[1], "[1]"],
     [7, "7"],
-  ])("sees what was returned raw: %j", async (returned, json) => {
+  ])("a result template gets the handler's unconverted value: %j", async (returned, json) => {
     const template = {
       content: [{ type: "text", text: "raw" }],
       structuredContent: { raw: "${{ result }}" },
@@ -204,7 +207,7 @@ describe("a result", () => {
     expect(await run(template, returned)).toMatchObject({ structuredContent: { raw: JSON.parse(json) } });
   });
 
-  test("without a template is section 4's conversion", async () => {
+  test("without a result template, the handler's value is converted like any tool's", async () => {
     expect(await run(undefined, { a: 1 })).toEqual({
       content: [{ type: "text", text: '{"a":1}' }],
       structuredContent: { a: 1 },
@@ -220,19 +223,19 @@ describe("a result", () => {
     [{ content: [], structuredContent: "${{ result }}" }, [1], "/structuredContent must be object."],
     [{ content: "${{ result.blocks }}" }, {}, '"result.blocks": blocks'],
     [{ content: [] }, 1n, "it holds a BigInt."],
-  ])("of %j that cannot be is an error result", async (template, returned, message) => {
+  ])("the impossible result %j is an error result", async (template, returned, message) => {
     const result = await run(template, returned);
     expect(result.isError).toBe(true);
     expect(result.content[0]?.text).toContain(message);
   });
 
-  test("of a child that sends no JSON is an error result", () => {
+  test("a child process that does not answer in JSON is an error result", () => {
     const entry = compileEntry({ result: { content: [] } });
     expect(entry.buildResult({ kind: "json", json: "{" }, request)).toMatchObject({ isError: true });
   });
 });
 
-describe("catches", () => {
+describe("the catches of an entry", () => {
   const catches = [
     { error: { code: -32000, message: "Anything else." } },
     {
@@ -282,17 +285,17 @@ describe("catches", () => {
       { code: -32000, message: "Anything else." },
     ],
     ["what is no error", "thrown text", { code: -32000, message: "Anything else." }],
-  ])("by %s", async (_, thrown, expected) => {
+  ])("a catch matches by %s", async (_, thrown, expected) => {
     expect(await answer(thrown)).toEqual(expected);
   });
 
-  test("a number's code is met by its digits", async () => {
+  test("a numeric code is matched by its digits", async () => {
     const list = [{ code: "404", error: { code: -4, message: "x" } }];
     expect(await answer(invokeError(404), list)).toEqual({ code: -4, message: "x" });
     expect(await answer(invokeError("404"), list)).toEqual({ code: -4, message: "x" });
   });
 
-  test("unmatched is a general error, with what was thrown for the host", async () => {
+  test("an error without a matching catch is a general error, and the host gets what was thrown", async () => {
     const list = catches.slice(1);
     const entry = compileEntry({ catches: list });
     const outcome = await runBundleEntry(entry, request, throwing(invokeError("OTHER", "secret", { a: 1 })));
@@ -330,12 +333,12 @@ describe("catches", () => {
       { code: -1, message: "m", data: "${{ error.data.none? }}" },
       { code: -1, message: "m" },
     ],
-  ])("answers %j as JSON-RPC has it", async (error, expected) => {
+  ])("%j is answered as the specification of JSON-RPC says", async (error, expected) => {
     expect(await answer(invokeError("X", "hidden", { n: 1 }), [{ code: "X", error }])).toEqual(expected);
   });
 });
 
-test("what `invoke` rejects with goes on", async () => {
+test("a rejection of `invoke` is passed on", async () => {
   const reason = new Error("given up");
   await expect(runBundleEntry(compileEntry({}), request, () => Promise.reject(reason))).rejects.toBe(reason);
 });

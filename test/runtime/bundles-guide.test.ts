@@ -34,7 +34,7 @@ const bundles: Bundle[] = [...files]
   .filter(([file]) => isBundle(file))
   .map(([, text]) => compileBundle(parse(text), { engine }));
 
-test("the guide has examples, which compile", () => {
+test("the guide's examples compile", () => {
   expect(bundles.map(({ name, faults }) => ({ name, faults }))).toEqual([
     { name: "WeatherTools", faults: [] },
     { name: "StationTools", faults: [] },
@@ -42,7 +42,7 @@ test("the guide has examples, which compile", () => {
   expect(calls).toHaveLength(3);
 });
 
-test.each(calls)("$name answers as it says", async ({ name, args, outcome }) => {
+test.each(calls)("the guide's tool $name answers as shown", async ({ name, args, outcome }) => {
   const root = makePack(Object.fromEntries(files));
   const runner = createInProcessRunner({ root });
   onTestFinished(() => runner.close());
@@ -61,7 +61,7 @@ const rows = [...guide.matchAll(/^\| `(.*\$\{\{.*)` \| `(.*)` \|$/gm)].map(
   }),
 );
 
-test("every row of a table is tried", () => {
+test("every row of the guide's tables is tested", () => {
   expect(rows.length).toBeGreaterThan(15);
 });
 

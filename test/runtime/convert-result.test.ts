@@ -4,7 +4,7 @@ import { checkStructuredContent, toCallToolResult } from "../../src/runtime/conv
 
 const text = (value: string) => ({ content: [{ type: "text", text: value }] });
 
-describe("what a handler returned becomes", () => {
+describe("results of handlers", () => {
   const block = { type: "text", text: "hello", annotations: { audience: ["user"] } };
   const whole = { content: [block], structuredContent: { a: 1 }, isError: false, _meta: { k: 1 }, more: 2 };
 
@@ -55,11 +55,11 @@ describe("what a handler returned becomes", () => {
       Object.assign(Object.create(null), { a: 1 }),
       { ...text('{"a":1}'), structuredContent: { a: 1 } },
     ],
-  ])("%s", (_what, value, result) => {
+  ])("the result of %s is converted", (_what, value, result) => {
     expect(toCallToolResult(value)).toEqual(result);
   });
 
-  test("nothing that the handler can still change", () => {
+  test("a converted result does not change with the handler's object", () => {
     const value = { content: [{ type: "text", text: "before" }] };
     const result = toCallToolResult(value);
     value.content = [];
@@ -67,7 +67,7 @@ describe("what a handler returned becomes", () => {
   });
 });
 
-describe("what JSON cannot hold is an error and no throw", () => {
+describe("values that JSON cannot hold", () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   let deep: unknown = 1;
@@ -94,7 +94,7 @@ describe("what JSON cannot hold is an error and no throw", () => {
     ["depth", deep, "is too large or nested too deeply"],
     ["a getter that throws", throwing, "throws when it is read"],
     ["a revoked proxy", proxy, "throws when it is read"],
-  ])("%s", (_what, value, words) => {
+  ])("%s is an error result", (_what, value, words) => {
     const { isError, content } = toCallToolResult(value);
     expect(isError).toBe(true);
     expect(content).toHaveLength(1);
@@ -116,7 +116,7 @@ describe("what JSON cannot hold is an error and no throw", () => {
     [{ content: [], structuredContent: [1] }, "/structuredContent must be object"],
     [{ content: [], _meta: 1 }, "/_meta must be object"],
     [{ content: [], isError: "yes" }, "/isError must be boolean"],
-  ])("nor is %j sent, which MCP does not allow", (value, fault) => {
+  ])("%j is an error result, because MCP does not allow it", (value, fault) => {
     expect(toCallToolResult(value)).toEqual({
       ...text(`The handler returned an invalid MCP result: ${fault}.`),
       isError: true,
@@ -124,22 +124,22 @@ describe("what JSON cannot hold is an error and no throw", () => {
   });
 });
 
-test("large results are whole", () => {
+test("large results are not shortened", () => {
   const value = { rows: Array.from({ length: 50_000 }, (_, index) => ({ index, name: "x".repeat(20) })) };
   expect(toCallToolResult(value).structuredContent).toEqual(value);
 });
 
-describe("structuredContent", () => {
+describe("structured content", () => {
   const validator = createSchemaValidator();
   const schema = { type: "object", properties: { n: { type: "number", default: 1 } }, required: ["m"] };
 
-  test("that fits its outputSchema is left as it is", async () => {
+  test("structured content that matches the outputSchema is passed on", async () => {
     const result = toCallToolResult({ m: 1 });
     expect(await checkStructuredContent(result, schema, validator)).toBe(result);
     expect(result.structuredContent).toEqual({ m: 1 });
   });
 
-  test("that breaks it is an error that names the path", async () => {
+  test("structured content that violates the outputSchema is an error that names the path", async () => {
     expect(await checkStructuredContent(toCallToolResult({ n: "x" }), schema, validator)).toEqual({
       ...text(
         "The tool's structuredContent does not match its outputSchema: /m is required; /n must be number",
@@ -148,19 +148,19 @@ describe("structuredContent", () => {
     });
   });
 
-  test("must be there where there is an outputSchema that says anything", async () => {
+  test("structured content is required if the outputSchema requires anything", async () => {
     const result = toCallToolResult("text");
     expect((await checkStructuredContent(result, schema, validator)).isError).toBe(true);
     expect(await checkStructuredContent(result, {}, validator)).toBe(result);
     expect(await checkStructuredContent(result, undefined, validator)).toBe(result);
   });
 
-  test("of an error is not looked at", async () => {
+  test("structured content of an error is not checked", async () => {
     const result = { ...text("no"), isError: true };
     expect(await checkStructuredContent(result, schema, validator)).toBe(result);
   });
 
-  test("with an outputSchema that cannot be used is an error", async () => {
+  test("an unusable outputSchema is an error", async () => {
     const result = await checkStructuredContent(toCallToolResult({ m: 1 }), { type: "objekt" }, validator);
     expect(result.isError).toBe(true);
     expect(result.content[0]?.text).toContain("The tool's outputSchema cannot be used: /type must be one of");

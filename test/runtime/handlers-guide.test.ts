@@ -33,7 +33,7 @@ const context: Partial<HandlerContext> = {
   callTool: async (_name, args) => ({ structuredContent: { title: `${args?.query}, page ${args?.page}` } }),
 };
 
-test("the guide has examples, and each json block is one's answer", () => {
+test("the guide has examples, and each JSON block is the result of one of them", () => {
   const { modules, calls } = readGuide();
   expect(Object.keys(modules)).toHaveLength(3);
   expect(calls).toHaveLength(guide.match(/^```json$/gm)?.length ?? 0);
@@ -41,7 +41,7 @@ test("the guide has examples, and each json block is one's answer", () => {
 });
 
 test.each(["in-process", "process"])(
-  "its handlers answer as it says, %s",
+  "the guide's handlers return the documented results, %s",
   { timeout: 30_000 },
   async (isolation) => {
     const { modules, calls } = readGuide();

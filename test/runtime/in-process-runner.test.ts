@@ -17,7 +17,7 @@ function createRunner(tree: Tree) {
   return { root, runner, call, textOf };
 }
 
-describe("a handler is found", () => {
+describe("finding a handler", () => {
   const esm = "export const named = () => 'named'; export default () => 'default';";
   const compiled = `Object.defineProperty(exports, "__esModule", { value: true });
     exports.default = () => "inner default"; exports.named = () => "inner named";`;
@@ -31,7 +31,7 @@ describe("a handler is found", () => {
     ["in what was compiled to CommonJS", "./d.cjs", "inner default"],
     ["in what was compiled to CommonJS, by name", "./d.cjs#named", "inner named"],
     ["in a folder with odd characters", "./x y%23/e.mjs#named", "named"],
-  ])("as %s", async (_what, handler, expected) => {
+  ])("a handler is found as %s", async (_what, handler, expected) => {
     const { textOf } = createRunner({
       "a.mjs": esm,
       "b.cjs": "module.exports = { named: () => 'cjs named' };",
@@ -42,7 +42,7 @@ describe("a handler is found", () => {
     expect(await textOf(handler)).toBe(expected);
   });
 
-  test("in a definition that is code, and where several are in one file", async () => {
+  test("a handler is found in a definition that is code, also if its file has several", async () => {
     const { root, runner } = createRunner({
       "tool.mjs": "export default { handler: (args) => `one ${args.n}` };",
       "tools.mjs": "export default { two: { handler: () => 'two' } };",
@@ -56,7 +56,7 @@ describe("a handler is found", () => {
     expect([one.content[0]?.text, two.content[0]?.text]).toEqual(["one 1", "two"]);
   });
 
-  test("as a function of the host's own", async () => {
+  test("a handler may be a function of the host", async () => {
     const { root, runner } = createRunner({});
     const source = { from: "function", run: (args: object) => args } as const;
     expect((await runner.call({ root, source }, { a: 1 }, createContext())).structuredContent).toEqual({
@@ -64,14 +64,14 @@ describe("a handler is found", () => {
     });
   });
 
-  test("and its module is loaded once", async () => {
+  test("a handler's module is loaded once", async () => {
     const { call, textOf } = createRunner({ "a.mjs": "let n = 0; export const count = () => ++n;" });
     await Promise.all([call("./a.mjs#count"), call("./a.mjs#count")]);
     expect(await textOf("./a.mjs#count")).toBe("3");
   });
 });
 
-describe("a handler that is not there is an error result", () => {
+describe("a missing handler", () => {
   test.each([
     ["./none.mjs#a", 'Module "./none.mjs" not found in the package.'],
     ["./folder#a", 'Module "./folder" not found in the package.'],
@@ -83,7 +83,7 @@ describe("a handler that is not there is an error result", () => {
     ["./link.mjs#a", 'Module "./link.mjs" is outside the package.'],
     ["./then.mjs#a", 'Module "./then.mjs" exports a function named then.'],
     ["./throws.mjs#a", "no configuration"],
-  ])("%s: %s", async (handler, message) => {
+  ])("a missing handler is an error result: %s: %s", async (handler, message) => {
     const root = makePack({
       "outside.mjs": "export const a = () => 1;",
       "pack/a.mjs": "export const text = 'x';",
@@ -101,7 +101,7 @@ describe("a handler that is not there is an error result", () => {
   });
 });
 
-describe("what a handler throws is an error result with its message", () => {
+describe("what a handler throws", () => {
   test.each([
     ["throw new Error('sync')", "sync"],
     ["return Promise.reject(new TypeError('async'))", "async"],
@@ -116,19 +116,19 @@ describe("what a handler throws is an error result with its message", () => {
     ["throw new Proxy({}, { get() { throw 1 } })", "The handler failed."],
     ["throw Object.assign(new Error('x'), { message: { toString() { throw 1 } } })", "Error"],
     ["return 1n", "The handler returned a value that JSON cannot represent: it holds a BigInt."],
-  ])("%s", async (body, message) => {
+  ])("%s that a handler throws is an error result with its message", async (body, message) => {
     const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
     expect(await call("./a.mjs#a")).toEqual({ content: [{ type: "text", text: message }], isError: true });
   });
 
-  test("and never its stack, nor more than 20,000 characters", async () => {
+  test("an error result has no stack and at most 20,000 characters", async () => {
     const { textOf } = createRunner({
       "a.mjs": "export const a = () => { throw new Error('x'.repeat(1e6)) }",
     });
     expect(await textOf("./a.mjs#a")).toBe(`${"x".repeat(20_000)}… (980000 more characters)`);
   });
 
-  test("while its code and data are there for whoever asks for the outcome", async () => {
+  test("the outcome has the code and data of what was thrown", async () => {
     const { root, runner } = createRunner({
       "a.mjs":
         "export const a = () => { throw Object.assign(new Error('x'), { code: 'E', data: { at: 1 } }) }",
@@ -139,8 +139,8 @@ describe("what a handler throws is an error result with its message", () => {
   });
 });
 
-describe("what a handler is given", () => {
-  test("is its arguments, the hidden context among them, and a context that it cannot change", async () => {
+describe("what a handler gets", () => {
+  test("a handler gets its arguments, which include the hidden context, and a frozen context", async () => {
     const { call } = createRunner({
       "a.mjs": `export const a = (args, context) => {
         const tries = [
@@ -174,7 +174,7 @@ describe("what a handler is given", () => {
     expect(Object.isFrozen(options)).toBe(false);
   });
 
-  test("tells the host what it logs and how far it is, and calls other tools", async () => {
+  test("a handler can log, report progress and call other tools", async () => {
     const { textOf } = createRunner({
       "a.mjs": `export const a = async (args, { log, progress, callTool, memory }) => {
         log("info", { n: 1 }); log("error", new Error("logged")); log("info", 1n); log("info");
@@ -221,14 +221,14 @@ describe("what a handler is given", () => {
       "progress('half')",
       "Call progress with a number, optionally the total (a number) and a message (a string).",
     ],
-  ])("refuses %s", async (code, message) => {
+  ])("a handler's context rejects %s", async (code, message) => {
     const { textOf } = createRunner({
       "a.mjs": `export const a = async (_, { callTool, progress }) => { await ${code} }`,
     });
     expect(await textOf("./a.mjs#a")).toBe(message);
   });
 
-  test("does nothing any more when the call has ended", async () => {
+  test("a handler's context does nothing after the call has ended", async () => {
     const { call, textOf } = createRunner({
       "a.mjs": `let kept;
         export const keep = (_, context) => { kept = context };
@@ -250,8 +250,8 @@ describe("what a handler is given", () => {
   });
 });
 
-describe("when the signal aborts", () => {
-  test("the call rejects at once with its reason, and what the handler then does is dropped", async () => {
+describe("a call whose signal aborts", () => {
+  test("a call rejects immediately with the signal's reason, and the handler's result is discarded", async () => {
     const { call } = createRunner({
       "a.mjs": `export const stubborn = () => new Promise(() => {});
         export const polite = (_, { signal }) => new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("mine"))));`,
@@ -264,7 +264,7 @@ describe("when the signal aborts", () => {
     }
   });
 
-  test("before the call, nothing runs", async () => {
+  test("with a signal that is already aborted, the handler does not run", async () => {
     const { call, textOf } = createRunner({ "a.mjs": "let n = 0; export const a = () => ++n;" });
     await expect(call("./a.mjs#a", {}, { signal: AbortSignal.abort(new Error("too late")) })).rejects.toThrow(
       "too late",
@@ -273,8 +273,8 @@ describe("when the signal aborts", () => {
   });
 });
 
-describe("initialize", () => {
-  test("runs once, however often it is asked for, and gets the options", async () => {
+describe("the function initialize", () => {
+  test("`initialize` runs once, however often it is requested, and gets the options", async () => {
     const { root, runner, textOf } = createRunner({
       "a.mjs":
         "let seen = []; export const init = async (c) => { seen.push(c.options) }; export const a = () => seen;",
@@ -285,7 +285,7 @@ describe("initialize", () => {
     expect(await textOf("./a.mjs#a")).toBe('[{"o":1}]');
   });
 
-  test("rejects with what it threw, each time", async () => {
+  test("each call rejects with what `initialize` threw", async () => {
     const { root, runner } = createRunner({
       "a.mjs": "let n = 0; export const init = () => { throw new Error(`no ${++n}`) };",
     });

@@ -45,8 +45,8 @@ async function runHost(request: object) {
   return { ...printed, isAlive: rest.includes("alive"), exitCode, stderr };
 }
 
-describe("what a handler throws late", { timeout: 90_000 }, () => {
-  test("is reported and does not end the host", async () => {
+describe("an error that a handler throws after its call", { timeout: 90_000 }, () => {
+  test("a late error is reported and does not end the host", async () => {
     const expected: Record<string, unknown> = {
       timer: "timer",
       immediate: "immediate",
@@ -73,13 +73,16 @@ describe("what a handler throws late", { timeout: 90_000 }, () => {
     ["rejects", "reject", ["rejection"]],
     ["throws in what a handler called to log", "log", ["logs"]],
     ["throws in what a handler called for a tool", "callTool", ["calls"]],
-  ])("does not keep the host from ending when the host itself %s", async (_what, own, names) => {
-    const { isAlive, exitCode, stderr } = await runHost({ names, own });
-    expect({ isAlive, exitCode }).toEqual({ isAlive: false, exitCode: 1 });
-    expect(stderr).toContain("Error: the host's own");
-  });
+  ])(
+    "a late error does not prevent the host from ending if the host itself %s",
+    async (_what, own, names) => {
+      const { isAlive, exitCode, stderr } = await runHost({ names, own });
+      expect({ isAlive, exitCode }).toEqual({ isAlive: false, exitCode: 1 });
+      expect(stderr).toContain("Error: the host's own");
+    },
+  );
 
-  test("ends the host where the code is the host's own", async () => {
+  test("a late error in the host's own code ends the host", async () => {
     const { isAlive, exitCode, stderr } = await runHost({ names: ["timer"], trusted: true });
     expect({ isAlive, exitCode }).toEqual({ isAlive: false, exitCode: 1 });
     expect(stderr).toContain("Error: timer");

@@ -13,7 +13,7 @@ function startNode(code: string) {
 /** Holds its output, and SIGTERM does not end it soon. */
 const holder = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
 
-test("all that a process wrote is read although another holds its output, and no longer is waited", async () => {
+test("all output of a process is read even if another process holds its stream open, without waiting for that process", async () => {
   const child = startNode(`
     const { spawn } = require("node:child_process");
     const { writeSync } = require("node:fs");
@@ -34,7 +34,7 @@ test("all that a process wrote is read although another holds its output, and no
   expect(bytes).toBe(60_000);
 });
 
-test("a stream that never falls silent is left after a while", async () => {
+test("reading a stream that never goes quiet ends after a while", async () => {
   const stream = new PassThrough().on("data", () => {});
   const timer = setInterval(() => stream.write("x"), 10);
   await readToEnd([stream]);
@@ -42,14 +42,14 @@ test("a stream that never falls silent is left after a while", async () => {
   expect(stream.destroyed).toBe(true);
 });
 
-test("what is closed already is not waited for", async () => {
+test("a closed stream is not waited for", async () => {
   const stream = new PassThrough();
   stream.destroy();
   await new Promise((resolve) => stream.on("close", resolve));
   await readToEnd([stream]);
 });
 
-test("the tail of output has at most so many bytes, and whole characters", () => {
+test("the tail of output has a limited number of bytes and only whole characters", () => {
   const tail = createOutputTail(10);
   for (const piece of ["äöü", "€€€€", "😀"]) tail.add(Buffer.from(piece));
   expect(tail.toString()).toBe("€€😀");

@@ -33,8 +33,8 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
   return { root, runner, call, textOf, late, outputText: () => Buffer.concat(output).toString() };
 }
 
-describe("a handler in a child", { timeout: 30_000 }, () => {
-  test("gets what one in the host gets, and answers as it would", async () => {
+describe("a handler in a child process", { timeout: 30_000 }, () => {
+  test("a handler in a child process gets and returns the same as one in the host", async () => {
     const { call, root, runner } = createRunner(`
       export const a = async (args, context) => {
         context.log("info", { n: 1 }); context.log("error", new Error("logged"));
@@ -89,20 +89,20 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     ["throw 7", "The handler threw a value of type number."],
     ["return Promise.reject('rejected')", "rejected"],
     ["return context.callTool('x', 1)", "Arguments must be an object."],
-  ])("%s", async (body, expected) => {
+  ])("in a child process, a handler may be %s", async (body, expected) => {
     const { call } = createRunner(`export const a = (args, context) => { ${body} };`);
     const error = { content: [{ type: "text", text: expected }], isError: true };
     expect(await call("a")).toEqual(typeof expected === "string" ? error : expected);
   });
 
-  test("that is missing, or a function of the host's, is an error", async () => {
+  test("a handler that is missing, or a function of the host, is an error", async () => {
     const { textOf, runner, root } = createRunner("export const a = 1;");
     expect(await textOf("none")).toBe('Module "./a.mjs" has no export "none".');
     const source = { from: "function", run: () => 1 } as const;
     await expect(runner.call({ root, source }, {}, createContext())).rejects.toThrow("another process");
   });
 
-  test("is not called with what is no JSON, nor answered with it", async () => {
+  test("arguments and results that are not JSON are rejected", async () => {
     const { call, textOf } = createRunner(
       "export const a = (_, { callTool }) => callTool('x').then(() => 'answered', (error) => error.message);",
     );
@@ -116,7 +116,7 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     expect(await textOf("a", {}, { callTool: refuse })).toBe("unknown tool");
   });
 
-  test("runs beside others, in one process, which is started when it is needed", async () => {
+  test("handlers run in parallel in one child process, which starts at the first call", async () => {
     const { runner, call } = createRunner(`
       let running = 0; let most = 0;
       export const a = async ({ n }) => {
@@ -132,7 +132,7 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     expect(results.at(-1)?.structuredContent?.most).toBe(20);
   });
 
-  test("has the environment and the folder that it is given, and nothing on its input", async () => {
+  test("a child process gets only its environment and folder, and an empty stdin", async () => {
     const { call, root } = createRunner(
       `import { readFileSync } from "node:fs";
       export const a = () => ({ env: process.env, cwd: process.cwd(), input: readFileSync(0, "utf8"), argv: process.argv.length, ipc: typeof process.send });`,
@@ -142,7 +142,7 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     });
   });
 
-  test("may write where it likes", async () => {
+  test("a handler may write to any stream", async () => {
     const { textOf, outputText } = createRunner(`
       import { writeSync } from "node:fs"; import { execSync } from "node:child_process";
       export const a = () => {
@@ -157,7 +157,7 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     });
   });
 
-  test("may return much, but not more than a message holds", async () => {
+  test("a handler may return a large result, up to the limit of a message", async () => {
     const body = "export const a = ({ n }) => 'é'.repeat(n);";
     expect(String(await createRunner(body).textOf("a", { n: 3_000_000 }))).toHaveLength(3_000_000);
     const { textOf } = createRunner(body, { messageBytes: 10_000 });
@@ -165,7 +165,7 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
     expect(await textOf("a", { n: 3 })).toBe("ééé");
   });
 
-  test("is initialized once a process", async () => {
+  test("`initialize` runs once per child process", async () => {
     const { root, runner, textOf } = createRunner(`
       let seen = []; export const init = (c) => { seen.push(c.options) }; export const a = () => seen;
       let n = 0; export const fails = () => { throw new Error("no " + ++n) };`);
@@ -178,7 +178,7 @@ describe("a handler in a child", { timeout: 30_000 }, () => {
   });
 });
 
-describe("memory in a child", { timeout: 30_000 }, () => {
+describe("session memory in a child process", { timeout: 30_000 }, () => {
   const createMemory = (entries: [string, string][]) => {
     const map = new Map(entries);
     return {
@@ -205,7 +205,7 @@ describe("memory in a child", { timeout: 30_000 }, () => {
     export const many = (_, { memory }) => { for (let n = 0; n < 1000; n++) memory.set("n", String(n)) };`;
 
   test.each([true, false])(
-    "is read and written at once, by inner calls too (with a snapshot: %s)",
+    "memory is read and written immediately, also by inner calls (with a snapshot: %s)",
     async (hasSnapshot) => {
       const { call } = createRunner(module);
       const memory = createMemory([
@@ -240,7 +240,7 @@ describe("memory in a child", { timeout: 30_000 }, () => {
     },
   );
 
-  test("takes texts only, and keeps what is written while a tool is called", async () => {
+  test("memory accepts only strings, and keeps writes from outside during a call", async () => {
     const { textOf } = createRunner(module);
     const memory = { ...createMemory([]), snapshot: () => ({}) };
     expect(await textOf("bad", {}, { memory })).toBe("Keys and values of memory must be strings.");
@@ -250,8 +250,8 @@ describe("memory in a child", { timeout: 30_000 }, () => {
   });
 });
 
-describe("when a call in a child is given up", { timeout: 30_000 }, () => {
-  test("it rejects at once, the handler hears of it, and the others go on", async () => {
+describe("abandoned calls in a child process", { timeout: 30_000 }, () => {
+  test("an abandoned call rejects immediately, its handler is notified, and other calls continue", async () => {
     const { call, textOf } = createRunner(`
       let heard = "nothing";
       export const waits = (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => { heard = signal.reason.message }));
@@ -265,7 +265,7 @@ describe("when a call in a child is given up", { timeout: 30_000 }, () => {
     await expect(call("a", {}, { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
   });
 
-  test("and it loops, its process is ended, and the host lives", async () => {
+  test("a handler that loops after its call was abandoned is ended with its process, and the host survives", async () => {
     const { call, runner, root } = createRunner(
       `import { writeFileSync } from "node:fs";
       export const loops = ({ now }) => { if (now) writeFileSync("looping", ""); while (now); };
@@ -285,7 +285,7 @@ describe("when a call in a child is given up", { timeout: 30_000 }, () => {
   });
 });
 
-describe("what a handler does to its process ends no host", { timeout: 30_000 }, () => {
+describe("a child process that fails", { timeout: 30_000 }, () => {
   test.each([
     ["exits", "process.exit(3)", { exitCode: 3, signal: null }],
     ["exits with success", "process.exit(0)", { exitCode: 0, signal: null }],
@@ -296,7 +296,7 @@ describe("what a handler does to its process ends no host", { timeout: 30_000 },
       "const all = []; for (;;) all.push(new Array(1e5).fill(1))",
       { exitCode: null, signal: "SIGABRT" },
     ],
-  ])("when it %s", async (_what, body, ending) => {
+  ])("the host survives a handler that %s", async (_what, body, ending) => {
     const { call, runner } = createRunner(
       `export const waits = () => new Promise(() => {});
       export const a = () => { console.error("before the end"); ${body} };`,
@@ -312,7 +312,7 @@ describe("what a handler does to its process ends no host", { timeout: 30_000 },
     expect(await runner.exit).toMatchObject(ending);
   });
 
-  test("when it throws late, over and over", async () => {
+  test("the host survives a handler that keeps throwing late errors", async () => {
     const { textOf, late } = createRunner(`
       export const a = () => {
         setTimeout(() => { throw new Error("timer") }, 1); Promise.reject("rejection");
@@ -326,7 +326,7 @@ describe("what a handler does to its process ends no host", { timeout: 30_000 },
     expect(await textOf("b")).toBe("alive");
   });
 
-  test("when it closes or floods its connection", async () => {
+  test("the host survives a handler that closes or floods its connection", async () => {
     const closing = createRunner(
       "import { closeSync } from 'node:fs'; export const a = () => { closeSync(4); return 1 };",
     );
@@ -338,7 +338,7 @@ describe("what a handler does to its process ends no host", { timeout: 30_000 },
     await expect(flooding.call("a")).rejects.toThrow("it sent a message of more than 1000000 bytes");
   });
 
-  test("when it sends nonsense", async () => {
+  test("the host survives a child process that sends invalid messages", async () => {
     const lies = [
       "nonsense",
       "{}",
@@ -367,13 +367,13 @@ describe("what a handler does to its process ends no host", { timeout: 30_000 },
     expect(await textOf("b")).toBe("The handler's result is not valid JSON.");
   });
 
-  test("when it cannot be started", async () => {
+  test("a child process that cannot start is an error", async () => {
     const { call } = createRunner("export const a = () => 1;", { cwd: "/there/is/no/such/folder" });
     await expect(call("a")).rejects.toThrow('its folder "/there/is/no/such/folder" does not exist');
   });
 });
 
-describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () => {
+describe.runIf(process.platform === "linux")("closing a runner", { timeout: 60_000 }, () => {
   test.each([
     ["that waits", "setInterval(() => {}, 1000)"],
     ["that ignores SIGTERM", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"],
@@ -383,7 +383,7 @@ describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () 
     ],
     ["that loops", "setTimeout(() => { for (;;); }, 10)"],
     ["with processes of its own", ""],
-  ])("leaves nothing of a child %s", async (_what, body) => {
+  ])("closing leaves no child process %s", async (_what, body) => {
     const { call, runner, textOf } = createRunner(
       `import { spawn } from "node:child_process";
       export const a = () => {
@@ -403,7 +403,7 @@ describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () 
     await expect(textOf("waits")).rejects.toThrow(/the session is closed/i);
   });
 
-  test("a runner that never ran starts nothing", async () => {
+  test("closing a runner that never ran starts nothing", async () => {
     const { runner, root } = createRunner({
       "a.mjs": "import { writeFileSync } from 'node:fs'; writeFileSync('ran', '')",
     });
@@ -415,7 +415,7 @@ describe.runIf(process.platform === "linux")("closing", { timeout: 60_000 }, () 
   test.each([
     ["that waits", "new Promise(() => {})"],
     ["that loops", "(() => { for (;;); })()"],
-  ])("is not even needed where the host is killed: a child %s ends with it", async (_what, code) => {
+  ])("if the host is killed, a child process %s ends, too", async (_what, code) => {
     const root = makePack({
       "a.mjs": `import { writeFileSync } from "node:fs";
         export const a = () => { writeFileSync(${"`${import.meta.dirname}/pid`"}, String(process.pid)); return ${code} };`,

@@ -13,7 +13,7 @@ const fileOf = (command: string, ...args: string[]) => {
 };
 const script = join(cwd, "server.js");
 
-describe("the file that a user's server is told it comes from", () => {
+describe("the file that a user's server is said to come from", () => {
   test.each([
     [["server.js", "other.js"]],
     [["--enable-source-maps", "server.js"]],
@@ -25,7 +25,7 @@ describe("the file that a user's server is told it comes from", () => {
     [["--env-file=.env", "--title=mine", "--inspect", "server.js"]],
     [["--import", "tsx", "--", "server.js", "-e"]],
     [["server.js", "-e", "1"]],
-  ])("is the script of node %j", (args) => {
+  ])("the script of `node %j` is the server's file", (args) => {
     expect(fileOf("node", ...args)).toBe(script);
     expect(fileOf("/usr/bin/node", ...args)).toBe(script);
   });
@@ -42,11 +42,11 @@ describe("the file that a user's server is told it comes from", () => {
     [["--import", "tsx"]],
     [["--"]],
     [[]],
-  ])("is the config where node %j runs none", (args) => {
+  ])("the config is the server's file for `node %j`, which has no script", (args) => {
     expect(fileOf("node", ...args)).toBe(config.file);
   });
 
-  test("is found in the same way for a pack", () => {
+  test("the file of a pack's server is found in the same way", () => {
     const found = { pack: { location: cwd, qualifiedName: "acme/shop", name: "@acme/shop", version: null } };
     const ofPack = (definition: object) => {
       const declaration = { kind: "server", name: "mine" };
@@ -69,7 +69,7 @@ describe("the file that a user's server is told it comes from", () => {
       expect(ofPack(definition)).toBe(join(cwd, "trailblaze/servers/mine.json"));
   });
 
-  test("is a command that is a path, and the config for one that is looked up", () => {
+  test("a command that is a path is the server's file, and for a command found in PATH it is the config", () => {
     expect(fileOf("./server.js")).toBe(script);
     expect(fileOf("my-server", "notes.py")).toBe(config.file);
   });
@@ -82,7 +82,7 @@ describe("the file that a user's server is told it comes from", () => {
     ["deno", "run", "-A", "server.ts"],
     ["ruby", "server.rb"],
     ["bash", "server.sh"],
-  ])("is what other interpreters are given: %s %s", (command, ...args) => {
+  ])("the script of another interpreter is the server's file: %s %s", (command, ...args) => {
     const named = args.find((one) => one.startsWith("server."));
     expect(fileOf(command, ...args)).toBe(join(cwd, named ?? ""));
   });
@@ -92,7 +92,7 @@ describe("the file that a user's server is told it comes from", () => {
     ["bash", "-c", "exec server.sh"],
     ["bun", "run", "serve"],
     ["python3"],
-  ])("is the config where they are given none: %s %s", (command, ...args) => {
+  ])("without a script of an interpreter, the config is the server's file: %s %s", (command, ...args) => {
     expect(fileOf(command, ...args)).toBe(config.file);
   });
 });

@@ -43,8 +43,8 @@ const result =
     response.end(JSON.stringify({ result: told }));
   };
 
-describe("a callback", () => {
-  test("is the request of version 1", async () => {
+describe("a callback from a server", () => {
+  test("a callback sends a request of version 1", async () => {
     let seen: unknown;
     const client = await clientOf((request, response, body) => {
       const { authorization, "content-type": type, origin } = request.headers;
@@ -78,7 +78,7 @@ describe("a callback", () => {
     });
   });
 
-  test("resolves for a tool that fails", async () => {
+  test("a callback resolves if the tool fails", async () => {
     const client = await clientOf(result({ success: false, error_message: "It broke.", text_content: "x" }));
     expect(await client.callTool("a_b")).toEqual({
       content: [{ type: "text", text: "It broke." }],
@@ -101,7 +101,7 @@ describe("a callback", () => {
     ["no JSON", (_request, response) => response.end("<html>"), 'The Trailblaze host refused to call "a_b".'],
     ["null", (_request, response) => response.end("null"), 'The Trailblaze host refused to call "a_b".'],
     ["hanging up", (request) => request.socket.destroy(), "The Trailblaze host cannot be reached."],
-  ])("rejects for %s, without the token in the words", async (_, answer, message) => {
+  ])("a callback rejects for %s, and the message has no token", async (_, answer, message) => {
     const client = await clientOf(answer);
     const failure = await client.callTool("a_b").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(CallbackError);
@@ -109,12 +109,12 @@ describe("a callback", () => {
     expect(String((failure as CallbackError).stack)).not.toContain("secret-token");
   });
 
-  test("gives up after the time that the host allows", async () => {
+  test("a callback ends at the host's timeout", async () => {
     const client = await clientOf(() => {}, { timeoutMs: 50 });
     await expect(client.callTool("a_b")).rejects.toThrow("did not answer within 50 ms");
   });
 
-  test("gives up with the call, and hangs up", async () => {
+  test("a callback ends with its call and closes the connection", async () => {
     const controller = new AbortController();
     let hungUp = () => {};
     const hasHungUp = new Promise<void>((resolve) => {

@@ -12,7 +12,7 @@ const facts = {
 };
 
 describe("contextFrom", () => {
-  test("reads what a host writes, _meta first, in one shape", () => {
+  test("contextFrom reads the context from `_meta` first, and always returns one shape", () => {
     const _meta = { trailblaze: createCallMeta(facts), progressToken: 1 };
     const legacy = { _trailblazeContext: createLegacyContext({ memory: { userId: "old" }, device }) };
     expect(contextFrom(legacy, { _meta, signal: undefined })).toEqual(facts);
@@ -20,7 +20,7 @@ describe("contextFrom", () => {
     expect(contextFrom(legacy)).toEqual({ memory: { userId: "old" }, device });
   });
 
-  test("is undefined under another MCP client", () => {
+  test("contextFrom returns undefined under another MCP client", () => {
     expect(contextFrom({ text: "x" }, { _meta: { progressToken: 1 } })).toBeUndefined();
     expect(contextFrom(undefined, undefined)).toBeUndefined();
     expect(contextFrom({ _trailblazeContext: "x" }, { _meta: { trailblaze: [] } })).toBeUndefined();
@@ -28,7 +28,7 @@ describe("contextFrom", () => {
     expect(contextFrom(inherited)).toBeUndefined();
   });
 
-  test("a session without a device or callbacks", () => {
+  test("contextFrom reads a session without a device or callbacks", () => {
     const trailblaze = createCallMeta({ ...facts, device: undefined, baseUrl: undefined });
     expect(contextFrom({}, { _meta: { trailblaze } })).toEqual({
       sessionId: "s-1",
@@ -38,7 +38,7 @@ describe("contextFrom", () => {
     });
   });
 
-  test("what is wrong in an envelope is left out, and memory is a copy", () => {
+  test("contextFrom excludes invalid parts of a context, and copies memory", () => {
     const trailblaze = { sessionId: 7, invocationId: null, device: "phone", memory: null };
     expect(contextFrom({}, { _meta: { trailblaze } })).toEqual({ device: null, memory: {} });
     const memory = { a: "1" };
@@ -55,7 +55,7 @@ describe("clientFrom", () => {
   };
   const call = { device: null, memory: {}, sessionId: "s", invocationId: "i" };
 
-  test("says outside a session that there is none", async () => {
+  test("outside a session, a client's calls reject with the reason", async () => {
     for (const client of [
       clientFrom(undefined),
       clientFrom({ device: null, memory: {} }, { environment }),
@@ -66,13 +66,13 @@ describe("clientFrom", () => {
     await expect(clientFrom(undefined).callTool("a_b")).rejects.toThrow("outside a Trailblaze session");
   });
 
-  test("can be awaited and printed without calling anything", async () => {
+  test("a client can be awaited and printed without a call", async () => {
     const { tools } = clientFrom(undefined);
     expect(await Promise.resolve(tools)).toBe(tools);
     expect(Object.prototype.toString.call(tools)).toBe("[object Object]");
   });
 
-  test("calls by the context of a handler in the host's process", async () => {
+  test("a client calls through the context of a handler in the host's process", async () => {
     const asked: unknown[] = [];
     const client = clientFrom({
       signal: new AbortController().signal,
@@ -92,7 +92,7 @@ describe("clientFrom", () => {
     ]);
   });
 
-  test("refuses arguments that are no object, and addresses of other machines", async () => {
+  test("a client rejects arguments that are not an object, and addresses of other machines", async () => {
     const client = clientFrom(call, { environment });
     await expect(client.callTool("a_b", [] as never)).rejects.toThrow("must be an object");
     await expect(client.callTool("a_b", null as never)).rejects.toThrow("must be an object");

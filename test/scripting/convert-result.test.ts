@@ -11,13 +11,13 @@ const text = { type: "text", text: "x" };
 
 test.each<[string, unknown]>([
   ["nothing", undefined],
-  ["a text", "hello"],
-  ["an empty text", ""],
+  ["a string", "hello"],
+  ["an empty string", ""],
   ["null", null],
   ["a number", 1.5],
-  ["no number", Number.NaN],
+  ["NaN", Number.NaN],
   ["a boolean", false],
-  ["a list", [new Date(0), undefined, 1]],
+  ["an array", [new Date(0), undefined, 1]],
   ["an object", { a: 1, b: undefined, c: null }],
   ["an object with content that is none", { content: "text" }],
   ["an object with content that has no types", { content: [1] }],
@@ -58,11 +58,11 @@ test.each<[string, unknown]>([
     },
   ],
   ["a key __proto__", JSON.parse('{ "__proto__": { "a": 1 } }')],
-])("%s", (_, value) => {
+])("the package for authors converts %s as the host does", (_, value) => {
   expect(convertResult(value)).toEqual(toCallToolResult(value));
 });
 
-test("binary data is refused, Node's own buffers too, which would write themselves as numbers", () => {
+test("binary data is rejected, including Node's Buffers, which would be serialized as numbers", () => {
   for (const value of [Buffer.from("x"), { a: [Buffer.from("x")] }, new Uint8Array(1)])
     expect(convertResult(value)).toMatchObject({
       isError: true,
@@ -73,7 +73,7 @@ test("binary data is refused, Node's own buffers too, which would write themselv
 test.each<[string, unknown]>([
   ["an error", new Error("It broke.")],
   ["an error without words", new RangeError()],
-  ["a text", "It broke."],
+  ["a string", "It broke."],
   ["nothing", undefined],
   ["null", null],
   ["an object", {}],
@@ -86,7 +86,7 @@ test.each<[string, unknown]>([
       },
     },
   ],
-])("thrown: %s", (_, thrown) => {
+])("the thrown value is converted as the host does: %s", (_, thrown) => {
   const { message } = describeThrown(thrown);
   expect(convertThrown(thrown)).toEqual({ content: [{ type: "text", text: message }], isError: true });
 });

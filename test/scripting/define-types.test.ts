@@ -27,8 +27,8 @@ declare module "../../packages/scripting/src/client.ts" {
 
 type ServerTools = Parameters<typeof run>[0]["tools"];
 
-describe("defineTool infers the arguments", () => {
-  test("from JSON Schema", () => {
+describe("types of arguments in defineTool", () => {
+  test("defineTool infers argument types from JSON Schema", () => {
     const tool = defineTool({
       name: "a_b",
       inputSchema: {
@@ -72,7 +72,7 @@ describe("defineTool infers the arguments", () => {
     void call;
   });
 
-  test("from parameters", () => {
+  test("defineTool infers argument types from parameters", () => {
     const tool = defineTool({
       name: "a_b",
       parameters: {
@@ -92,7 +92,7 @@ describe("defineTool infers the arguments", () => {
     void (() => invoke(tool, { cents: "1" }));
   });
 
-  test("from zod: what it turns out for the handler, what it takes for the caller", () => {
+  test("defineTool infers the output type of zod for handlers and the input type for callers", () => {
     const tool = defineTool({
       name: "a_b",
       inputSchema: z.object({
@@ -111,7 +111,7 @@ describe("defineTool infers the arguments", () => {
     expectTypeOf<typeof tool>().toExtend<ServerTools[number]>();
   });
 
-  test("not from a schema that is known at run time only", () => {
+  test("defineTool infers no argument types from a schema known only at run time", () => {
     const inputSchema = JSON.parse("{}") as { type: "object" };
     const tool = defineTool({
       name: "a_b",
@@ -124,11 +124,11 @@ describe("defineTool infers the arguments", () => {
   });
 });
 
-describe("what does not compile", () => {
+describe("definitions that do not compile", () => {
   const handler = () => "x";
   const inputSchema = { type: "object" } as const;
 
-  test("misspelt keys", () => {
+  test("misspelled keys do not compile", () => {
     const meta = () =>
       defineTool({
         name: "a_b",
@@ -168,7 +168,7 @@ describe("what does not compile", () => {
     void [meta, key, value, server, transport, toolset, prompt];
   });
 
-  test("two schemas, none, and handlers that are none", () => {
+  test("two schemas, no schema or an invalid handler do not compile", () => {
     // @ts-expect-error: both schemas
     const both = () => defineTool({ name: "a_b", inputSchema, parameters: {}, handler });
     // @ts-expect-error: no schema
@@ -183,7 +183,7 @@ describe("what does not compile", () => {
   });
 });
 
-test("definePrompt infers the arguments", () => {
+test("definePrompt infers argument types", () => {
   definePrompt({
     name: "weekly",
     arguments: [{ name: "week", required: true }, { name: "tone" }],
@@ -195,7 +195,7 @@ test("definePrompt infers the arguments", () => {
   });
 });
 
-test("the client knows the tools that are declared", () => {
+test("the client has the types of declared tools", () => {
   const use = async ({ tools, callTool }: TrailblazeClient) => {
     const { structuredContent } = await tools.types_issue({ issueKey: "DEMO-1" });
     expectTypeOf(structuredContent).toEqualTypeOf<{ summary: string } | undefined>();
@@ -209,7 +209,7 @@ test("the client knows the tools that are declared", () => {
   void use;
 });
 
-test("envelopes and mocks", () => {
+test("contexts and mocks have types", () => {
   expectTypeOf(contextFrom({}, {})).toEqualTypeOf<TrailblazeCall | undefined>();
   expectTypeOf<TrailblazeCall>().toExtend<TrailblazeContext>();
   expectTypeOf(clientFrom(undefined)).toEqualTypeOf<TrailblazeClient>();

@@ -18,7 +18,7 @@ import { linkPackages, scriptingPackage } from "./support/scripting-package.ts";
 const context = { signal: new AbortController().signal, options: {} } as unknown as ToolContext;
 
 describe("defineTool", () => {
-  test("is the definition itself but for the handler", () => {
+  test("defineTool returns the definition with only the handler replaced", () => {
     const source = {
       name: "jira_getIssue",
       title: "Get issue",
@@ -34,7 +34,7 @@ describe("defineTool", () => {
     expect(short.handler).toHaveProperty("name", "getIssue");
   });
 
-  test("writes a library's schemas as JSON Schema", () => {
+  test("defineTool converts a library's schemas to JSON Schema", () => {
     const tool = defineTool({
       name: "a_b",
       inputSchema: z.object({ text: z.string().describe("What."), count: z.number().default(3) }),
@@ -54,13 +54,13 @@ describe("defineTool", () => {
     expect(tool.outputSchema).toMatchObject({ type: "object", required: ["length"] });
   });
 
-  test("gives the handler a frozen context, as a host does", async () => {
+  test("defineTool passes a frozen context to the handler, as a host does", async () => {
     const handler = (_args: object, context: ToolContext) => Object.isFrozen(context);
     const result = await invoke(defineTool({ name: "a_b", parameters: {}, handler }), {});
     expect(result.content).toEqual([{ type: "text", text: "true" }]);
   });
 
-  test("lets the library check and change the arguments, the context aside", async () => {
+  test("defineTool lets the schema library check and change the arguments, but not the context", async () => {
     const seen: unknown[] = [];
     const tool = defineTool({
       name: "a_b",
@@ -74,7 +74,7 @@ describe("defineTool", () => {
     await expect(run({ when: 7 }, context)).rejects.toThrow(/^\/when .*expected string/);
   });
 
-  test("says which schemas it cannot write", () => {
+  test("defineTool names schemas that it cannot convert", () => {
     const old = { "~standard": { version: 1, vendor: "zod", validate: () => ({ value: {} }) } } as const;
     const define = (inputSchema: StandardSchema) =>
       defineTool({ name: "a_b", inputSchema, handler: () => {} });
@@ -83,7 +83,7 @@ describe("defineTool", () => {
     expect(() => define(z.object({ a: z.bigint() }))).toThrow("cannot be converted to JSON Schema");
   });
 
-  test("gives handlers a client wherever they run", async () => {
+  test("defineTool passes a client to handlers wherever they run", async () => {
     const caller = defineTool({
       name: "probe_outer",
       description: "Calls another.",
@@ -108,8 +108,8 @@ describe("defineTool", () => {
   });
 });
 
-describe("the others", () => {
-  test("are the definition itself", () => {
+describe("defineServer, defineToolset and definePrompt", () => {
+  test("defineServer, defineToolset and definePrompt return the definition itself", () => {
     const server = { tools: ["getIssue"], transport: "http" } as const;
     expect(defineServer({ ...server, tools: [...server.tools] })).toEqual(server);
     const toolset = { name: "triage", tools: ["getIssue"] };
@@ -127,7 +127,7 @@ describe("the others", () => {
     expect(definePrompt({ name: "a", content: "Hello" })).toEqual({ name: "a", content: "Hello" });
   });
 
-  test("a host's checker takes them", () => {
+  test("the host accepts definitions made with the helpers", () => {
     const seen = [
       ["tool", defineTool({ name: "a_b", parameters: {}, handler: "./a.js" })],
       ["server", defineServer({ script: "./server.js" })],
@@ -142,7 +142,7 @@ describe("the others", () => {
   });
 });
 
-describe("in a pack", () => {
+describe("definitions made with the helpers, in a pack", () => {
   const imports = 'import { defineTool, definePrompt, defineServer } from "@trailblaze/scripting";\n';
   const project = () => {
     const folder = makeProject(
@@ -179,7 +179,7 @@ describe("in a pack", () => {
     return folder;
   };
 
-  test("inspection evaluates them and finds nothing wrong", async () => {
+  test("inspection finds no problems in definitions made with the helpers", async () => {
     const cwd = project();
     const pack = await inspectPack("@acme/code", { cwd });
     expect(pack.problems).toEqual([]);
@@ -196,12 +196,15 @@ describe("in a pack", () => {
     });
   });
 
-  test.each(["in-process", "process"])("sessions run them, %s", async (isolation) => {
-    const session = await openForTest(project(), { config: { isolation } });
-    const result = await session.callTool("code_json", { name: "Ada" });
-    expect(result).toMatchObject({ variant: "Success" });
-    expect(result.structuredContent).toEqual({ twice: 6 });
-    expect(session.memory.get("name")).toBe("Ada");
-    expect((await session.callTool("code_zod", {})).structuredContent).toEqual({ twice: 4 });
-  });
+  test.each(["in-process", "process"])(
+    "a session runs definitions made with the helpers, %s",
+    async (isolation) => {
+      const session = await openForTest(project(), { config: { isolation } });
+      const result = await session.callTool("code_json", { name: "Ada" });
+      expect(result).toMatchObject({ variant: "Success" });
+      expect(result.structuredContent).toEqual({ twice: 6 });
+      expect(session.memory.get("name")).toBe("Ada");
+      expect((await session.callTool("code_zod", {})).structuredContent).toEqual({ twice: 4 });
+    },
+  );
 });

@@ -10,7 +10,7 @@ import { readToolResult } from "../../src/runtime/tool-result.ts";
 
 const text = (message: string) => [{ type: "text", text: message }];
 
-test("success and error are plain MCP", () => {
+test("success and error create plain MCP results", () => {
   expect(success("User data fetched")).toStrictEqual({ content: text("User data fetched"), isError: false });
   const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
   expect(success([image], { structuredContent: { id: 7 } })).toStrictEqual({
@@ -24,7 +24,7 @@ test("success and error are plain MCP", () => {
   });
 });
 
-test("the variants ride in _meta.trailblaze", () => {
+test("the other results have their variant in `_meta.trailblaze`", () => {
   expect(fatalError("Device is disconnected")).toStrictEqual({
     content: text("Device is disconnected"),
     isError: true,
@@ -44,7 +44,7 @@ test("the variants ride in _meta.trailblaze", () => {
   });
 });
 
-test("a session reads them as what they are called", () => {
+test("a session reads each result as the variant of its name", () => {
   const variantOf = (result: Parameters<typeof readToolResult>[0]) => readToolResult(result).result.variant;
   expect(variantOf(success("done"))).toBe("Success");
   expect(variantOf(error("broken"))).toBe("ExceptionThrown");

@@ -30,8 +30,8 @@ function makeServerProject(extra: Record<string, unknown> = {}): string {
 const subprocess = { name: "probe", command: process.execPath, args: ["server.mjs"] };
 const config = { trailblazeSubprocessToolsets: [subprocess], logDir: "logs", memory: { userId: "42" } };
 
-describe("in a session", () => {
-  test("handlers get the context of the session, checked arguments and defaults", async () => {
+describe("a server run in a session", () => {
+  test("handlers get the session's context, checked arguments and defaults", async () => {
     const session = await openForTest(makeServerProject(), { config, device });
     const result = await session.callTool("probe_context", { label: "x" });
     expect(result.variant).toBe("Success");
@@ -59,7 +59,7 @@ describe("in a session", () => {
     );
   });
 
-  test("what a handler writes to memory is the session's if the call succeeds", async () => {
+  test("memory written by a handler is stored in the session if the call succeeds", async () => {
     const session = await openForTest(makeServerProject(), { config });
     const kept = await session.callTool("probe_remember", { key: "name", value: "Ada", remove: "userId" });
     expect(kept.structuredContent).toEqual({ seen: "Ada" });
@@ -69,7 +69,7 @@ describe("in a session", () => {
     expect([...session.memory]).toEqual([["name", "Ada"]]);
   });
 
-  test("metadata of the wrong type takes no write from a handler", async () => {
+  test("metadata of the wrong type does not lose what a handler writes", async () => {
     const session = await openForTest(makeServerProject(), { config });
     for (const said of [null, "text", [], { memoryDelta: null, memoryDeletions: 5 }]) {
       session.memory.delete("odd");
@@ -78,7 +78,7 @@ describe("in a session", () => {
     }
   });
 
-  test("a handler calls other tools of the session back", async () => {
+  test("a handler calls back other tools of the session", async () => {
     const greet = {
       name: "greeter_greet",
       description: "Greets.",
@@ -102,7 +102,7 @@ describe("in a session", () => {
     expect(unknown.structuredContent).toMatchObject({ result: { isError: true } });
   });
 
-  test("a call says so where callbacks are off", async () => {
+  test("a callback reports that callbacks are disabled", async () => {
     const off = { ...config, callback: { enabled: false } };
     const session = await openForTest(makeServerProject(), { config: off });
     const asked = await session.callTool("probe_ask", { tool: "probe_big", with: {} });
@@ -110,7 +110,7 @@ describe("in a session", () => {
     expect(asked.message).toContain("`callback.enabled`");
   });
 
-  test("results are those of a host, and stdout is the protocol's alone", async () => {
+  test("results equal those of a host, and stdout carries only MCP messages", async () => {
     const project = makeServerProject();
     const session = await openForTest(project, { config });
     const variantOf = async (tool: string) => {
@@ -134,7 +134,7 @@ describe("in a session", () => {
     expect(log).toContain("half a line");
   });
 
-  test("a pack's server does the same in its small environment", async () => {
+  test("a pack's server behaves the same with its limited environment", async () => {
     const project = makeProject({
       "@acme/probe": {
         "package.json": { trailblaze: { servers: ["probe"] } },
@@ -166,8 +166,8 @@ async function connect(project: string) {
   return { client, transport, logged, stderr: () => stderr };
 }
 
-describe("under another MCP client", () => {
-  test("tools work without a context, and those that need one are not shown", async () => {
+describe("a server run by another MCP client", () => {
+  test("tools work without a context, and those that require one are not listed", async () => {
     const { client } = await connect(makeServerProject());
     expect(client.getServerVersion()).toMatchObject({ name: "probe", version: "1.2.3" });
     const { tools } = await client.listTools();
@@ -193,7 +193,7 @@ describe("under another MCP client", () => {
     await expect(client.callTool({ name: "probe_none" })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("either envelope is read, _meta before the arguments", async () => {
+  test("a context is read from `_meta` first, then from the arguments", async () => {
     const { client } = await connect(makeServerProject());
     const legacy = { memory: { userId: "legacy" }, device: { ...device, platform: "ANDROID" } };
     const call = (params: object) =>
@@ -216,7 +216,7 @@ describe("under another MCP client", () => {
     });
   });
 
-  test("progress and logs arrive", async () => {
+  test("progress and log messages reach the client", async () => {
     const { client, logged } = await connect(makeServerProject());
     const steps: unknown[] = [];
     const result = await client.callTool({ name: "probe_steps" }, undefined, {
@@ -239,7 +239,7 @@ describe("under another MCP client", () => {
     ]);
   });
 
-  test("what is thrown late ends neither the call nor the server", async () => {
+  test("an error thrown after a handler returned ends neither the call nor the server", async () => {
     const { client, stderr } = await connect(makeServerProject());
     const text = (name: string) => client.callTool({ name }).then(({ content }) => content);
     expect(await text("probe_late")).toEqual([{ type: "text", text: "early" }]);
@@ -247,7 +247,7 @@ describe("under another MCP client", () => {
     expect(await text("probe_first")).toEqual([{ type: "text", text: "1" }]);
   });
 
-  test("a cancelled call aborts its signal, and the process ends with its client", async () => {
+  test("canceling a call aborts its signal, and the process ends with its client", async () => {
     const { client, transport, stderr } = await connect(makeServerProject());
     const { pid } = transport;
     const controller = new AbortController();
@@ -262,7 +262,7 @@ describe("under another MCP client", () => {
   });
 });
 
-describe("what cannot be served", () => {
+describe("servers that cannot run", () => {
   const start = async (source: string, { withSdk = true } = {}) => {
     const project = makeTree({
       "package.json": { name: "app", version: "1.0.0", type: "module" },
@@ -280,7 +280,7 @@ describe("what cannot be served", () => {
   };
   const tool = `{ name: "a_b", inputSchema: { type: "object" }, handler: () => "x" }`;
 
-  test("a server that is right ends well with its input, whatever timers are left", async () => {
+  test("a valid server exits with 0 when stdin closes, even if timers are pending", async () => {
     const source = `setInterval(() => {}, 1000);
       await run({ name: "x", version: "1.0.0", tools: [${tool}] });`;
     expect(await start(source)).toEqual({
@@ -307,7 +307,7 @@ describe("what cannot be served", () => {
       `{ ...${tool}, inputSchema: (await import("zod")).z.object({}) }`,
       '`inputSchema` of "a_b"',
     ],
-  ])("%s", async (what, tools, message) => {
+  ])("a server with this error does not start: %s", async (what, tools, message) => {
     const source = `await run({ name: "x", version: "1.0.0", tools: [${tools}] });`;
     const { stdout, stderr, exitCode } = await start(source, { withSdk: what !== "the SDK is missing" });
     expect(stderr).toContain(message);
@@ -319,7 +319,7 @@ describe("what cannot be served", () => {
     ["", "run() requires `name`"],
     ["{ name: 'x', tools: [] }", "run() requires `version`"],
     ["{ name: 'x', version: '1.0.0' }", "run() requires `tools`"],
-  ])("run(%s)", async (given, message) => {
+  ])("`run` rejects %s", async (given, message) => {
     const { stderr, exitCode } = await start(`await run(${given});`);
     expect(stderr).toContain(message);
     expect(exitCode).toBe(1);

@@ -20,7 +20,7 @@ function makeProject(): { project: string; pack: string } {
   return { project, pack };
 }
 
-test("its own tests pass", async () => {
+test("the sample pack's own tests pass", async () => {
   const { pack } = makeProject();
   const { stdout, exitCode } = await runProcess(process.execPath, ["--test", "--test-reporter=tap"], {
     cwd: pack,
@@ -31,7 +31,7 @@ test("its own tests pass", async () => {
   expect(exitCode).toBe(0);
 });
 
-test("its tools call each other, and share memory with its server, in a session", async () => {
+test("the sample pack's tools call each other and share memory with its server in a session", async () => {
   const { project } = makeProject();
   const session = await openForTest(project, {
     device: { platform: "IOS", widthPixels: 390, heightPixels: 844, driverType: "ios-host" },

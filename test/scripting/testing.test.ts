@@ -17,7 +17,7 @@ const greet = defineTool({
 });
 
 describe("invoke", () => {
-  test("fills in defaults and makes a result", async () => {
+  test("invoke adds defaults and returns a result", async () => {
     const context = createMockContext({ options: { mark: "." }, memory: { greeted: "Bob", user: "42" } });
     expect(await invoke(greet, { name: "Ada" }, { context })).toEqual({
       content: [{ type: "text", text: '{"text":"Hello, Ada.","platform":"WEB"}' }],
@@ -28,7 +28,7 @@ describe("invoke", () => {
     expect(context.remembered()).toEqual({ greeted: "Ada", user: "42" });
   });
 
-  test("takes the defaults of options, and does without a session", async () => {
+  test("invoke uses the defaults of options and needs no session", async () => {
     expect((await invoke(greet, { name: "Ada" })).structuredContent).toMatchObject({ text: "Hello, Ada!" });
     const context = createMockContext({ inSession: false, options: { mark: "?" } });
     expect(context).not.toHaveProperty("memory");
@@ -38,7 +38,7 @@ describe("invoke", () => {
     });
   });
 
-  test("says what is missing or wrong, as a host does", async () => {
+  test("invoke reports missing or invalid arguments as a host does", async () => {
     expect(await invoke(greet, {} as never)).toEqual({
       content: [{ type: "text", text: "/name is required" }],
       isError: true,
@@ -52,7 +52,7 @@ describe("invoke", () => {
     expect(await invoke(typed, { n: 1 })).toEqual({ content: [{ type: "text", text: "1" }] });
   });
 
-  test("makes a result of whatever a handler throws, and refuses a reference", async () => {
+  test("invoke converts anything that a handler throws, and rejects a reference in place of a handler", async () => {
     const broken = defineTool({
       name: "a_b",
       parameters: {},
@@ -70,7 +70,7 @@ describe("invoke", () => {
     await expect(invoke(missing, {})).rejects.toThrow("must be a definition");
   });
 
-  test("takes no arguments for none", async () => {
+  test("invoke treats missing arguments as an empty object", async () => {
     const tool = defineTool({
       name: "a_b",
       parameters: { n: { default: 4 } },
@@ -80,7 +80,7 @@ describe("invoke", () => {
       expect(await invoke(tool, none as never)).toEqual({ content: [{ type: "text", text: "4" }] });
   });
 
-  test("keeps in memory what a handler that succeeds writes", async () => {
+  test("invoke keeps memory that a successful handler writes", async () => {
     const tool = defineTool({
       name: "a_b",
       parameters: { fail: { type: "boolean", default: false } },
@@ -98,7 +98,7 @@ describe("invoke", () => {
     expect(context.remembered()).toEqual({ user: "Ada", new: "1" });
   });
 
-  test("initialises once, and each call fails that it fails for", async () => {
+  test("invoke runs `initialize` once, and a failed `initialize` fails each call", async () => {
     let times = 0;
     const initialize = () => void times++;
     const counted = defineTool({ name: "a_b", parameters: {}, initialize, handler: () => times });
@@ -120,7 +120,7 @@ describe("invoke", () => {
     }
   });
 
-  test("hands over the context in the arguments, as a host does", async () => {
+  test("invoke passes the context in the arguments, as a host does", async () => {
     const tool = defineTool({
       name: "a_b",
       parameters: {},
@@ -139,7 +139,7 @@ describe("invoke", () => {
   });
 });
 
-describe("a mock client", () => {
+describe("mock clients", () => {
   const caller = defineTool({
     name: "a_b",
     parameters: { tool: { type: "string", required: true } },
@@ -149,7 +149,7 @@ describe("a mock client", () => {
     },
   });
 
-  test("is what there is to call outside a session, where without one a call rejects as it would there", async () => {
+  test("outside a session, only a mock client makes calls; without one, a call rejects as in a host", async () => {
     const context = createMockContext({ inSession: false });
     await expect(context.client.callTool("given", {})).rejects.toThrow(OutsideSessionError);
     const result = await invoke(caller, { tool: "given" }, { context });
@@ -161,7 +161,7 @@ describe("a mock client", () => {
     expect(await invoke(caller, { tool: "given" }, { context, client })).not.toHaveProperty("isError");
   });
 
-  test("answers from stubs and remembers", async () => {
+  test("a mock client answers from its stubs and records calls", async () => {
     const client = createMockClient({
       text: "hello",
       given: ({ x = 0 }) => ({ x }),
@@ -186,7 +186,7 @@ describe("a mock client", () => {
     expect(await tools.given?.({ x: 3 })).toMatchObject({ structuredContent: { x: 3 } });
   });
 
-  test("says which stubs there are", async () => {
+  test("a mock client's error names the existing stubs", async () => {
     const result = await invoke(caller, { tool: "c_d" }, { client: createMockClient({ a_b: "x" }) });
     expect(result).toEqual({
       content: [{ type: "text", text: 'No stub for the tool "c_d". Stubs: a_b.' }],

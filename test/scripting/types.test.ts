@@ -23,8 +23,8 @@ import type {
 
 const inputSchema = { type: "object" } as const;
 
-describe("metadata of a tool", () => {
-  test("takes every trailblaze key with its type", () => {
+describe("the metadata of a tool", () => {
+  test("metadata has a type for every trailblaze key", () => {
     const tool: TrailblazeTool = {
       name: "shop_signIn",
       description: "Sign in to the shop.",
@@ -44,7 +44,7 @@ describe("metadata of a tool", () => {
     expectTypeOf(tool._meta).toEqualTypeOf<TrailblazeToolMeta | undefined>();
   });
 
-  test("refuses trailblaze keys that do not exist", () => {
+  test("unknown trailblaze keys do not compile", () => {
     // @ts-expect-error: isForLlm is misspelt
     const misspelt: TrailblazeToolMeta = { "trailblaze/isForLm": true };
     const inTool: TrailblazeTool = {
@@ -60,7 +60,7 @@ describe("metadata of a tool", () => {
     void [misspelt, inTool, nameless, otherCase];
   });
 
-  test("refuses values of the wrong type", () => {
+  test("values of the wrong type do not compile", () => {
     // @ts-expect-error: a boolean is needed
     const text: TrailblazeToolMeta = { "trailblaze/isRecordable": "yes" };
     // @ts-expect-error: a list is needed
@@ -72,7 +72,7 @@ describe("metadata of a tool", () => {
     void [text, single, platform, several];
   });
 
-  test("leaves the keys of other vendors free", () => {
+  test("keys of other vendors are allowed", () => {
     const meta: TrailblazeToolMeta = {
       "trailblaze/isForLlm": true,
       "com.example/owner": { team: "checkout" },
@@ -89,14 +89,14 @@ describe("metadata of a tool", () => {
     expectTypeOf(meta["trailblaze/isForLlm"]).toEqualTypeOf<boolean | undefined>();
   });
 
-  test("fits where plain MCP is asked for", () => {
+  test("metadata can be passed where plain MCP is expected", () => {
     expectTypeOf<TrailblazeTool>().toExtend<McpTool>();
     expectTypeOf<TrailblazeToolMeta>().toExtend<{ [key: string]: unknown }>();
   });
 });
 
 describe("the context of a call", () => {
-  test("in the arguments", () => {
+  test("the context in the arguments has types", () => {
     expectTypeOf<keyof TrailblazeContext>().toEqualTypeOf<"memory" | "device">();
     expectTypeOf<NonNullable<TrailblazeContext["device"]>>().toEqualTypeOf<{
       platform: "IOS" | "ANDROID" | "WEB";
@@ -108,7 +108,7 @@ describe("the context of a call", () => {
     expectTypeOf<TrailblazeContext["memory"]>().toEqualTypeOf<Record<string, unknown>>();
   });
 
-  test("in the metadata", () => {
+  test("the context in `_meta` has types", () => {
     expectTypeOf<keyof TrailblazeMeta>().toEqualTypeOf<
       "baseUrl" | "sessionId" | "invocationId" | "device" | "memory"
     >();
@@ -121,7 +121,7 @@ describe("the context of a call", () => {
 });
 
 describe("results", () => {
-  test("name a variant of a failure", () => {
+  test("failures have the type of their variant", () => {
     const result: CallToolResult = {
       content: [{ type: "text", text: "issueKey is missing" }],
       isError: true,
@@ -136,7 +136,7 @@ describe("results", () => {
     void success;
   });
 
-  test("write session memory as text", () => {
+  test("session memory is written as strings", () => {
     const result: CallToolResult = {
       content: [],
       _meta: { trailblaze: { memoryDelta: { user: "42" }, memoryDeletions: ["token"], requestId: 7 } },
@@ -147,8 +147,8 @@ describe("results", () => {
   });
 });
 
-describe("the callback", () => {
-  test("asks in snake case and in version 1", () => {
+describe("the callback protocol", () => {
+  test("callback requests have snake case keys and version 1", () => {
     const request: CallbackRequest = {
       version: 1,
       session_id: "s",
@@ -163,7 +163,7 @@ describe("the callback", () => {
     void [next, nested];
   });
 
-  test("answers with a result or an error", () => {
+  test("callback responses have a result or an error", () => {
     const read = (result: CallbackResult): string => {
       if (result.type === "error") return result.message;
       expectTypeOf(result.structured_content).toEqualTypeOf<{ [key: string]: unknown } | undefined>();
@@ -174,7 +174,7 @@ describe("the callback", () => {
 });
 
 describe("definitions", () => {
-  test("of a tool have one of two schemas, and a handler that may be a function", () => {
+  test("a tool has exactly one of two schemas, and may have a function as handler", () => {
     const definition: ToolDefinition<{ issueKey: string }> = {
       name: "jira_getIssue",
       parameters: { issueKey: { type: "string", description: "Key of the issue.", required: true } },
@@ -203,7 +203,7 @@ describe("definitions", () => {
     void [definition, referring, both, neither, elsewhere, misspelt];
   });
 
-  test("handlers may return whatever becomes a result", () => {
+  test("handlers may return any value that converts to a result", () => {
     expectTypeOf<() => string>().toExtend<ToolHandler>();
     expectTypeOf<() => void>().toExtend<ToolHandler>();
     expectTypeOf<() => Promise<{ cents: number }>>().toExtend<ToolHandler>();
@@ -212,7 +212,7 @@ describe("definitions", () => {
     expectTypeOf<(args: { cents: number }) => number>().toExtend<ToolHandler<{ cents: number }>>();
   });
 
-  test("of a server have one of three shapes", () => {
+  test("a server has one of three shapes", () => {
     const composed: ServerDefinition = {
       tools: ["getIssue"],
       prompts: ["acme/notes/weekly"],
@@ -232,7 +232,7 @@ describe("definitions", () => {
     void [composed, script, command, document, both, transport];
   });
 
-  test("of a toolset are a list or a bundle", () => {
+  test("a toolset is a list or a bundle", () => {
     const list: ToolsetDefinition = {
       name: "triage",
       tools: ["getIssue"],
@@ -253,7 +253,7 @@ describe("definitions", () => {
     void [list, bundle];
   });
 
-  test("of a prompt have content or a handler", () => {
+  test("a prompt has content or a handler", () => {
     const text: PromptDefinition = { name: "minutes", content: "Minutes of {{meeting}}, please." };
     const handled: PromptDefinition<{ week: string }> = {
       name: "weekly",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isExponential } from "../../../src/json-schema/patterns/exponential-pattern.ts";
 
-describe("exponential", () => {
+describe("patterns that backtrack exponentially", () => {
   test.each([
     // A repetition inside a repetition.
     "^([A-Z]+)+$",
@@ -33,12 +33,12 @@ describe("exponential", () => {
     "(?<!(a+)+)b",
     "^(?<key>(?:a+)+)\\k<key>$",
     "^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+$",
-  ])("%s", (pattern) => {
+  ])("%s backtracks exponentially", (pattern) => {
     expect(isExponential(pattern)).toBe(true);
   });
 });
 
-describe("not exponential", () => {
+describe("patterns that do not backtrack exponentially", () => {
   test.each([
     "^[A-Z]+-[0-9]+$",
     "^[a-z]+(-[a-z]+)*$",
@@ -66,12 +66,12 @@ describe("not exponential", () => {
     // No regular expressions at all.
     "(a+)+[",
     "(a+)+\\",
-  ])("%s", (pattern) => {
+  ])("%s does not backtrack exponentially", (pattern) => {
     expect(isExponential(pattern)).toBe(false);
   });
 });
 
-describe("hostile patterns are answered soon", () => {
+describe("hostile patterns", () => {
   test.each([
     ["many alternatives", `(${"a|".repeat(5000)}b)*`],
     ["deep groups", `${"(".repeat(5000)}a${")".repeat(5000)}*`],
@@ -83,7 +83,7 @@ describe("hostile patterns are answered soon", () => {
       "many classes",
       `(?:${Array.from({ length: 900 }, (_, index) => `\\u{${(0x4e00 + index).toString(16)}}`).join("|")})*`,
     ],
-  ])("%s", (_what, pattern) => {
+  ])("the analysis of a hostile pattern finishes: %s", (_what, pattern) => {
     isExponential(pattern);
   });
 });

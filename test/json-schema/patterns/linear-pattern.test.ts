@@ -6,7 +6,7 @@ import { compilePattern, findPattern } from "../../../src/json-schema/patterns/l
 const matches = (pattern: string, text: string) =>
   findPattern(compilePattern(pattern), text, new EvaluationBudget());
 
-describe("finds what RegExp finds", () => {
+describe("agreement with RegExp", () => {
   test.each<[string, string, boolean]>([
     ["^a.c$", "abc", true],
     ["^a.c$", "a\nc", false],
@@ -29,7 +29,7 @@ describe("finds what RegExp finds", () => {
     ["(|a)+b", "aab", true],
     ["(a*)*$", "b", true],
     ["^x{0}$", "x", false],
-  ])("%j in %j", (pattern, text, found) => {
+  ])("the linear matcher finds %j in %j exactly if RegExp does", (pattern, text, found) => {
     expect(matches(pattern, text)).toBe(found);
     if (!pattern.startsWith("(?s") && !/^\(\?[im]/.test(pattern))
       expect(new RegExp(pattern, "u").test(text)).toBe(found);
@@ -47,7 +47,7 @@ describe("finds what RegExp finds", () => {
         .map(([one, quantifier]) => `(?:${one})${quantifier}`),
     ),
   }));
-  test("for any pattern and text", () => {
+  test("the linear matcher agrees with RegExp on any pattern and string", () => {
     fc.assert(
       fc.property(
         pattern,
@@ -61,9 +61,9 @@ describe("finds what RegExp finds", () => {
   });
 });
 
-describe("takes time that grows with the text and no faster", () => {
+describe("linear cost", () => {
   test.each(["(a+)+$", "^(a|a)*$", "(a|aa)+$", "(.*a){12}$", "^a*a*a*a*a*$", "([a-z]+)*\\d"])(
-    "%s",
+    "the cost of %s grows linearly with the string",
     (pattern) => {
       const text = `${"a".repeat(5000)}!`;
       expect(matches(pattern, text)).toBe(false);
@@ -81,11 +81,11 @@ describe("takes time that grows with the text and no faster", () => {
     ["(?<n>a)\\k<n>", "backreference"],
     ["(", "not a valid regular expression"],
     ["a**", "not a valid regular expression"],
-  ])("refuses %s", (pattern, words) => {
+  ])("the linear matcher rejects %s", (pattern, words) => {
     expect(() => compilePattern(pattern)).toThrow(words);
   });
 
-  test("ends where the steps do", () => {
+  test("matching ends at the limit of steps", () => {
     expect(() => matches("(a?){50}b", "a".repeat(100_000))).toThrow("limit of 20,000,000 steps");
   });
 });
