@@ -41,7 +41,7 @@ export interface FoundPacks {
 }
 
 /** Resolves like Node: to the nearest node_modules with a folder of this name. */
-function resolveFrom(port: DiscoveryPort, directory: string, name: string): string | undefined {
+export function resolveFrom(port: DiscoveryPort, directory: string, name: string): string | undefined {
   if (!isPackageName(name)) return undefined;
   for (const ancestor of ancestorsOf(directory)) {
     const path = join(ancestor, "node_modules", name);

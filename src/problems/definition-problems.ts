@@ -197,9 +197,24 @@ const contentProblems = {
     },
   }),
   HandlerUnchecked: entry<{ handler: string; reason: string }>({
-    title: "Handler cannot be checked without running it",
+    title: "Handler or program cannot be checked without running it",
     severity: "info",
     message: ({ handler, reason }) => `Cannot check whether ${quote(handler)} exists: ${reason}.`,
+  }),
+  UnexpandedVariable: entry<{
+    /** The variable as written, such as `${TOKEN}`. */
+    variable: string;
+    /** The environment variable; absent for other values of clients, such as `${workspaceFolder}`. */
+    name: string | undefined;
+  }>({
+    title: "Variable in a server definition is not expanded",
+    severity: "error",
+    message: ({ variable }) =>
+      `The server gets ${quote(variable)} as written: Trailblaze does not expand variables in packs.`,
+    hint: ({ name }) =>
+      name === undefined
+        ? "Write the value, or read it in the server."
+        : `Remove it, add ${quote(name)} to \`envPassthrough\`, and read the variable in the server.`,
   }),
   InvalidInputSchema: entry<{ key: string; reason: string }>({
     title: "Invalid JSON Schema",

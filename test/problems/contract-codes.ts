@@ -99,6 +99,7 @@ export const publishCodes: readonly string[] = [
   "PrivatePackage",
   "TypeScriptNotPublishable",
   "UndeclaredDependency",
+  "UnexpandedVariable",
   "UnparsableModule",
   "UnpublishableDependency",
   "WrongModuleFormat",

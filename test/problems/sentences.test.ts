@@ -134,6 +134,10 @@ const samples: Samples = {
     { handler: "./server.js", reason: "there is no such file", isProgram: true },
   ],
   HandlerUnchecked: [{ handler: "./a.js#x", reason: "the module re-exports a package" }],
+  UnexpandedVariable: [
+    { variable: "${TOKEN}", name: "TOKEN" },
+    { variable: "${workspaceFolder}", name: undefined },
+  ],
   InvalidInputSchema: [{ key: "inputSchema", reason: "`type` must be object" }],
   UnsafePattern: [{ pattern: "^(a+)+$" }],
   ReservedParameter: [{ name: "_trailblazeContext" }],

@@ -11,6 +11,7 @@ import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts"
 import { checkReferences } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
+import { checkServerCommands, checkVariables } from "./server-commands.ts";
 import { checkServerPrograms } from "./server-programs.ts";
 import { checkDescriptions, checkLongTexts, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
@@ -46,6 +47,8 @@ export const checks: readonly Check[] = [
   checkModules,
   checkHandlers,
   checkServerPrograms,
+  checkServerCommands,
+  checkVariables,
   checkPublishedFiles,
   checkImports,
   checkTypeScript,

@@ -3,6 +3,7 @@ import { findNeededPaths, type NeededPath } from "../facts/needed-files.ts";
 import type { PathKind } from "../facts/pack-facts.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { hintForSource } from "./handlers.ts";
+import { hasVariable } from "./server-commands.ts";
 
 function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {
   if (kind === "absent") return `the package has no ${wanted} ${quote(location)}`;
@@ -15,7 +16,8 @@ export const checkServerPrograms: Check = function* ({ inspected, paths, nearest
     for (const needed of findNeededPaths(item)) {
       const { written, location, wanted, path } = needed;
       const kind = paths.get(location);
-      if (kind === wanted) continue;
+      // The check of variables reports it.
+      if (kind === wanted || hasVariable(written)) continue;
       if (kind === "outside") {
         yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
       } else if (wanted === "folder") {
@@ -25,7 +27,9 @@ export const checkServerPrograms: Check = function* ({ inspected, paths, nearest
         const reason = describeMismatch(needed, kind);
         const { nearest, source } = nearestPaths?.get(location) ?? {};
         const suggestion = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
-        const hint = source === undefined ? suggestion : hintForSource(source);
+        const hasArguments = path[0] === "command" && /\s/.test(written);
+        const split = hasArguments ? "Put arguments into `args`." : undefined;
+        const hint = source === undefined ? (suggestion ?? split) : hintForSource(source);
         yield findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
       }
     }

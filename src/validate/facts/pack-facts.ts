@@ -16,6 +16,7 @@ import { followImports, isJavaScript } from "../modules/follow-imports.ts";
 import { findModuleFaults, type ModuleFault } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
+import { findDependencyCommands } from "./dependency-commands.ts";
 import { findNeededFiles, findNeededPaths, type NeededFile } from "./needed-files.ts";
 import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
 import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
@@ -62,6 +63,8 @@ export interface PackFacts {
   repeatedKeys?: readonly Path[];
   /** Similar files, or TypeScript sources, for paths that do not exist; absent if not collected. */
   nearestPaths?: ReadonlyMap<string, { nearest?: string | undefined; source?: string }>;
+  /** npm names of installed dependencies by their commands that servers use; absent if not collected. */
+  dependencyCommands?: ReadonlyMap<string, string>;
   /** Reserved commands that the package would override; absent if not collected. */
   claims?: readonly CommandClaim[];
 }
@@ -252,6 +255,7 @@ export async function collectFacts(
     paths,
     repeatedKeys: await findRepeated(manifest),
     nearestPaths: findNearestPaths(files, paths),
+    dependencyCommands: findDependencyCommands(port, inspected),
     claims: findPackageClaims(port, pack.location, manifest.value, pack.name),
   };
 }

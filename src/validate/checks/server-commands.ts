@@ -1,0 +1,107 @@
+import { isRecord } from "../../data/parse-json.ts";
+import { isModulePath } from "../../extension-schema/references.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { type Path, quote } from "../../problems/index.ts";
+import { type Check, findInItem } from "../finding.ts";
+
+/** Launchers, interpreters and container tools that servers commonly use. Validation does not look for them. */
+const knownPrograms =
+  /^(?:node|npm|npx|pnpm|pnpx|yarn|bunx?|deno|corepack|python[\d.]*|py|uvx?|pipx|poetry|conda|docker|podman|nerdctl|java|dotnet|dnx|go|cargo|ruby|bundle|php|perl|rscript|sh|bash|zsh|dash|fish|cmd|powershell|pwsh|env|wsl|nix)$/;
+
+/** Programs that run code from their arguments. */
+const interpreters =
+  /^(?:node|bun|deno|python[\d.]*|ruby|php|perl|sh|bash|zsh|dash|fish|cmd|powershell|pwsh)$/;
+const codeOption = /^(?:-[a-z]*[cep]|--eval|--print|-command|\/c)$/i;
+
+/** `${NAME}`, `${NAME:-default}` and similar references of clients, such as `${env:NAME}`. `$${` is none. */
+const variable = /(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(:[^{}]*)?\}/;
+/** Variables that editors define. */
+const editorVariable = /^(?:workspaceFolder|workspaceFolderBasename|userHome|pathSeparator)$/;
+
+/** The name of a program without its folders and its Windows extension. */
+const programName = (command: string) =>
+  command
+    .replace(/^.*[/\\]/, "")
+    .replace(/\.(?:exe|cmd|bat|ps1)$/i, "")
+    .toLowerCase();
+
+const listArguments = ({ args }: Readonly<Record<string, unknown>>): string[] =>
+  Array.isArray(args) ? args.filter((one) => typeof one === "string") : [];
+
+/** A hint to use this program with these arguments. */
+function hintForCommand(program: string, args: readonly string[]): string {
+  const list = args.map((one) => quote(one, 80)).join(", ");
+  return `Set \`command\` to ${quote(program)}${args.length === 0 ? "" : ` and \`args\` to [${list}]`}.`;
+}
+
+/** Splits a command line at white space outside of quotes. */
+const splitCommand = (command: string): string[] =>
+  (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
+
+/** A range that needs no quoting in a command line. */
+const isPlainRange = (range: unknown): range is string =>
+  typeof range === "string" && /^[\^~]?\d[\w.+-]*$/.test(range);
+
+/** Checks the programs of subprocess servers that are not files of the package. */
+export const checkServerCommands: Check = function* ({ inspected, dependencyCommands }) {
+  const { value } = inspected.manifest;
+  for (const item of inspected.items) {
+    const { shape, definition } = item;
+    const command = definition?.command;
+    if (shape !== "subprocessServer" || definition === null || typeof command !== "string") continue;
+    if (isModulePath(command) || variable.test(command)) continue;
+    const [program = "", ...words] = splitCommand(command);
+    const args = listArguments(definition);
+    const dependency = dependencyCommands?.get(command);
+    if (/\s/.test(command) && !/[/\\]/.test(program)) {
+      const reason = `\`command\` is ${quote(command, 200)}, but it must be a program without arguments`;
+      const hint = hintForCommand(program, [...words, ...args]);
+      yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
+    } else if (knownPrograms.test(programName(command))) {
+      // The machine has it, or the problem concerns more than this pack.
+    } else if (dependency !== undefined) {
+      const keys = ["dependencies", "optionalDependencies", "peerDependencies", "devDependencies"];
+      const range = keys.map((key) => isRecord(value[key]) && value[key][dependency]).find(isPlainRange);
+      const source = `--package=${dependency}${range === undefined ? "" : `@${range}`}`;
+      const reason = `${quote(command)} is a command of the dependency ${quote(dependency)}, which clients do not find in PATH`;
+      const hint = hintForCommand("npx", ["-y", source, command, ...args]);
+      yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
+    } else {
+      const reason = "programs outside the package depend on the machine";
+      yield findInItem(item, "HandlerUnchecked", { handler: command, reason }, ["command"]);
+    }
+  }
+};
+
+/** The strings of a subprocess server in which clients expand variables, with their paths. */
+function* findExpandable({ definition }: InspectedItem): Generator<[written: string, path: Path]> {
+  const { command, env, cwd } = definition ?? {};
+  if (typeof command === "string") yield [command, ["command"]];
+  const args: unknown[] = Array.isArray(definition?.args) ? definition.args : [];
+  const runsCode = typeof command === "string" && interpreters.test(programName(command));
+  for (const [index, one] of args.entries()) {
+    const isCode = runsCode && codeOption.test(String(args[index - 1]));
+    if (typeof one === "string" && !isCode) yield [one, ["args", index]];
+  }
+  for (const [name, one] of isRecord(env) ? Object.entries(env) : []) {
+    if (typeof one === "string") yield [one, ["env", name]];
+  }
+  if (typeof cwd === "string") yield [cwd, ["cwd"]];
+}
+
+/** Whether a string has a variable that clients would expand and Trailblaze does not. */
+export const hasVariable = (written: string): boolean => variable.test(written);
+
+/** Finds variables in the definitions of subprocess servers, which a server would get as written. */
+export const checkVariables: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    if (item.shape !== "subprocessServer") continue;
+    for (const [written, path] of findExpandable(item)) {
+      const [found, name] = variable.exec(written) ?? [];
+      if (found === undefined || name === undefined) continue;
+      const isOfHost = !/^\$\{(?!env:)\w+:(?!-)/.test(found) && !editorVariable.test(name);
+      const args = { variable: found, name: isOfHost ? name : undefined };
+      yield findInItem(item, "UnexpandedVariable", args, path);
+    }
+  }
+};

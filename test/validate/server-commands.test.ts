@@ -1,0 +1,155 @@
+// Programs that a subprocess server names, and variables in its definition.
+import { describe, expect, test } from "vitest";
+import { validateTree } from "./validate-tree.ts";
+
+const base = {
+  "node_modules/@acme/base/package.json": {
+    name: "@acme/base",
+    version: "1.2.0",
+    bin: { "base-mcp": "./cli.js", docker: "./docker.js" },
+  },
+  "node_modules/@acme/base/cli.js": "",
+  "node_modules/plain-mcp/package.json": { name: "plain-mcp", version: "2.0.0", bin: "./cli.js" },
+  "node_modules/stray/package.json": { name: "stray", version: "1.0.0", bin: "./cli.js" },
+};
+const fields = { dependencies: { "@acme/base": "^1.0.0" }, peerDependencies: { "plain-mcp": "2" } };
+
+async function judge(server: Record<string, unknown>) {
+  const problems = await validateTree({
+    extension: { servers: ["desk"] },
+    files: {
+      ...base,
+      "server/main.js": "run();",
+      "bin/my server": "#!/bin/sh\n",
+      "trailblaze/servers/desk.json": server,
+    },
+    fields,
+  });
+  return problems.map(({ code, severity, path = [], args }) => ({
+    found: `${severity} ${code} ${path.join(".")}`,
+    args: args as Record<string, unknown>,
+  }));
+}
+
+describe("a command with arguments", () => {
+  test.each([
+    ["node ./server/main.js --verbose", { command: "node", args: ["./server/main.js", "--verbose"] }],
+    ["npx -y some-server", { command: "npx", args: ["-y", "some-server"] }],
+    ["some-server\t--flag", { command: "some-server", args: ["--flag"] }],
+    [" node ", { command: "node", args: [] }],
+  ])("is an error that shows the split: %j", async (command, split) => {
+    const problems = await judge({ command });
+    expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
+    const { hint } = problems[0]?.args ?? {};
+    for (const word of [split.command, ...split.args]) expect(hint).toContain(JSON.stringify(word));
+  });
+
+  test("keeps the arguments that `args` has already", async () => {
+    const [problem] = await judge({ command: "npx -y some-server", args: ["--stdio"] });
+    expect(problem?.args.hint).toContain('["-y", "some-server", "--stdio"]');
+  });
+
+  test("after a path is HandlerNotFound with a hint to use `args`", async () => {
+    const problems = await judge({ command: "./server/main.js --verbose" });
+    expect(problems.map(({ found }) => found)).toEqual(["error HandlerNotFound command"]);
+    expect(problems[0]?.args.hint).toContain("`args`");
+  });
+
+  test.each(["./bin/my server", "/opt/My Server/run", "C:\\Program Files\\nodejs\\node.exe"])(
+    "is not assumed for a path with spaces: %s",
+    async (command) => {
+      const codes = (await judge({ command })).map(({ found }) => found);
+      expect(codes.filter((found) => found.includes("InvalidServerDefinition"))).toEqual([]);
+    },
+  );
+});
+
+describe("a command of a dependency", () => {
+  test.each([
+    ["base-mcp", "@acme/base", "^1.0.0"],
+    ["plain-mcp", "plain-mcp", "2"],
+  ])("is an error that names the package: %s", async (command, name, range) => {
+    const problems = await judge({ command, args: ["--stdio"] });
+    expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
+    const { reason, hint } = problems[0]?.args ?? {};
+    expect(reason).toContain(`"${name}"`);
+    expect(hint).toContain(`"--package=${name}@${range}", "${command}", "--stdio"`);
+  });
+
+  test.each(["docker", "stray"])("is not assumed for %s", async (command) => {
+    const found = (await judge({ command })).map((one) => one.found);
+    expect(found.filter((one) => one.startsWith("error"))).toEqual([]);
+  });
+});
+
+describe("a program outside the package", () => {
+  test.each(["mcp-server-nope", "stray", "/opt/server/run"])(
+    "is information with its name: %s",
+    async (command) => {
+      const problems = await judge({ command });
+      expect(problems.map(({ found }) => found)).toEqual(["info HandlerUnchecked command"]);
+      expect(problems[0]?.args).toMatchObject({ handler: command });
+    },
+  );
+
+  test.each([
+    { command: "node", args: ["./server/main.js"] },
+    { command: "/usr/bin/node", args: ["./server/main.js"] },
+    { command: "npx", args: ["-y", "some-server"] },
+    { command: "npx.cmd", args: ["-y", "some-server"] },
+    { command: "docker", args: ["run", "-i", "some/server"] },
+    { command: "uvx", args: ["some-server"] },
+    { command: "python3.12", args: ["-m", "some_server"] },
+    { command: "./bin/my server" },
+    { script: "./server/main.js" },
+  ])("is not reported for %j", async (server) => {
+    expect(await judge(server)).toEqual([]);
+  });
+});
+
+const node = { command: "node", args: ["./server/main.js"] };
+
+describe("UnexpandedVariable", () => {
+  test.each([
+    [{ ...node, env: { TOKEN: "${TOKEN}" } }, "env.TOKEN", { variable: "${TOKEN}", name: "TOKEN" }],
+    [{ ...node, env: { URL: "https://${HOST}/a" } }, "env.URL", { variable: "${HOST}", name: "HOST" }],
+    [{ ...node, env: { A: "${A:-b c}" } }, "env.A", { variable: "${A:-b c}", name: "A" }],
+    [{ ...node, env: { A: "${env:TOKEN}" } }, "env.A", { variable: "${env:TOKEN}", name: "TOKEN" }],
+    [{ ...node, env: { A: "${input:token}" } }, "env.A", { variable: "${input:token}", name: undefined }],
+    [
+      { command: "node", args: ["./server/main.js", "--root=${workspaceFolder}"] },
+      "args.1",
+      { variable: "${workspaceFolder}", name: undefined },
+    ],
+    [
+      { command: "docker", args: ["run", "-e", "TOKEN=${TOKEN}", "some/server"] },
+      "args.2",
+      { variable: "${TOKEN}", name: "TOKEN" },
+    ],
+    [{ command: "${SERVER}" }, "command", { variable: "${SERVER}", name: "SERVER" }],
+    [{ ...node, cwd: "${PWD}" }, "cwd", { variable: "${PWD}", name: "PWD" }],
+  ])("is reported once for %j", async (server, path, args) => {
+    const problems = await judge(server);
+    expect(problems.map(({ found }) => found)).toContain(`error UnexpandedVariable ${path}`);
+    expect(problems.filter(({ found }) => found.includes(` ${path}`))).toHaveLength(1);
+    expect(problems.find(({ found }) => found.includes("UnexpandedVariable"))?.args).toEqual(args);
+  });
+
+  test("is reported for each value with a variable", async () => {
+    const problems = await judge({ ...node, env: { A: "${A}${B}", B: "b", C: "${C}" } });
+    expect(problems.map(({ found }) => found)).toEqual([
+      "error UnexpandedVariable env.A",
+      "error UnexpandedVariable env.C",
+    ]);
+  });
+
+  test.each([
+    { command: "sh", args: ["-c", "exec node ./server/main.js --home ${HOME}"] },
+    { command: "/bin/bash", args: ["-lc", "exec ${SHELL}"] },
+    { command: "node", args: ["-e", "console.error(`${process}`)"] },
+    { ...node, env: { A: "$HOME", B: "$${HOME}", C: "{HOME}", D: "${{ a }}", E: "${a%b}", F: "${}" } },
+    { ...node, env: { "${A}": "a" } },
+  ])("is not reported for %j", async (server) => {
+    expect(await judge(server)).toEqual([]);
+  });
+});
