@@ -53,12 +53,19 @@ function buildServer(name: string, server: Partial<UserComposedServer>): UserCom
   };
 }
 
+interface WrittenChoices {
+  prefix?: string;
+  tools?: { allow?: string[]; deny?: string[] };
+  toolset?: string;
+}
+
 /** A server of a valid config: one to start, or one that sessions do not use. */
 function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
   const { path } = entry;
   const name = String(entry.label);
   if (isDisabled(entry)) return { name, path, reason: "disabled" };
-  const values = entry.values as Partial<UserServer>;
+  const values = entry.values as Partial<UserServer> & WrittenChoices;
+  const { allow, deny } = values.tools ?? {};
   if (values.command === undefined) return { name, path, reason: "remote" };
   return {
     name,
@@ -68,6 +75,7 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
     cwd: values.cwd ?? ".",
     env: { ...values.env },
     legacyContext: values.legacyContext ?? true,
+    choices: { prefix: values.prefix, allow, deny: deny ?? [], toolset: values.toolset },
   };
 }
 

@@ -22,6 +22,14 @@ function withoutNulls(value: unknown): unknown {
   );
 }
 
+/** Removes keys without a value, and an array of `tools`, which is a key of clients. */
+function cleanPasted(server: unknown): unknown {
+  const cleaned = withoutNulls(server);
+  if (!isRecord(cleaned) || !Array.isArray(cleaned.tools)) return cleaned;
+  const { tools: _, ...others } = cleaned;
+  return others;
+}
+
 /** Removes keys without a value from a config, except where users choose the keys. */
 export function dropNulls(value: Config): Config {
   const config = withoutNulls(value) as Record<string, unknown>;
@@ -29,10 +37,13 @@ export function dropNulls(value: Config): Config {
     if (config[key] !== undefined) config[key] = withoutNulls(config[key]);
   }
   const { trailblazeSubprocessToolsets: subprocesses } = config;
-  for (const key of ["servers", "mcpServers"]) {
+  for (const [key, clean] of [
+    ["servers", withoutNulls],
+    ["mcpServers", cleanPasted],
+  ] as const) {
     const servers = config[key];
     if (!isRecord(servers)) continue;
-    const entries = Object.entries(servers).map(([name, server]) => [name, withoutNulls(server)]);
+    const entries = Object.entries(servers).map(([name, server]) => [name, clean(server)]);
     config[key] = Object.fromEntries(entries);
   }
   if (Array.isArray(subprocesses)) config.trailblazeSubprocessToolsets = subprocesses.map(withoutNulls);

@@ -68,6 +68,8 @@ const composedServer = z.object({
   mcpServerName: name.optional().meta({ description: "The server's key in client configs." }),
 });
 
+const toolPatterns = z.array(name);
+
 /** What the two forms of a user's server share. */
 const serverKeys = {
   command: name
@@ -92,6 +94,24 @@ const serverKeys = {
     description: "Whether calls include `_trailblazeContext` in their arguments.",
   }),
   enabled: z.boolean().default(true).meta({ description: "Whether the server is used." }),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{0,64}$/)
+    .optional()
+    .meta({ description: "Starts the names of the server's tools: prefix_name. Empty for no prefix." }),
+  tools: z
+    .object({
+      allow: toolPatterns.optional().meta({
+        description:
+          "Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed.",
+      }),
+      deny: toolPatterns
+        .optional()
+        .meta({ description: "Patterns of tools to exclude. Takes precedence over allow." }),
+    })
+    .optional()
+    .meta({ description: "Which of the server's tools a session has." }),
+  toolset: itemName.optional().meta({ description: "A toolset that the server's tools join." }),
 };
 
 /** A server has exactly one of these keys, which say how it is reached. */
@@ -196,9 +216,9 @@ export const config = z
       .array(builtIn)
       .default([])
       .meta({ description: "Your own tools: definitions whose handlers are modules of the project." }),
-    nameCollisions: z.enum(["error", "suffix"]).default("error").meta({
+    nameCollisions: z.enum(["error", "suffix", "prefix"]).default("error").meta({
       description:
-        "What happens if several tools have the same name: error ends the session, suffix numbers them.",
+        "What happens if several tools have the same name: error ends the session, suffix numbers them, prefix adds the name of the pack or the server.",
     }),
     crash: z.enum(["fail", "isolate", "relaunch"]).default("fail").meta({
       description:

@@ -31,7 +31,7 @@ export async function readConfig(port: InspectionPort, options: ConfigOptions): 
   const { config, problems } = await check(source);
   const [first, ...others] = problems;
   if (first !== undefined) throw configFailure([first, ...others]);
-  const notes = await describeConfigFaults([...findUserServerNotes(config)], source.text);
+  const notes = await describeConfigFaults([...findUserServerNotes(source.value)], source.text);
   return { ...buildConfig(config, source), problems: notes };
 }
 

@@ -12,6 +12,18 @@ export interface Device {
   driverType: string | null;
 }
 
+/** What a user chooses for the tools of one of their servers. */
+export interface ToolChoices {
+  /** Starts the names of its tools; empty for none. `undefined` leaves the names to `nameCollisions`. */
+  prefix: string | undefined;
+  /** Patterns of the server's own names; `undefined` allows everything. */
+  allow: readonly string[] | undefined;
+  /** Takes precedence over `allow`. */
+  deny: readonly string[];
+  /** The toolset that its tools join. */
+  toolset: string | undefined;
+}
+
 /** A user's subprocess server. Its strings may refer to variables of the environment. */
 export interface UserServer {
   name: string;
@@ -24,6 +36,7 @@ export interface UserServer {
   env: Readonly<Record<string, string>>;
   /** Whether calls include `_trailblazeContext` in their arguments. */
   legacyContext: boolean;
+  choices: ToolChoices;
 }
 
 /** A user's server that sessions do not use. */
@@ -77,7 +90,7 @@ export interface SessionConfig {
   toolsets: ReadonlyMap<string, readonly string[]>;
   servers: readonly UserComposedServer[];
   builtIns: readonly BuiltInDefinition[];
-  nameCollisions: "error" | "suffix";
+  nameCollisions: "error" | "suffix" | "prefix";
   crash: "fail" | "isolate" | "relaunch";
   isolation: "in-process" | "process";
   callback: {

@@ -2,6 +2,7 @@ import { describeType } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ValidatorError } from "../extension-schema/validator.ts";
 import { listOf, type Path, quote } from "../problems/index.ts";
+import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { knownKeys, validateConfig } from "./generated/config-validator.js";
@@ -78,6 +79,14 @@ function describeError(error: ValidatorError, config: unknown): ConfigFault {
       return { reason: `${where} must be ${bound} ${params.limit}, but it is ${value}`, path };
     }
     case "pattern": {
+      if (path.at(-1) === "prefix") {
+        const hint = "Use at most 64 characters from A-Z, a-z, 0-9, _ and -.";
+        return { reason: `${where} has the invalid value ${quote(String(value), 40)}`, path, hint };
+      }
+      if (path.at(-1) === "toolset") {
+        const reason = `${where} is not a valid name: ${explainInvalidItemName(String(value))}`;
+        return { reason, path };
+      }
       if (path[0] !== "device" || path[1] !== "platform") return { reason: `${where} is empty`, path };
       const platforms = ["ANDROID", "IOS", "WEB"];
       const reason = `${where} must be ANDROID, IOS or WEB, but it is ${quote(String(value), 40)}`;

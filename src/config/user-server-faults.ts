@@ -127,12 +127,13 @@ export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
 /** The keys of `mcpServers` that have an effect. */
 const pastedKeys = knownKeys["#/properties/mcpServers/additionalProperties/additionalProperties"] ?? [];
 
-/** Finds what leaves a valid config usable: keys that only clients use, and remote servers. */
+/** Finds what leaves a valid config usable: keys that only clients use, and remote servers. The config may have nulls. */
 export function* findUserServerNotes(config: unknown): Generator<ConfigFault> {
   for (const entry of listServerEntries(config)) {
     const { path, values, isPasted } = entry;
     for (const key of isPasted ? Object.keys(values) : []) {
-      if (pastedKeys.includes(key) || key.startsWith("x-")) continue;
+      const isOurs = pastedKeys.includes(key) && !(key === "tools" && Array.isArray(values[key]));
+      if (isOurs || key.startsWith("x-")) continue;
       const reason = `\`${formatPath([...path, key])}\` has no effect`;
       yield {
         reason,
@@ -141,7 +142,7 @@ export function* findUserServerNotes(config: unknown): Generator<ConfigFault> {
         hint: "Remove it if no client reads this file.",
       };
     }
-    if (values.url === undefined || isDisabled(entry)) continue;
+    if (typeof values.url !== "string" || isDisabled(entry)) continue;
     const reason = `\`${formatPath([...path, "url"])}\` is a remote server, which is not supported yet`;
     yield { reason, path: [...path, "url"], hint: "Add `enabled: false`." };
   }

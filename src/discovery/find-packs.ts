@@ -1,5 +1,5 @@
 import { join, resolve, sep } from "node:path";
-import { isAllowed, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
+import { isAllowed, isNeededForTools, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
@@ -115,11 +115,16 @@ function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy): FoundP
     const { pack, isUsable } = found;
     const { qualifiedName, origin, shadowed } = pack;
     const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
+    const options = { isTransitive: origin === "transitive" };
+    const names = new Set(items);
+    const isNeeded = (server: string) =>
+      isNeededForTools(policy, { pack: qualifiedName, server, items: names }, options);
     const enabled =
       isUsable &&
       !shadowed &&
       origin !== "global" &&
-      isAllowed(policy, qualifiedName, items, { isTransitive: origin === "transitive" });
+      (isAllowed(policy, qualifiedName, items, options) ||
+        pack.servers.some((server) => isNeeded(server.qualifiedName)));
     return { ...found, pack: { ...pack, enabled } };
   });
 }

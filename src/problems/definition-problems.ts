@@ -234,18 +234,16 @@ const contentProblems = {
     message: ({ name }) => `The parameter ${quote(name)} is reserved: the host adds it to every call.`,
     hint: () => "Remove it from the schema. Handlers find the same data in their `context`.",
   }),
-  InvalidAdvertisedName: entry<{ name: string; byServer?: boolean }>({
+  InvalidAdvertisedName: entry<{ name: string }>({
     title: "MCP clients would reject the name",
     severity: "error",
-    message: ({ name, byServer = false }) =>
-      byServer
-        ? `${quote(name)} is not a valid tool name: MCP allows 1 to 128 characters from A-Z, a-z, 0-9, "_", "." and "-".`
-        : `${quote(name)} cannot be advertised: clients accept 1 to 64 characters from A-Z, a-z, 0-9, "_" and "-".`,
-    hint: ({ name, byServer = false }) => {
+    message: ({ name }) =>
+      `${quote(name)} cannot be advertised: clients accept 1 to 64 characters from A-Z, a-z, 0-9, "_" and "-".`,
+    hint: ({ name }) => {
       const usable = name
-        .replace(byServer ? /[^A-Za-z0-9_.-]+/g : /[^A-Za-z0-9_-]+/g, "_")
+        .replace(/[^A-Za-z0-9_-]+/g, "_")
         .replace(/^_+|_+$/g, "")
-        .slice(0, byServer ? 128 : 64);
+        .slice(0, 64);
       return usable === "" ? undefined : `Use a name such as "${usable}".`;
     },
   }),

@@ -31,7 +31,7 @@ export const sessionProblems = {
       return `Tool names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
     },
     hint: () =>
-      "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions: suffix` to number the names.",
+      "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions` to prefix or suffix.",
   }),
   InitializeFailed: entry<{ name: string; reason: string }>({
     title: "Initialize function failed",

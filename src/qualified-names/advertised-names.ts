@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 
 /** A claim to an advertised name. */
@@ -25,12 +26,12 @@ export function findCollisions(claims: readonly NameClaim[]): TrailblazeError | 
   return collisions.length === 0 ? undefined : failure("NameCollision", { collisions });
 }
 
-/** Limit on the length of a numbered name: clients reject longer names. */
-const longestNumbered = 64;
+/** Limit on the length of an advertised name: clients reject longer names. */
+const longestName = 64;
 
 /** Appends a number to a name, which is cut to stay within the limit. */
 function withNumber(name: string, number: number): string {
-  const base = name.slice(0, longestNumbered - String(number).length);
+  const base = name.slice(0, longestName - String(number).length);
   // The cut may split a surrogate pair.
   return `${base.replace(/[\ud800-\udbff]$/, "")}${number}`;
 }
@@ -53,4 +54,65 @@ export function numberNames(names: readonly string[]): string[] {
     taken.add(numbered);
     return numbered;
   });
+}
+
+const hashLength = 8;
+
+/** A name with a hash of a text that identifies it, cut to the limit. The same name and text always give the same result. */
+function withHash(name: string, identity: string): string {
+  const hash = createHash("sha256").update(identity).digest("hex").slice(0, hashLength);
+  return `${name.slice(0, longestName - hashLength - 1)}_${hash}`;
+}
+
+/** Makes a name that clients accept: other characters become `_`, and a long name is cut and ends with a stable hash. */
+export function makeSafeName(name: string): string {
+  const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_");
+  return safe.length <= longestName ? safe : withHash(safe, name);
+}
+
+/** `<prefix>_<name>`, without a second `_` after a prefix that ends with one; the name if the prefix is empty. */
+export function addPrefix(prefix: string, name: string): string {
+  return prefix === "" || prefix.endsWith("_") ? `${prefix}${name}` : `${prefix}_${name}`;
+}
+
+/** A claim to an advertised name, for `prefixNames`. */
+export interface PrefixClaim {
+  name: string;
+  /** `undefined` for a tool that keeps its name: its name has a prefix already, or it is a built-in. */
+  prefix: string | undefined;
+  /** Whether the claimant takes precedence over all others. */
+  isBuiltIn: boolean;
+  /** Identifies the tool and never changes, for the hash. */
+  identity: string;
+}
+
+function findDuplicates(names: readonly string[]): Set<string> {
+  const seen = new Set<string>();
+  return new Set(names.filter((name) => seen.size === seen.add(name).size));
+}
+
+/**
+ * Makes names unique: all claimants of one name get their prefix. What still collides, or has no prefix, ends with a
+ * stable hash. Unique names stay as they are, and a name that a single built-in claims stays with it.
+ */
+export function prefixNames(claims: readonly PrefixClaim[]): string[] {
+  const claimed = findDuplicates(claims.map(({ name }) => name));
+  const prefixed = claims.map(({ name, prefix }) =>
+    claimed.has(name) && prefix !== undefined ? makeSafeName(addPrefix(makeSafeName(prefix), name)) : name,
+  );
+  const colliding = findDuplicates(prefixed);
+  const builtIns = new Map<string, number[]>();
+  const unchanged = new Map<string, number[]>();
+  for (const [index, { name, isBuiltIn }] of claims.entries()) {
+    if (prefixed[index] !== name || !colliding.has(name)) continue;
+    unchanged.set(name, [...(unchanged.get(name) ?? []), index].slice(0, 2));
+    if (isBuiltIn) builtIns.set(name, [...(builtIns.get(name) ?? []), index].slice(0, 2));
+  }
+  const hashed = claims.map(({ identity }, index) => {
+    const name = prefixed[index] ?? "";
+    if (!colliding.has(name)) return name;
+    const [keeper, ...others] = builtIns.get(name) ?? unchanged.get(name) ?? [];
+    return keeper === index && others.length === 0 ? name : withHash(name, identity);
+  });
+  return numberNames(hashed);
 }

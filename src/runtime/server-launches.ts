@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from "node:path";
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import type { SessionConfig, ToolChoices, UserServer } from "../config/session-config.ts";
 import { expandVariables, UnsetVariableError } from "../config/variables.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
@@ -32,6 +32,8 @@ export interface ServerPlan {
   /** Why it cannot be started. */
   fault?: TrailblazeError;
   legacyContext: boolean;
+  /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
+  choices?: ToolChoices;
   /** Absolute path of its script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
   createEnvironment(facts: Omit<EnvironmentFacts, "toolsetFile">): Record<string, string>;
@@ -94,7 +96,7 @@ export function planUserServer(
   config: SessionConfig,
   environment: Environment = process.env,
 ): ServerPlan {
-  const { name, path, legacyContext } = server;
+  const { name, path, legacyContext, choices } = server;
   let expanded: ReturnType<typeof expandServer> = server;
   let fault: TrailblazeError | undefined;
   try {
@@ -121,6 +123,7 @@ export function planUserServer(
     },
     ...(fault === undefined ? {} : { fault }),
     legacyContext,
+    choices,
     toolsetFile,
     createEnvironment: (facts) => createUserServerEnvironment({ ...facts, toolsetFile }, env),
   };

@@ -7,7 +7,7 @@ import type { Registry } from "../qualified-names/create-registry.ts";
 import { SuggestionBudget } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { explainServerReference } from "./server-of-reference.ts";
-import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
+import { indexCandidates, type SessionToolset, type ToolCandidate } from "./session-tool.ts";
 
 /** The sources of a session's toolsets. */
 export interface ToolsetSources {
@@ -33,9 +33,8 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const suggestions = new SuggestionBudget();
   const names = new Map<string, string>();
   const entries = new Map<string, string[]>();
+  for (const [name, { tool }] of indexCandidates(registered)) names.set(name, tool.name);
   for (const { tool, bundle } of registered) {
-    names.set(tool.name, tool.name);
-    if (tool.qualifiedName !== null) names.set(tool.qualifiedName, tool.name);
     if (bundle === undefined) continue;
     if (entries.has(bundle)) entries.get(bundle)?.push(tool.name);
     else entries.set(bundle, [tool.name]);
@@ -118,8 +117,10 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
       contributions.push({ name, tools: findMembers(item, pack, new Set()) });
     }
   }
-  for (const { tool, meta } of registered) {
-    if (meta.toolset !== undefined) contributions.push({ name: meta.toolset, tools: [tool.name] });
+  for (const { tool, meta, toolset } of registered) {
+    for (const name of [meta.toolset, toolset]) {
+      if (name !== undefined) contributions.push({ name, tools: [tool.name] });
+    }
   }
   return { toolsets: mergeToolsets(contributions), problems, configProblems };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { checkBuiltIns, findStrayOptions } from "../config/check-built-ins.ts";
 import { locateInConfig } from "../config/config-file.ts";
-import { isAllowed } from "../config/packs-policy.ts";
+import { isAllowed, isToolAllowed } from "../config/packs-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
@@ -26,7 +26,7 @@ import {
   isCallable,
 } from "./excluded.ts";
 import { registerTools } from "./register-tools.ts";
-import { referencesOf, selectPacks } from "./select-packs.ts";
+import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type SessionOptions } from "./session-options.ts";
@@ -185,7 +185,12 @@ class Opening {
       this.#failForErrors(bundles.problems);
       contributions.push(bundles);
       contributions.push(collectUnusableServers(pack));
-      for (const server of packServers[index] ?? []) contributions.push(await this.#collect(server));
+      const describe = describeServers(pack.inspected);
+      for (const server of packServers[index] ?? []) {
+        const described = describe(server.plan.source.item ?? "");
+        const isAllowed = (tool: string) => isToolAllowed(config.packs, described, tool);
+        contributions.push(await this.#collect(server, isAllowed));
+      }
     }
     const excluded: Contribution = {
       candidates: [],
@@ -238,9 +243,9 @@ class Opening {
     });
   }
 
-  async #collect(server: SessionServer): Promise<Contribution> {
+  async #collect(server: SessionServer, isAllowed?: (tool: string) => boolean): Promise<Contribution> {
     try {
-      return collectServerTools(server, (await server.ready).tools);
+      return collectServerTools(server, (await server.ready).tools, isAllowed);
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
       const { source, configPath } = server.plan;

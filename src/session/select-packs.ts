@@ -1,4 +1,9 @@
-import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
+import {
+  isItemAllowed,
+  isNeededForTools,
+  type PackServer,
+  type PacksPolicy,
+} from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
@@ -30,6 +35,13 @@ export interface Selection {
 /** The order in which a pack's items are reported. */
 const order: readonly Kind[] = ["tool", "server", "toolset", "prompt"];
 
+/** Creates descriptions of a pack's servers, as the policy sees them, from their names. */
+export function describeServers(found: FoundPack): (name: string) => PackServer {
+  const { qualifiedName: pack } = found.pack;
+  const items = new Set(declarationsOf(found).map((item) => `${pack}/${item.name}`));
+  return (name) => ({ pack, server: `${pack}/${name}`, items });
+}
+
 export function declarationsOf({ extension }: FoundPack): Declaration[] {
   return order.flatMap((kind) => extension[keyOfKind[kind]]);
 }
@@ -54,17 +66,27 @@ export async function selectPacks(
   const candidates = packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
   const usable = candidates.filter(({ pack }) => !isForOtherHosts(pack.problems));
   const loaded = new Map<FoundPack, InspectedPack>();
-  const choose = (found: FoundPack, isTransitive: boolean): SelectedPack => ({
-    found,
-    selected: declarationsOf(found).filter(({ name }) => {
-      const { qualifiedName } = found.pack;
-      return isItemAllowed(policy, qualifiedName, `${qualifiedName}/${name}`, { isTransitive });
-    }),
+  const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
+    isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, { isTransitive });
+  const choose = (found: FoundPack, isTransitive: boolean): SelectedPack => {
+    const describe = describeServers(found);
+    const isSelected = (declaration: Declaration) =>
+      isChosen(found, declaration, isTransitive) ||
+      (declaration.kind === "server" &&
+        isNeededForTools(policy, describe(declaration.name), { isTransitive }));
+    return { found, selected: declarationsOf(found).filter(isSelected) };
+  };
+  /** Only subprocess servers have tools that `allow` can name without naming the server. */
+  const withoutOthers = (pack: InspectedPack): InspectedPack => ({
+    ...pack,
+    items: pack.items.filter(
+      ({ shape, declaration }) => shape === "subprocessServer" || isChosen(pack, declaration, false),
+    ),
   });
   let pending = usable.map((found) => choose(found, found.pack.origin === "transitive"));
   while (pending.length > 0) {
     const wanted = pending.filter(({ selected }) => selected.length > 0);
-    const inspected = await Promise.all(wanted.map(load));
+    const inspected = (await Promise.all(wanted.map(load))).map(withoutOthers);
     for (const [index, { found }] of wanted.entries()) {
       const pack = inspected[index];
       if (pack !== undefined) loaded.set(found, pack);

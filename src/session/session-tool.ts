@@ -15,6 +15,8 @@ export interface SessionTool {
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
+  /** Has `trailblaze/originalName`, the server's own name, if clients would reject that. It can also be called by it. */
+  _meta?: { "trailblaze/originalName": string };
   isForLlm: boolean;
   isRecordable: boolean;
   /** Short names of the toolsets it belongs to. */
@@ -29,7 +31,7 @@ export type SkipReason =
   | "PlatformUnsupported"
   /** Its pack requires a different version of Trailblaze. */
   | "HostVersionUnsupported"
-  /** The config's `packs` excludes it. */
+  /** The config's `packs`, or `tools` of its server, excludes it. */
   | "Denied"
   /** Its pack is only a transitive dependency, and no selected item refers to it. */
   | "NotTaken"
@@ -73,6 +75,28 @@ export interface ToolCandidate {
   route: ToolRoute;
   /** Qualified name of the bundle that it is an entry of. */
   bundle?: string;
+  /** The toolset that the config puts it into. */
+  toolset?: string;
+}
+
+/**
+ * The tools by every name that calls take: the advertised name, the qualified name, and the server's own name of a tool
+ * whose name was made safe, unless another tool has it too.
+ */
+export function indexCandidates(candidates: readonly ToolCandidate[]): Map<string, ToolCandidate> {
+  const index = new Map<string, ToolCandidate>();
+  const originals = new Map<string, ToolCandidate | undefined>();
+  for (const candidate of candidates) {
+    const { name, qualifiedName, _meta } = candidate.tool;
+    index.set(name, candidate);
+    if (qualifiedName?.includes("/")) index.set(qualifiedName, candidate);
+    const original = _meta?.["trailblaze/originalName"];
+    if (original !== undefined) originals.set(original, originals.has(original) ? undefined : candidate);
+  }
+  for (const [name, candidate] of originals) {
+    if (candidate !== undefined && !index.has(name)) index.set(name, candidate);
+  }
+  return index;
 }
 
 /** A recorded call: the advertised name, and the arguments of the call. */

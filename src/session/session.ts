@@ -6,12 +6,13 @@ import type { ToolResult } from "../runtime/tool-result.ts";
 import { explainServerReference } from "./server-of-reference.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionResources } from "./session-resources.ts";
-import type {
-  RecordedCall,
-  SessionTool,
-  SessionToolset,
-  SkippedTool,
-  ToolCandidate,
+import {
+  indexCandidates,
+  type RecordedCall,
+  type SessionTool,
+  type SessionToolset,
+  type SkippedTool,
+  type ToolCandidate,
 } from "./session-tool.ts";
 import type { CallOptions, ToolCalls } from "./tool-calls.ts";
 
@@ -63,11 +64,7 @@ export class Session implements AsyncDisposable {
     this.problems = parts.problems;
     this.memory = parts.memory;
     this.recording = parts.recording;
-    for (const candidate of parts.candidates) {
-      const { name, qualifiedName } = candidate.tool;
-      this.#byName.set(name, candidate);
-      if (qualifiedName?.includes("/")) this.#byName.set(qualifiedName, candidate);
-    }
+    for (const [name, candidate] of indexCandidates(parts.candidates)) this.#byName.set(name, candidate);
     this.#calls = parts.createCalls((name, caller) => this.#resolve(name, caller));
   }
 

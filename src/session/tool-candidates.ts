@@ -1,3 +1,4 @@
+import { matchesToolName } from "../config/packs-policy.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { mayRefuseContext } from "../json-schema/refuses-context.ts";
@@ -13,6 +14,7 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
+import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
@@ -238,13 +240,30 @@ function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | un
     : createProblem("ReservedParameter", { name: reservedParameter }, { path });
 }
 
-/** The names that MCP allows, without `/`, which marks qualified names. */
-const allowedName = /^[A-Za-z0-9_.-]{1,128}$/;
+/** The message for a tool that the config excludes; `undefined` for one that it allows. */
+function explainDenied(
+  { plan: { choices } }: SessionServer,
+  name: string,
+  isAllowed: (name: string) => boolean,
+): string | undefined {
+  if (!isAllowed(name)) return "The config's `packs` excludes it.";
+  if (choices === undefined) return undefined;
+  const { allow, deny } = choices;
+  const isChosen = !matchesToolName(deny, name) && (allow === undefined || matchesToolName(allow, name));
+  return isChosen ? undefined : "`tools` of its server in the config excludes it.";
+}
 
-/** The tools that a running server advertises, in its order. */
-export function collectServerTools(server: SessionServer, tools: readonly AdvertisedTool[]): Contribution {
+/**
+ * The tools that a running server advertises, in its order. `isAllowed` applies the policy for packs to the server's own
+ * names.
+ */
+export function collectServerTools(
+  server: SessionServer,
+  tools: readonly AdvertisedTool[],
+  isAllowed: (name: string) => boolean = () => true,
+): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
-  const { source, legacyContext } = server.plan;
+  const { source, legacyContext, choices } = server.plan;
   const { pack, item } = source;
   const place: ProblemPlace =
     pack !== undefined && item !== undefined
@@ -262,27 +281,35 @@ export function collectServerTools(server: SessionServer, tools: readonly Advert
     contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
   }
   for (const advertised of tools) {
-    const { name, inputSchema, _meta } = advertised;
-    const fault = allowedName.test(name)
-      ? refuseReserved(inputSchema)
-      : createProblem("InvalidAdvertisedName", { name, byServer: true });
+    const { inputSchema, _meta } = advertised;
+    const prefixed = addPrefix(choices?.prefix ?? "", advertised.name);
+    const name = makeSafeName(prefixed);
+    const denied = explainDenied(server, advertised.name, isAllowed);
+    if (denied !== undefined) {
+      contribution.skipped.push({ name, source, reason: "Denied", message: denied });
+      continue;
+    }
+    const fault = refuseReserved(inputSchema);
     if (fault !== undefined) {
-      report(name, fault);
+      report(advertised.name, fault);
       contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
       continue;
     }
     const { meta, problems } = readToolMeta(_meta);
-    for (const problem of problems) report(name, problem);
+    for (const problem of problems) report(advertised.name, problem);
+    const tool = describeTool(name, null, source, advertised, meta);
+    if (name !== prefixed) tool._meta = { "trailblaze/originalName": advertised.name };
     contribution.candidates.push({
-      tool: describeTool(name, null, source, advertised, meta),
+      tool,
       meta,
       route: {
         by: "server",
         server,
-        advertisedName: name,
+        advertisedName: advertised.name,
         // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
         legacyContext: legacyContext && !mayRefuseContext(inputSchema),
       },
+      ...(choices?.toolset === undefined ? {} : { toolset: choices.toolset }),
     });
   }
   return contribution;

@@ -75,6 +75,8 @@ describe("a config without values equals the contract's defaults", () => {
   });
 });
 
+const choices = { prefix: undefined, allow: undefined, deny: [], toolset: undefined };
+
 /** What `completeConfig` becomes for a project in this folder. */
 const complete = (root: string) => ({
   device: { platform: "WEB", widthPixels: 1280, heightPixels: 800, driverType: "playwright-native" },
@@ -117,16 +119,19 @@ const complete = (root: string) => ({
   logDir: join(root, "logs"),
   subprocessServers: [
     {
-      ...completeConfig.trailblazeSubprocessToolsets[0],
-      path: ["trailblazeSubprocessToolsets", 0],
+      ...{ name: "My API tools", path: ["trailblazeSubprocessToolsets", 0], command: "node", cwd: "./tools" },
+      args: ["./my-mcp-server.js", ""],
+      env: { API_BASE_URL: "https://api.example.com", EMPTY: "" },
+      legacyContext: false,
+      choices: { prefix: "api", allow: ["get*"], deny: ["get/secret"], toolset: "auth" },
     },
     {
       ...{ name: "plain", path: ["trailblazeSubprocessToolsets", 1], command: "plain", args: [] },
-      ...{ cwd: ".", env: {}, legacyContext: true },
+      ...{ cwd: ".", env: {}, legacyContext: true, choices },
     },
     {
       ...{ name: "my files", path: ["mcpServers", "my files"], command: "npx", args: ["-y", "files"] },
-      ...{ cwd: ".", env: { ROOT: "." }, legacyContext: false },
+      ...{ cwd: ".", env: { ROOT: "." }, legacyContext: false, choices },
     },
   ],
   unusedServers: [

@@ -16,13 +16,13 @@ trailblazeSubprocessToolsets:
 describe("what leaves a config usable is a problem of the config", () => {
   test("a key that only clients use is a warning at its place, and one with x- is none", async () => {
     const { subprocessServers, problems } = await readYaml(
-      "mcpServers:\n  files:\n    command: a\n    timeout: 5\n    x-note: 1\n    alwaysAllow: [b]\n",
+      "mcpServers:\n  files:\n    command: a\n    timeout: 5\n    x-note: 1\n    tools: ['*']\n",
     );
     expect(subprocessServers).toHaveLength(1);
     const place = { code: "InvalidConfig", severity: "warning", file: "trailblaze.config.yaml", column: 5 };
     expect(problems).toMatchObject([
       { ...place, path: ["mcpServers", "files", "timeout"], line: 4 },
-      { ...place, path: ["mcpServers", "files", "alwaysAllow"], line: 6 },
+      { ...place, path: ["mcpServers", "files", "tools"], line: 6 },
     ]);
   });
 

@@ -141,7 +141,7 @@ const samples: Samples = {
   InvalidInputSchema: [{ key: "inputSchema", reason: "`type` must be object" }],
   UnsafePattern: [{ pattern: "^(a+)+$" }],
   ReservedParameter: [{ name: "_trailblazeContext" }],
-  InvalidAdvertisedName: [{ name: "get issue" }, { name: "…" }, { name: "get/issue", byServer: true }],
+  InvalidAdvertisedName: [{ name: "get issue" }, { name: "…" }],
   DuplicateAdvertisedName: [{ name: "getIssue", other: "issues" }],
   ToolNameConvention: [{ name: "GetIssue" }],
   ReservedToolPrefix: [{ name: "web_open", prefix: "web_" }],

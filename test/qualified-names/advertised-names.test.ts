@@ -1,5 +1,11 @@
-import { expect, test } from "vitest";
-import { numberNames } from "../../src/qualified-names/advertised-names.ts";
+import { describe, expect, test } from "vitest";
+import {
+  addPrefix,
+  makeSafeName,
+  numberNames,
+  type PrefixClaim,
+  prefixNames,
+} from "../../src/qualified-names/advertised-names.ts";
 
 test("duplicate names get numbers that are still free, and other names stay", () => {
   expect(numberNames(["a", "b", "a", "a2", "a"])).toEqual(["a1", "b", "a3", "a2", "a4"]);
@@ -26,4 +32,65 @@ test("shortening never splits a character, and a long name that is unique stays"
   const smiling = `${"x".repeat(62)}😀`;
   const whole = "y".repeat(80);
   expect(numberNames([smiling, smiling, whole])).toEqual([`${"x".repeat(62)}1`, `${"x".repeat(62)}2`, whole]);
+});
+
+test.each([
+  ["get-issue_2", "get-issue_2"],
+  ["files.read", "files_read"],
+  ["a b/c\u001b😀é", "a_b_c___"],
+  ["x".repeat(64), "x".repeat(64)],
+])("the safe form of %j is %j", (name, safe) => {
+  expect(makeSafeName(name)).toBe(safe);
+});
+
+test("long names that differ have different safe forms of 64 characters, which never change", () => {
+  const long = (end: string) => makeSafeName(`${"x".repeat(100)}${end}`);
+  expect(long("a")).toMatch(/^x{55}_[0-9a-f]{8}$/);
+  expect(long("a")).not.toBe(long("b"));
+  expect(long("a")).toBe(long("a"));
+});
+
+test.each([
+  ["jira", "jira_get"],
+  ["jira_", "jira_get"],
+  ["", "get"],
+])("the prefix %j makes %j of get", (prefix, name) => {
+  expect(addPrefix(prefix, "get")).toBe(name);
+});
+
+describe("names that several tools claim", () => {
+  const claim = (name: string, prefix?: string, isBuiltIn = false): PrefixClaim => ({
+    ...{ name, prefix, isBuiltIn, identity: `${prefix} ${name}` },
+  });
+
+  test("get the prefixes of all claimants, and unique names stay", () => {
+    const claims = [claim("get", "jira"), claim("get", "my files"), claim("put", "jira")];
+    expect(prefixNames(claims)).toEqual(["jira_get", "my_files_get", "put"]);
+  });
+
+  test("stay with a built-in, and with the only tool that has a prefix of its own", () => {
+    expect(prefixNames([claim("get", undefined, true), claim("get", "a")])).toEqual(["get", "a_get"]);
+    expect(prefixNames([claim("b_get"), claim("b_get", "a")])).toEqual(["b_get", "a_b_get"]);
+  });
+
+  test("end with a hash if they still collide; a tool with this name by itself keeps it", () => {
+    const claims = [claim("get", "a"), claim("get", "b"), claim("a_get", "c")];
+    expect(prefixNames(claims)).toEqual([expect.stringMatching(/^a_get_[0-9a-f]{8}$/), "b_get", "a_get"]);
+    const twice = prefixNames([
+      { ...claim("get"), identity: "one" },
+      { ...claim("get"), identity: "two" },
+    ]);
+    expect(twice).toEqual([
+      expect.stringMatching(/^get_[0-9a-f]{8}$/),
+      expect.stringMatching(/^get_[0-9a-f]{8}$/),
+    ]);
+    expect(new Set(twice).size).toBe(2);
+  });
+
+  test("have at most 64 characters", () => {
+    const long = "x".repeat(64);
+    const names = prefixNames([claim(long, "a"), claim(long, "b")]);
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) expect(name).toHaveLength(64);
+  });
 });

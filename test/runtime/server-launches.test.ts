@@ -7,8 +7,9 @@ import { planPackServer, planUserServer } from "../../src/runtime/server-launche
 
 const cwd = resolve("project");
 const config = { file: join(cwd, "trailblaze.config.yaml"), directory: cwd } as SessionConfig;
+const choices = { prefix: undefined, allow: undefined, deny: [], toolset: undefined };
 const fileOf = (command: string, ...args: string[]) => {
-  const server = { name: "mine", command, args, cwd: ".", env: {}, legacyContext: true, path: [] };
+  const server = { name: "mine", command, args, cwd: ".", env: {}, legacyContext: true, path: [], choices };
   return planUserServer(server, config).toolsetFile;
 };
 const script = join(cwd, "server.js");

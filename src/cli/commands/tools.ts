@@ -40,8 +40,19 @@ function describeTool({
   isForLlm,
   isRecordable,
   toolsets,
+  _meta,
 }: SessionTool) {
-  return { name, qualifiedName, source, description, inputSchema, isForLlm, isRecordable, toolsets };
+  const described = {
+    name,
+    qualifiedName,
+    source,
+    description,
+    inputSchema,
+    isForLlm,
+    isRecordable,
+    toolsets,
+  };
+  return _meta === undefined ? described : { ...described, _meta };
 }
 
 /** Lists the tools that models see, hidden tools, and excluded tools with the reason. */

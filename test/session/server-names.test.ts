@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import type { Session } from "../../src/session.ts";
+import { makeProject, openForTest, probe, probeServer, toolPack } from "./support/session.ts";
+
+const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+const originalOf = (session: Session, name: string) =>
+  session.tools.find((tool) => tool.name === name)?._meta?.["trailblaze/originalName"];
+
+const listing = (...names: string[]) =>
+  JSON.stringify(names.map((name) => ({ name, inputSchema: { type: "object" } })));
+/** A server of the config with these tools. */
+const server = (name: string, tools: readonly string[], changes: object = {}) => ({
+  ...probe(name, { PROBE_TOOLS: listing(...tools) }),
+  ...changes,
+});
+const withServers = (...servers: object[]) => ({ trailblazeSubprocessToolsets: servers });
+
+/** A pack with a server that has these tools, and a tool in data. */
+const packWithServer = (tools: readonly string[]) =>
+  toolPack({ own: {} }, "export const own = () => 1;", {
+    "package.json": { trailblaze: { tools: ["own"], servers: ["api"] } },
+    "trailblaze/servers/api.json": {
+      command: process.execPath,
+      args: [probeServer],
+      env: { PROBE_TOOLS: listing(...tools) },
+    },
+  });
+
+describe("the entry of a server in a config", () => {
+  test("gives its tools a prefix, once, and calls the server by its own names", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: withServers(
+        server("a", ["get"], { prefix: "mine" }),
+        server("b", ["get"], { prefix: "his_" }),
+        server("c", ["get"], { prefix: "" }),
+      ),
+    });
+    expect(namesOf(session.tools)).toEqual(["mine_get", "his_get", "get"]);
+    for (const { name } of session.tools) {
+      expect(await session.callTool(name)).toMatchObject({ variant: "Success", message: "called" });
+    }
+    expect(session.tools.every(({ _meta }) => _meta === undefined)).toBe(true);
+  });
+
+  test("allows and denies tools by their own names, and deny wins", async () => {
+    const tools = { allow: ["get*", "a/*"], deny: ["get_secret", "*_b"] };
+    const own = ["get", "get_secret", "put", "a/b", "get_b"];
+    const session = await openForTest(makeProject({}), {
+      config: withServers(server("a", own, { tools, prefix: "p" })),
+    });
+    expect(namesOf(session.tools)).toEqual(["p_get", "p_a_b"]);
+    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+      ["p_get_secret", "Denied"],
+      ["p_put", "Denied"],
+      ["p_get_b", "Denied"],
+    ]);
+  });
+
+  test("puts its tools into a toolset, next to the others of that name", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: {
+        ...withServers(server("a", ["get"], { toolset: "web" }), server("b", ["put"], { toolset: "web" })),
+        toolsets: { web: [] },
+      },
+      toolsets: ["web"],
+    });
+    expect(session.toolsets).toEqual([{ name: "web", tools: ["get", "put"] }]);
+    expect(namesOf(session.toolsForLlm())).toEqual(["get", "put"]);
+  });
+});
+
+describe("names of servers' tools that clients would reject", () => {
+  const long = "x".repeat(100);
+
+  test("are made safe, and calls take both", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: {
+        ...withServers(server("a", ["files.read", "put it/here", long, "fine"])),
+        toolsets: { one: ["files.read"] },
+      },
+    });
+    const [read = "", put = "", cut = "", fine = ""] = namesOf(session.tools);
+    expect([read, put, fine]).toEqual(["files_read", "put_it_here", "fine"]);
+    expect(cut).toMatch(/^x{55}_[0-9a-f]{8}$/);
+    expect(originalOf(session, read)).toBe("files.read");
+    expect(originalOf(session, cut)).toBe(long);
+    expect(originalOf(session, fine)).toBeUndefined();
+    for (const name of [read, "files.read", put, "put it/here", cut, long]) {
+      expect((await session.callTool(name)).variant).toBe("Success");
+    }
+    expect(session.toolsets).toEqual([{ name: "one", tools: ["files_read"] }]);
+    expect(session.problems).toEqual([]);
+  });
+
+  test("that become one are a collision, which nameCollisions can resolve", async () => {
+    const config = withServers(server("a", ["a.b", "a_b"]));
+    const cwd = makeProject({});
+    await expect(openForTest(cwd, { config })).rejects.toMatchObject({
+      code: "NameCollision",
+      problem: { args: { collisions: [{ name: "a_b" }] } },
+    });
+    const session = await openForTest(cwd, { config: { ...config, nameCollisions: "prefix" } });
+    expect(new Set(namesOf(session.tools)).size).toBe(2);
+    expect((await session.callTool("a.b")).variant).toBe("Success");
+  });
+});
+
+test("with nameCollisions: prefix, tools with one name get the name of their pack or server", async () => {
+  const cwd = makeProject({
+    "@acme/jira": toolPack({ search: {} }, "export const search = () => 'jira';"),
+    "socket.io": toolPack({ search: {} }, "export const search = () => 'socket';"),
+  });
+  const session = await openForTest(cwd, {
+    config: {
+      ...withServers(server("my files", ["search", "list"]), server("b", ["search"], { prefix: "jira" })),
+      nameCollisions: "prefix",
+    },
+  });
+  expect(namesOf(session.tools)).toEqual([
+    "my_files_search",
+    "list",
+    "jira_search",
+    expect.stringMatching(/^jira_search_[0-9a-f]{8}$/),
+    "socket_io_search",
+  ]);
+  expect(await session.callTool("acme/jira/search")).toMatchObject({ message: "jira" });
+});
+
+describe("the policy for packs", () => {
+  const cwd = () => makeProject({ "@acme/jira": packWithServer(["get", "put", "own"]) });
+
+  test("denies a tool of a pack's server by name", async () => {
+    const session = await openForTest(cwd(), {
+      config: { packs: { deny: ["acme/jira/put"] }, nameCollisions: "suffix" },
+    });
+    expect(namesOf(session.tools)).toEqual(["own1", "get", "own2"]);
+    expect(session.skipped).toMatchObject([{ name: "put", reason: "Denied", source: { server: "api" } }]);
+  });
+
+  test("allows a tool of a pack's server by name, which starts the server and uses nothing else", async () => {
+    const session = await openForTest(cwd(), { config: { packs: { allow: ["@acme/jira/get"] } } });
+    expect(namesOf(session.tools)).toEqual(["get"]);
+    expect(namesOf(session.skipped).sort()).toEqual(["own", "own", "put"]);
+  });
+
+  test("means an item if the pack has one of that name, and then starts no server", async () => {
+    const started: string[] = [];
+    const session = await openForTest(cwd(), {
+      config: { packs: { allow: ["acme/jira/own"] } },
+      onCommand: ({ label }) => started.push(label),
+    });
+    expect(session.tools.map(({ qualifiedName }) => qualifiedName)).toEqual(["acme/jira/own"]);
+    expect(started).toEqual([]);
+  });
+});
