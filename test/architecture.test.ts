@@ -80,6 +80,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "extension-schema",
     "expressions",
     "json-schema",
+    "files",
     "processes",
     "config",
     "discovery",

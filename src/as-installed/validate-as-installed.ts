@@ -136,13 +136,14 @@ async function startServers(
   const { signal } = options;
   const servers = inspected.items.filter(({ shape }) => shape === "subprocessServer");
   if (servers.length === 0) return [];
-  const { timeouts } = await readConfig(createInspectionPorts().port, { directory });
+  const { port } = createInspectionPorts();
+  const { timeouts } = await readConfig(port, { directory });
   const processes = createProcessPort();
   const problems: Problem[] = [];
   const events = { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} };
   for (const item of servers) {
     if (signal.aborted) throw interrupted("start the servers");
-    const { label, command, args, cwd: folder, createEnvironment } = planPackServer(inspected, item);
+    const { label, command, args, cwd: folder, createEnvironment } = planPackServer(port, inspected, item);
     options.onCommand([command, ...args].join(" "));
     const env = createEnvironment({
       hostEnvironment: process.env,

@@ -66,11 +66,13 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
   if (isDisabled(entry)) return { name, path, reason: "disabled" };
   const values = entry.values as Partial<UserServer> & WrittenChoices;
   const { allow, deny } = values.tools ?? {};
-  if (values.command === undefined) return { name, path, reason: "remote" };
+  if (entry.values.url !== undefined) return { name, path, reason: "remote" };
   return {
     name,
     path,
     command: values.command,
+    package: values.package,
+    bin: values.bin,
     args: [...(values.args ?? [])],
     cwd: values.cwd ?? ".",
     env: { ...values.env },
@@ -82,7 +84,7 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
 /** Builds a session's config with its defaults from a valid one. */
 export function buildConfig(
   checked: Readonly<Record<string, unknown>>,
-  { file, text, directory }: Pick<SessionConfig, "file" | "text" | "directory">,
+  { file, text, directory, project }: Pick<SessionConfig, "file" | "text" | "directory" | "project">,
 ): Omit<SessionConfig, "problems"> {
   const config = checked as WrittenConfig;
   const servers = listServerEntries(checked).map(buildUserServer);
@@ -91,6 +93,7 @@ export function buildConfig(
     file,
     text,
     directory,
+    project,
     device: buildDevice(config.device),
     preferHostAgent: config.preferHostAgent ?? true,
     memory: new Map(Object.entries(config.memory ?? {})),
@@ -118,7 +121,7 @@ export function buildConfig(
       callMs: timeouts?.callMs ?? 120_000,
     },
     logDir: config.logDir === undefined ? undefined : resolve(directory, config.logDir),
-    subprocessServers: servers.filter((server) => "command" in server),
+    subprocessServers: servers.filter((server) => "args" in server),
     unusedServers: servers.filter((server) => "reason" in server),
   };
 }

@@ -75,6 +75,13 @@ const serverKeys = {
   command: name
     .optional()
     .meta({ description: "The program to run. It must speak MCP over stdin and stdout." }),
+  package: name.optional().meta({
+    description: "The npm name of an installed package whose command to run, resolved from the project.",
+  }),
+  bin: name.optional().meta({
+    description:
+      "The command of `package`. Default: its only command, or the one that is named like the package.",
+  }),
   args: z.array(text).default([]).meta({ description: "The arguments." }),
   cwd: name
     .optional()
@@ -115,7 +122,7 @@ const serverKeys = {
 };
 
 /** A server has exactly one of these keys, which say how it is reached. */
-const oneOfWays = ["command", "url"].map((key) => ({
+const oneOfWays = ["command", "package", "url"].map((key) => ({
   properties: { [key]: { type: "string" } },
   required: [key],
 }));

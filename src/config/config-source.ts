@@ -22,6 +22,8 @@ export interface ConfigSource {
   file: string | undefined;
   /** The base of relative paths in the config. Absolute. */
   directory: string;
+  /** The project's folder. Absolute. */
+  project: string;
 }
 
 /** The path for problems: relative to the project if the file is inside it. */
@@ -45,7 +47,7 @@ async function readFile(port: InspectionPort, directory: string, path: string): 
   if (read.state !== "read")
     throw fail(read.state === "unusable" ? read.reason : "it was moved while it was being read");
   const text = await parseConfig(file, read.bytes);
-  return { value: text.value, text, file: path, directory: dirname(path) };
+  return { value: text.value, text, file: path, directory: dirname(path), project: directory };
 }
 
 /** Reads and parses a session's config. Throws `TrailblazeError` `InvalidConfig` if it cannot be read. */
@@ -57,9 +59,10 @@ export async function readConfigSource(
   if (config === undefined) {
     const text = await readProjectConfig(port, directory);
     const file = text === undefined ? undefined : join(directory, text.file);
-    return { value: text?.value, text, file, directory };
+    return { value: text?.value, text, file, directory, project: directory };
   }
-  if (isRecord(config)) return { value: config, text: undefined, file: undefined, directory };
+  if (isRecord(config))
+    return { value: config, text: undefined, file: undefined, directory, project: directory };
   const reason = `expected a path or an object, found ${describeType(config)}`;
   throw failure("InvalidConfig", { reason });
 }

@@ -29,7 +29,12 @@ export interface UserServer {
   name: string;
   /** Its path in the config. */
   path: Path;
-  command: string;
+  /** The program to run; `undefined` if `package` names it. */
+  command: string | undefined;
+  /** The npm name of the package whose command is the program, resolved from the project. */
+  package: string | undefined;
+  /** The name of that command; `undefined` for the only or the main one. */
+  bin: string | undefined;
   args: readonly string[];
   /** As written: relative to the config's folder. */
   cwd: string;
@@ -79,6 +84,8 @@ export interface SessionConfig {
   text: ConfigText | undefined;
   /** The base of relative paths in the config: the file's folder, or the project's. Absolute. */
   directory: string;
+  /** The project's folder, from which packages of servers are resolved. Absolute. */
+  project: string;
   device: Device | undefined;
   preferHostAgent: boolean;
   memory: ReadonlyMap<string, string>;

@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { listOf, type Path, quote } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { knownKeys } from "./generated/config-validator.js";
 import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
@@ -48,7 +49,7 @@ function* findLabelFaults(
 }
 
 /** The keys that say how a server is reached; an entry has exactly one. */
-const ways = ["command", "url"];
+const ways = ["command", "package", "url"];
 
 /** The key that each value of `type` requires. */
 const wayOfType: Readonly<Record<string, string>> = {
@@ -57,13 +58,24 @@ const wayOfType: Readonly<Record<string, string>> = {
   "streamable-http": "url",
 };
 
+function* findPackageFaults(
+  { package: name, bin }: Readonly<Record<string, unknown>>,
+  path: Path,
+): Generator<ConfigFault> {
+  if (bin !== undefined && name === undefined)
+    yield { reason: `\`${formatPath(path)}\` has \`bin\` without \`package\``, path: [...path, "bin"] };
+  if (typeof name !== "string" || name.trim() === "" || isPackageName(name)) return;
+  const at = [...path, "package"];
+  yield { reason: `\`${formatPath(at)}\` is not an npm name`, path: at, hint: "Write it without a version." };
+}
+
 function* findWayFaults({ values, path, isPasted }: ServerEntry): Generator<ConfigFault> {
   const where = `\`${formatPath(path)}\``;
   const present = ways.filter((key) => values[key] !== undefined);
   const [first, second] = present;
   if (first === undefined) {
     const reason = `${where} has none of ${listOf(ways.map((way) => `\`${way}\``))}`;
-    yield { reason, path, hint: "Add the command that starts the server." };
+    yield { reason, path, hint: "Add the command that starts the server, or its npm package." };
     return;
   }
   if (second !== undefined) {
@@ -71,10 +83,12 @@ function* findWayFaults({ values, path, isPasted }: ServerEntry): Generator<Conf
     yield { reason, path: [...path, second], hint: "Remove one of them." };
     return;
   }
+  yield* findPackageFaults(values, path);
+  const way = first === "package" ? "command" : first;
   const wanted = isPasted && typeof values.type === "string" ? wayOfType[values.type] : undefined;
-  if (wanted !== undefined && wanted !== first) {
+  if (wanted !== undefined && wanted !== way) {
     const reason = `\`${formatPath([...path, "type"])}\` is ${values.type}, but the server has a \`${first}\``;
-    const fitting = Object.keys(wayOfType).filter((type) => wayOfType[type] === first);
+    const fitting = Object.keys(wayOfType).filter((type) => wayOfType[type] === way);
     yield { reason, path: [...path, "type"], hint: `Remove \`type\`, or use ${listOf(fitting)}.` };
   }
 }

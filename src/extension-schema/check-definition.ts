@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 import {
   describeFault,
   describeMissing,
@@ -49,7 +50,7 @@ const validators = {
 };
 
 const composedKeys = ["tools", "toolsets", "prompts"];
-const subprocessKeys = ["command", "script"];
+const subprocessKeys = ["command", "script", "package"];
 
 /** Keys that are unknown in every shape of a server. */
 function findUnknownServerKeys(definition: Readonly<Record<string, unknown>>): string[] {
@@ -87,8 +88,23 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
     return { reason, path: [misnamed.written], hint };
   }
   const hint =
-    "Add `tools`, `toolsets` or `prompts` for a composed server, `command` or `script` for a subprocess server, or `kind` for a document.";
+    "Add `tools`, `toolsets` or `prompts` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
   return { reason, path: [], hint };
+}
+
+/** Checks that one key of a subprocess server names its program. */
+function* checkProgram(definition: Readonly<Record<string, unknown>>): Generator<Fault> {
+  const [first, second] = subprocessKeys.filter((key) => definition[key] !== undefined);
+  if (second !== undefined) {
+    const hint =
+      "Keep `script` to run a module with the host's Node, `package` to run a dependency, or `command` to run a program.";
+    yield { reason: `\`${first}\` and \`${second}\` are both present`, path: [second], hint };
+  }
+  const { package: name, bin } = definition;
+  if (typeof name === "string" && !isPackageName(name))
+    yield { reason: "`package` is not an npm name", path: ["package"], hint: "Write it without a version." };
+  if (bin !== undefined && name === undefined)
+    yield { reason: "`bin` is present without `package`", path: ["bin"] };
 }
 
 /** Checks the rules that involve several keys, which the schema does not express. */
@@ -109,10 +125,7 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
       yield lacks(["inputSchema", "parameters"], reason, hint);
     }
   }
-  if (shape === "subprocessServer" && has("command") && has("script")) {
-    const hint = "Keep `script` to run a module with the host's Node, or `command` to run a program.";
-    yield { reason: "`command` and `script` are both present", path: ["script"], hint };
-  }
+  if (shape === "subprocessServer") yield* checkProgram(definition);
   if (shape === "toolsetList" && !has("tools") && !has("toolsets")) {
     yield lacks(["tools", "toolsets"], "`tools` or `toolsets` is missing");
   }

@@ -92,8 +92,13 @@ const composedServer = z.object({
 const subprocessServer = z.object({
   ...serverNames,
   description: describe(text, "The purpose of the server.").optional(),
-  command: describe(name, "The program to run. Either this or `script` is required.").optional(),
+  command: describe(name, "The program to run. Either this, `script` or `package` is required.").optional(),
   script: describe(name, "A script inside the package, which runs with the host's Node.").optional(),
+  package: describe(name, "The npm name of a dependency that is an MCP server.").optional(),
+  bin: describe(
+    name,
+    "The command of `package` to run. Default: its only command, or the one named like the package.",
+  ).optional(),
   args: describe(z.array(z.string()), "The arguments, passed as written.").optional(),
   cwd: describe(name, "The working folder, inside the package. Default: the package root.").optional(),
   env: z

@@ -214,9 +214,11 @@ async function fetchPackage(context: PreviewContext, spec: RegistrySpec, manifes
 }
 
 function describeCommand(definition: Record<string, unknown>): string | null {
-  const { command, script, args, cwd } = definition;
+  const { command, script, package: name, bin, args, cwd } = definition;
   const program =
-    typeof script === "string" ? ["node", script] : typeof command === "string" ? [command] : [];
+    typeof script === "string"
+      ? ["node", script]
+      : [command, name, bin].filter((word) => typeof word === "string");
   if (program.length === 0) return null;
   const words = [...program, ...(Array.isArray(args) ? args.map(String) : [])];
   const line = words.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");

@@ -11,11 +11,13 @@ export const packageProblems = {
     isDev: boolean;
     /** The number of other modules that import it. */
     others: number;
+    /** A subprocess server runs a command of it. */
+    isServer?: boolean;
   }>({
     title: "Module imports a package that is not a dependency",
     severity: (_context, { isGuarded }) => (isGuarded ? "warning" : "error"),
-    message: ({ name, others }) =>
-      `The pack imports ${quote(name)}${others === 0 ? "" : ` in ${others + 1} modules`}, but package.json does not declare it as a dependency.`,
+    message: ({ name, others, isServer }) =>
+      `The pack ${isServer ? "runs a command of" : "imports"} ${quote(name)}${others === 0 ? "" : ` in ${others + 1} modules`}, but package.json does not declare it as a dependency.`,
     hint: ({ name, isDev, isGuarded }) =>
       isAlias(name)
         ? 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.'

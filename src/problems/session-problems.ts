@@ -1,6 +1,6 @@
 import { entry } from "./entry.ts";
 import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
-import { listOf, printable, quote } from "./text.ts";
+import { formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
 
 /** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
@@ -100,6 +100,21 @@ export const sessionProblems = {
     message: ({ label }) =>
       `Server ${quote(label, 200)} announced that its tools changed. This session keeps the tools that it started with.`,
     hint: () => "Open a new session to use the new tools.",
+  }),
+  ServerPackageNotInstalled: entry<{
+    /** The npm name of the package. */
+    name: string;
+    /** The server in the config, or the pack's server. */
+    label: string;
+    /** The project, or the pack as a dependency other than a peer, declares the package. */
+    isDeclared: boolean;
+    manager?: PackageManager | undefined;
+  }>({
+    title: "Package of a server is not installed",
+    severity: "error",
+    message: ({ name, label }) =>
+      `Server ${quote(label)} runs a command of the package ${quote(name)}, which is not installed.`,
+    hint: ({ name, isDeclared, manager }) => formatInstall(manager, isDeclared ? undefined : name),
   }),
   ServerStartFailed: entry<
     {

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { quote } from "../problems/index.ts";
+import { findProgram } from "./find-program.ts";
 import type {
   EndDurations,
   ProcessEnd,
@@ -68,7 +69,7 @@ const kindOf = (path: string): "folder" | "file" | "nothing" => {
 };
 
 /** Explains why a program could not be started; Node's own message often names the wrong path. */
-function describeSpawnError(error: NodeJS.ErrnoException, { command, cwd }: ProcessLaunch): string {
+function describeSpawnError(error: Partial<NodeJS.ErrnoException>, { command, cwd }: ProcessLaunch): string {
   const path = quote(cwd, 400);
   try {
     const kind = kindOf(cwd);
@@ -214,8 +215,13 @@ export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
   return {
     start(launch) {
       lifeline?.prepare();
+      const program = findProgram(launch, options.platform);
+      if (program === undefined) {
+        lifeline?.release(undefined);
+        return failedProcess(describeSpawnError({ code: "ENOENT" }, launch));
+      }
       try {
-        const child = spawn(launch.command, [...launch.args], {
+        const child = spawn(program, [...launch.args], {
           cwd: launch.cwd,
           env: { ...launch.env },
           detached: !isWindows,

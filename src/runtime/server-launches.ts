@@ -1,10 +1,20 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { SessionConfig, ToolChoices, UserServer } from "../config/session-config.ts";
 import { expandVariables, UnsetVariableError } from "../config/variables.ts";
+import { declaredDependencies, findProject } from "../discovery/project.ts";
+import { findManagerName } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import {
+  findCommandOwner,
+  findPackageProgram,
+  type PackageProgram,
+  suggestPackage,
+} from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { failure, type Path, type TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
+import { findProgram } from "../processes/find-program.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
@@ -54,12 +64,14 @@ function findOtherScript(args: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** What to run. */
+interface Program {
+  command: string;
+  args: readonly string[];
+}
+
 /** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
-function findScript({
-  command,
-  args,
-  cwd,
-}: Pick<UserServer, "command" | "args" | "cwd">): string | undefined {
+function findScript({ command, args, cwd }: Program & Pick<UserServer, "cwd">): string | undefined {
   if (!isNode(command) && !interpreters.test(command))
     return isPath(command) ? resolve(cwd, command) : undefined;
   const script = isNode(command) ? args[findNodeScript(args)] : findOtherScript(args);
@@ -76,7 +88,7 @@ function expandServer(
   const expand = (text: string, ...at: Path) => expandVariables(text, environment, [...path, ...at]);
   const variables = Object.entries(env).map(([name, value]) => [name, expand(value, "env", name)] as const);
   return {
-    command: expand(command, "command"),
+    command: command === undefined ? undefined : expand(command, "command"),
     args: args.map((argument, index) => expand(argument, "args", index)),
     cwd: expand(cwd, "cwd"),
     env: Object.fromEntries(variables),
@@ -90,13 +102,62 @@ function explainUnset(label: string, error: unknown): TrailblazeError {
   return failure("ServerStartFailed", { label, reason, variable, hint }, { path });
 }
 
-/** A server of the user's config (seed 004). References to variables get their values from `environment`. */
-export function planUserServer(
+/** What to run for the command of a package. */
+const runFile = (
+  { file, nodeOptions }: Extract<PackageProgram, { state: "found" }>,
+  args: readonly string[],
+): Program =>
+  nodeOptions === undefined
+    ? { command: file, args }
+    : { command: process.execPath, args: [...nodeOptions, file, ...args] };
+
+/** Why the package of a user's server cannot be run. */
+async function explainPackage(
+  port: InspectionPort,
+  { name: label, package: name = "", path }: UserServer,
+  { project: directory }: SessionConfig,
+  program: Exclude<PackageProgram, { state: "found" }>,
+): Promise<TrailblazeError> {
+  if (program.state === "unusable") {
+    const { key, reason, hint } = program;
+    const args = { reason: `the server ${quote(label)} cannot be run: ${reason}` };
+    const place = { path: [...path, key] };
+    return failure("InvalidConfig", hint === undefined ? args : { ...args, hint }, place);
+  }
+  const project = findProject(port, directory);
+  const isDeclared = declaredDependencies(project.manifest).has(name);
+  const args = { name, label, isDeclared, manager: await findManagerName(port, project) };
+  return failure("ServerPackageNotInstalled", args, { path: [...path, "package"] });
+}
+
+/** Why the command of a user's server cannot be run, if it is the command of a dependency and not in the PATH. */
+function explainCommand(
+  port: InspectionPort,
+  { name: label, path }: UserServer,
+  { project }: SessionConfig,
+  launch: Parameters<typeof findProgram>[0],
+): TrailblazeError | undefined {
+  const { command } = launch;
+  if (isPath(command) || isNode(command) || findProgram(launch) !== undefined) return undefined;
+  const declared = declaredDependencies(findProject(port, project).manifest);
+  const owner = findCommandOwner(port, project, declared, command);
+  if (owner === undefined) return undefined;
+  const args = { label, reason: `the command ${quote(command)} was not found` };
+  const hint = suggestPackage(owner, command);
+  return failure("ServerStartFailed", { ...args, hint }, { path: [...path, "command"] });
+}
+
+/**
+ * A server of the user's config (seed 004). References to variables get their values from `environment`, and its package
+ * is found as Node finds it from the project.
+ */
+export async function planUserServer(
+  port: InspectionPort,
   server: UserServer,
   config: SessionConfig,
   environment: Environment = process.env,
-): ServerPlan {
-  const { name, path, legacyContext, choices } = server;
+): Promise<ServerPlan> {
+  const { name, path, package: packageName, bin, legacyContext, choices } = server;
   let expanded: ReturnType<typeof expandServer> = server;
   let fault: TrailblazeError | undefined;
   try {
@@ -104,23 +165,33 @@ export function planUserServer(
   } catch (error) {
     fault = explainUnset(name, error);
   }
-  const { command, args, env } = expanded;
+  const { command = "", args, env } = expanded;
   const cwd = resolve(config.directory, expanded.cwd);
-  const file = config.file ?? join(config.directory, "package.json");
-  const toolsetFile = findScript({ command, args, cwd }) ?? file;
+  let program: Program = { command: isPath(command) ? resolve(cwd, command) : command, args };
+  let shown: Program = {
+    command: isPath(server.command ?? "") ? resolve(cwd, server.command ?? "") : (server.command ?? ""),
+    args: server.args,
+  };
+  let script = findScript({ command, args, cwd });
+  if (packageName !== undefined) {
+    const found = findPackageProgram(port, config.project, { package: packageName, bin });
+    if (found.state === "found") {
+      program = runFile(found, args);
+      shown = runFile(found, server.args);
+      script = found.file;
+    } else fault ??= await explainPackage(port, server, config, found);
+  } else
+    fault ??= explainCommand(port, server, config, { command, args, cwd, env: { ...environment, ...env } });
+  const toolsetFile = script ?? config.file ?? join(config.directory, "package.json");
   return {
     label: name,
     key: `config ${name}`,
     pack: undefined,
     source: { type: "config", server: name, ...(config.file === undefined ? {} : { file: config.file }) },
     configPath: path,
-    command: isPath(command) ? resolve(cwd, command) : command,
-    args,
+    ...program,
     cwd,
-    shown: {
-      command: isPath(server.command) ? resolve(cwd, server.command) : server.command,
-      args: server.args,
-    },
+    shown,
     ...(fault === undefined ? {} : { fault }),
     legacyContext,
     choices,
@@ -144,23 +215,40 @@ export function describeSource({ pack }: FoundPack, { declaration, file }: Inspe
   };
 }
 
-/** A pack's subprocess server with a valid definition. */
-export function planPackServer(found: FoundPack, item: InspectedItem): ServerPlan {
+/** The program of a pack's server, and its file if it has one. */
+function findPackProgram(
+  port: InspectionPort,
+  { location }: FoundPack["pack"],
+  definition: Readonly<Record<string, unknown>>,
+  cwd: string,
+): Program & { file: string | undefined } {
+  const { script, package: name, bin } = definition;
+  const args = textsOf(definition.args);
+  if (typeof script === "string") {
+    const file = join(location, script);
+    return { command: process.execPath, args: [file, ...args], file };
+  }
+  if (typeof name === "string") {
+    const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
+    const found = findPackageProgram(port, location, named);
+    // Checks have found it, so it has been removed since, and the process fails to start.
+    if (found.state !== "found")
+      return { command: join(location, "node_modules", name), args, file: undefined };
+    return { ...runFile(found, args), file: found.file };
+  }
+  const written = String(definition.command);
+  const command = isPath(written) ? resolve(cwd, written) : written;
+  return { command, args, file: findScript({ command: written, args, cwd }) };
+}
+
+/** A pack's subprocess server with a valid definition, whose program the checks have found. */
+export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ServerPlan {
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
-  const { script, command, env, legacyContext } = definition;
+  const { env, legacyContext } = definition;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
-  const args = textsOf(definition.args);
-  const run = typeof command === "string" ? findScript({ command, args, cwd }) : undefined;
-  const named = typeof script === "string" ? join(location, script) : run;
+  const { file: named, ...program } = findPackProgram(port, found.pack, definition, cwd);
   const file = named ?? join(location, item.file ?? "package.json");
-  const program =
-    typeof script === "string"
-      ? { command: process.execPath, args: [join(location, script), ...args] }
-      : {
-          command: typeof command === "string" && isPath(command) ? resolve(cwd, command) : String(command),
-          args,
-        };
   return {
     label: item.qualifiedName,
     key: `pack ${item.qualifiedName}`,

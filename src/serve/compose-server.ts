@@ -98,7 +98,9 @@ class ServerFinder {
     const own = config.servers.find(({ name }) => name === reference);
     if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
-    if (subprocess !== undefined) return { type: "subprocess", plan: planUserServer(subprocess, config) };
+    const { port } = this.#sources.ports;
+    if (subprocess !== undefined)
+      return { type: "subprocess", plan: await planUserServer(port, subprocess, config) };
 
     const { qualifiedName } = this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
@@ -108,7 +110,8 @@ class ServerFinder {
     if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
     this.#checkAllowed(owner, item);
     await this.#checkItems([item]);
-    if (item.shape === "subprocessServer") return { type: "subprocess", plan: planPackServer(owner, item) };
+    if (item.shape === "subprocessServer")
+      return { type: "subprocess", plan: planPackServer(port, owner, item) };
     const server = await this.#composeItem(owner, item);
     return { type: "composed", server };
   }
@@ -282,7 +285,7 @@ class ServerFinder {
     const byPack = groupBy(items, (item) => this.#library.sourceOf(item));
     for (const [pack, own] of byPack) {
       if (pack === undefined) continue;
-      const { unusable } = await checkPack(this.#sources.ports.port, { ...pack, items: own });
+      const { unusable } = await checkPack(this.#sources.ports.port, { ...pack, items: own }, this.#found);
       const [problem] = unusable.values();
       if (problem !== undefined) throw new TrailblazeError(problem);
     }

@@ -120,8 +120,10 @@ class Opening {
       this.#processes.callback = callback;
     }
     // The config's servers start while packs are found.
-    const own = config.subprocessServers.map((server) =>
-      this.#processes.startServer(planUserServer(server, config)),
+    const { port } = this.#inspection;
+    const plans = config.subprocessServers.map((server) => planUserServer(port, server, config));
+    const own = (await this.#resources.step(Promise.all(plans))).map((plan) =>
+      this.#processes.startServer(plan),
     );
     const ownReady = Promise.all(
       own.map((server) => {
@@ -150,7 +152,7 @@ class Opening {
     );
     const packs: CheckedPack[] = [];
     for (const inspected of selection.selected) {
-      const checked = await this.#resources.step(checkPack(inspection.port, inspected));
+      const checked = await this.#resources.step(checkPack(inspection.port, inspected, found));
       this.#problems.push(...checked.problems);
       this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
       packs.push(checked);
@@ -221,7 +223,7 @@ class Opening {
   #startPackServers({ inspected, unusable }: CheckedPack): SessionServer[] {
     return inspected.items
       .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
-      .map((item) => this.#processes.startServer(planPackServer(inspected, item)));
+      .map((item) => this.#processes.startServer(planPackServer(this.#inspection.port, inspected, item)));
   }
 
   /** Adds the place in the config to the failure of a server that the config defines. */

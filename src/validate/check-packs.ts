@@ -1,13 +1,18 @@
+import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checkHandlers } from "./checks/handlers.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
+import { checkDependencyCommands } from "./checks/server-commands.ts";
+import { checkServerPackages } from "./checks/server-packages.ts";
 import { checkServerPrograms } from "./checks/server-programs.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
 import { checkAdvertisedNames } from "./checks/tool-names.ts";
+import { findDependencyCommands } from "./facts/dependency-commands.ts";
 import { findNeededPaths } from "./facts/needed-files.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
+import { collectServerPackages, lacksPackage } from "./facts/server-packages.ts";
 import { collectModules } from "./modules/collect-modules.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { runChecks } from "./run-checks.ts";
@@ -20,6 +25,8 @@ const sessionChecks = [
   checkReservedParameters,
   checkHandlers,
   checkServerPrograms,
+  checkServerPackages,
+  checkDependencyCommands,
 ];
 
 /** A pack of a session with its problems. */
@@ -38,8 +45,13 @@ export const makesUnusable = ({ code, severity }: Problem): boolean =>
 const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
 
 /** Finds the items of a pack that a session cannot use. Parses modules without running them. */
-export async function checkPack(port: InspectionPort, inspected: InspectedPack): Promise<CheckedPack> {
+export async function checkPack(
+  port: InspectionPort,
+  inspected: InspectedPack,
+  project: Pick<FoundPacks, "manager">,
+): Promise<CheckedPack> {
   const { pack, items } = inspected;
+  const serverPackages = collectServerPackages(port, inspected);
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
   const facts: PackFacts = {
     inspected,
@@ -50,6 +62,9 @@ export async function checkPack(port: InspectionPort, inspected: InspectedPack):
     unpublished: [],
     modules: await collectModules(new ModuleFiles(port, pack.location, inspected.manifest.value), inspected),
     expressionFaults: [],
+    dependencyCommands: findDependencyCommands(port, inspected),
+    serverPackages,
+    ...(lacksPackage(serverPackages) ? { manager: project.manager } : {}),
     paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
   };
   const found = (await runChecks(facts, sessionChecks)).filter(({ problem }) => problem.severity !== "info");

@@ -44,7 +44,7 @@ const defaults = {
 describe("a config without values equals the contract's defaults", () => {
   test("a project without a config file has the defaults", async () => {
     const root = makeProject();
-    expect(await readFrom(root)).toEqual({ file: undefined, directory: root, ...defaults });
+    expect(await readFrom(root)).toEqual({ file: undefined, directory: root, project: root, ...defaults });
   });
 
   const nulls = Object.keys(completeConfig)
@@ -65,13 +65,19 @@ describe("a config without values equals the contract's defaults", () => {
       file: join(root, file),
       text: expect.objectContaining({ file }),
       directory: root,
+      project: root,
       ...defaults,
     });
   });
 
   test("an empty config object has the defaults", async () => {
     const config = { device: undefined, packs: null, logDir: undefined };
-    expect(await readObject(config)).toEqual({ file: undefined, directory: "/work", ...defaults });
+    expect(await readObject(config)).toEqual({
+      file: undefined,
+      directory: "/work",
+      project: "/work",
+      ...defaults,
+    });
   });
 });
 
@@ -151,6 +157,7 @@ describe("reading every key of a config", () => {
       file: join(root, file),
       text: expect.objectContaining({ file }),
       directory: root,
+      project: root,
       ...complete(root),
     });
   });
@@ -158,7 +165,7 @@ describe("reading every key of a config", () => {
   test("every key is read from an object, which is not modified", async () => {
     const given = structuredClone(completeConfig);
     const config = await readObject(given);
-    expect(config).toEqual({ file: undefined, directory: "/work", ...complete("/work") });
+    expect(config).toEqual({ file: undefined, directory: "/work", project: "/work", ...complete("/work") });
     expect(given).toEqual(completeConfig);
     given.sensitiveMemory.push("userId");
     given.toolsets.auth.push("more");

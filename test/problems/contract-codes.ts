@@ -114,6 +114,7 @@ export const ownCodes: readonly string[] = [
   "NodeUnsupported",
   "RecentlyPublished",
   "ServerDied",
+  "ServerPackageNotInstalled",
   "SessionClosed",
   "SimilarName",
   "ToolListChanged",

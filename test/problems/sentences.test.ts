@@ -118,6 +118,7 @@ const samples: Samples = {
     { name: "zod", specifier: "zod/v4", isGuarded: false, isDev: true, others: 2 },
     { name: "zod", specifier: "zod/v4", isGuarded: true, isDev: false, others: 0 },
     { name: "@/tools", specifier: "@/tools", isGuarded: false, isDev: false, others: 0 },
+    { name: "mcp", specifier: "mcp", isGuarded: false, isDev: false, others: 0, isServer: true },
   ],
   InvalidServerDefinition: definition,
   InvalidToolDefinition: definition,
@@ -243,6 +244,10 @@ const samples: Samples = {
     { name: "@acme/jira", version: null, winner: null, location: "node_modules/@acme/jira", manager: "pnpm" },
   ],
   ConfinementUnavailable: [{ required: true }],
+  ServerPackageNotInstalled: [
+    { name: "@acme/mcp", label: "api", isDeclared: false, manager: "pnpm" },
+    { name: "@acme/mcp", label: "acme/jira/api", isDeclared: true },
+  ],
   ServerStartFailed: [
     { label: "api", exit: { exitCode: 1, signal: null } },
     { label: "api", exit: { exitCode: 1, signal: null }, stderrTail: "Error: no token\n    at x.js:1:1" },

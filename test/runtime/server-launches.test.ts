@@ -2,15 +2,22 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { SessionConfig } from "../../src/config/session-config.ts";
 import type { FoundPack } from "../../src/discovery/types.ts";
+import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import type { InspectedItem } from "../../src/inspection/types.ts";
 import { planPackServer, planUserServer } from "../../src/runtime/server-launches.ts";
 
 const cwd = resolve("project");
-const config = { file: join(cwd, "trailblaze.config.yaml"), directory: cwd } as SessionConfig;
-const choices = { prefix: undefined, allow: undefined, deny: [], toolset: undefined };
-const fileOf = (command: string, ...args: string[]) => {
-  const server = { name: "mine", command, args, cwd: ".", env: {}, legacyContext: true, path: [], choices };
-  return planUserServer(server, config).toolsetFile;
+const port = createNodeInspectionPort();
+const config = {
+  file: join(cwd, "trailblaze.config.yaml"),
+  directory: cwd,
+  project: process.cwd(),
+} as SessionConfig;
+const fileOf = async (command: string, ...args: string[]) => {
+  const choices = { prefix: undefined, allow: undefined, deny: [], toolset: undefined };
+  const none = { choices, package: undefined, bin: undefined, env: {}, legacyContext: true, path: [] };
+  const server = { name: "mine", command, args, cwd: ".", ...none };
+  return (await planUserServer(port, server, config)).toolsetFile;
 };
 const script = join(cwd, "server.js");
 
@@ -26,9 +33,9 @@ describe("the file that a user's server is said to come from", () => {
     [["--env-file=.env", "--title=mine", "--inspect", "server.js"]],
     [["--import", "tsx", "--", "server.js", "-e"]],
     [["server.js", "-e", "1"]],
-  ])("the script of `node %j` is the server's file", (args) => {
-    expect(fileOf("node", ...args)).toBe(script);
-    expect(fileOf("/usr/bin/node", ...args)).toBe(script);
+  ])("the script of `node %j` is the server's file", async (args) => {
+    expect(await fileOf("node", ...args)).toBe(script);
+    expect(await fileOf("/usr/bin/node", ...args)).toBe(script);
   });
 
   test.each([
@@ -43,8 +50,8 @@ describe("the file that a user's server is said to come from", () => {
     [["--import", "tsx"]],
     [["--"]],
     [[]],
-  ])("the config is the server's file for `node %j`, which has no script", (args) => {
-    expect(fileOf("node", ...args)).toBe(config.file);
+  ])("the config is the server's file for `node %j`, which has no script", async (args) => {
+    expect(await fileOf("node", ...args)).toBe(config.file);
   });
 
   test("the file of a pack's server is found in the same way", () => {
@@ -57,7 +64,8 @@ describe("the file that a user's server is said to come from", () => {
         file: "trailblaze/servers/mine.json",
         qualifiedName: "acme/shop/mine",
       };
-      return planPackServer(found as unknown as FoundPack, item as unknown as InspectedItem).toolsetFile;
+      return planPackServer(port, found as unknown as FoundPack, item as unknown as InspectedItem)
+        .toolsetFile;
     };
     expect(ofPack({ script: "./server.js" })).toBe(script);
     expect(ofPack({ command: "node", args: ["-r", "./hook.cjs", "./server.js"] })).toBe(script);
@@ -70,9 +78,9 @@ describe("the file that a user's server is said to come from", () => {
       expect(ofPack(definition)).toBe(join(cwd, "trailblaze/servers/mine.json"));
   });
 
-  test("a command that is a path is the server's file, and for a command found in PATH it is the config", () => {
-    expect(fileOf("./server.js")).toBe(script);
-    expect(fileOf("my-server", "notes.py")).toBe(config.file);
+  test("a command that is a path is the server's file, and for a command found in PATH it is the config", async () => {
+    expect(await fileOf("./server.js")).toBe(script);
+    expect(await fileOf("my-server", "notes.py")).toBe(config.file);
   });
 
   test.each([
@@ -83,9 +91,9 @@ describe("the file that a user's server is said to come from", () => {
     ["deno", "run", "-A", "server.ts"],
     ["ruby", "server.rb"],
     ["bash", "server.sh"],
-  ])("the script of another interpreter is the server's file: %s %s", (command, ...args) => {
+  ])("the script of another interpreter is the server's file: %s %s", async (command, ...args) => {
     const named = args.find((one) => one.startsWith("server."));
-    expect(fileOf(command, ...args)).toBe(join(cwd, named ?? ""));
+    expect(await fileOf(command, ...args)).toBe(join(cwd, named ?? ""));
   });
 
   test.each([
@@ -93,7 +101,10 @@ describe("the file that a user's server is said to come from", () => {
     ["bash", "-c", "exec server.sh"],
     ["bun", "run", "serve"],
     ["python3"],
-  ])("without a script of an interpreter, the config is the server's file: %s %s", (command, ...args) => {
-    expect(fileOf(command, ...args)).toBe(config.file);
-  });
+  ])(
+    "without a script of an interpreter, the config is the server's file: %s %s",
+    async (command, ...args) => {
+      expect(await fileOf(command, ...args)).toBe(config.file);
+    },
+  );
 });

@@ -75,9 +75,14 @@ interface SubprocessFields {
   mcpServerName?: string;
 }
 
-/** A standard MCP server in its own process: a command, or a script for the host's Node. */
+/** A standard MCP server in its own process: a command, a script for the host's Node, or a command of a dependency. */
 export type SubprocessServerDefinition = SubprocessFields &
-  ({ command: string; script?: never } | { script: ModuleReference; command?: never });
+  (
+    | { command: string; script?: never; package?: never; bin?: never }
+    | { script: ModuleReference; command?: never; package?: never; bin?: never }
+    /** `bin` is the name of the command. Default: the only one, or the one named like the package. */
+    | { package: string; bin?: string; command?: never; script?: never }
+  );
 
 /** A server as a document: it refers to bundles of tools and is served over stdio or HTTP. */
 export interface ServerDocument {

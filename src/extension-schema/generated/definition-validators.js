@@ -32,6 +32,8 @@ export const knownKeys = {
     "description",
     "command",
     "script",
+    "package",
+    "bin",
     "args",
     "cwd",
     "env",
@@ -919,7 +921,7 @@ return errors === 0;
 validate21.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"transport":true,"initialize":true,"instructions":true},"dynamicProps":false,"dynamicItems":false};
 
 export const subprocessServer = validate22;
-const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"legacyContext":{"type":"boolean"}},"$id":"subprocessServer"};
+const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"legacyContext":{"type":"boolean"}},"$id":"subprocessServer"};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="subprocessServer" */;
@@ -1070,13 +1072,11 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data.args !== undefined){
-let data6 = data.args;
-if(Array.isArray(data6)){
-const len0 = data6.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data6[i0] !== "string"){
-const err11 = {instancePath:instancePath+"/args/" + i0,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.package !== undefined){
+let data6 = data.package;
+if(typeof data6 === "string"){
+if(!pattern4.test(data6)){
+const err11 = {instancePath:instancePath+"/package",schemaPath:"#/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1086,9 +1086,8 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
 else {
-const err12 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err12 = {instancePath:instancePath+"/package",schemaPath:"#/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1098,11 +1097,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.cwd !== undefined){
-let data8 = data.cwd;
-if(typeof data8 === "string"){
-if(!pattern4.test(data8)){
-const err13 = {instancePath:instancePath+"/cwd",schemaPath:"#/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data.bin !== undefined){
+let data7 = data.bin;
+if(typeof data7 === "string"){
+if(!pattern4.test(data7)){
+const err13 = {instancePath:instancePath+"/bin",schemaPath:"#/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1113,7 +1112,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/cwd",schemaPath:"#/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/bin",schemaPath:"#/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1123,12 +1122,13 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data.env !== undefined){
-let data9 = data.env;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-for(const key0 in data9){
-if(typeof data9[key0] !== "string"){
-const err15 = {instancePath:instancePath+"/env/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.args !== undefined){
+let data8 = data.args;
+if(Array.isArray(data8)){
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data8[i0] !== "string"){
+const err15 = {instancePath:instancePath+"/args/" + i0,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1140,7 +1140,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/env",schemaPath:"#/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err16 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1150,15 +1150,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.envPassthrough !== undefined){
-let data11 = data.envPassthrough;
-if(Array.isArray(data11)){
-const len1 = data11.length;
-for(let i1=0; i1<len1; i1++){
-let data12 = data11[i1];
-if(typeof data12 === "string"){
-if(!pattern4.test(data12)){
-const err17 = {instancePath:instancePath+"/envPassthrough/" + i1,schemaPath:"#/properties/envPassthrough/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data.cwd !== undefined){
+let data10 = data.cwd;
+if(typeof data10 === "string"){
+if(!pattern4.test(data10)){
+const err17 = {instancePath:instancePath+"/cwd",schemaPath:"#/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1169,7 +1165,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/envPassthrough/" + i1,schemaPath:"#/properties/envPassthrough/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err18 = {instancePath:instancePath+"/cwd",schemaPath:"#/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1179,9 +1175,12 @@ vErrors.push(err18);
 errors++;
 }
 }
-}
-else {
-const err19 = {instancePath:instancePath+"/envPassthrough",schemaPath:"#/properties/envPassthrough/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.env !== undefined){
+let data11 = data.env;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+for(const key0 in data11){
+if(typeof data11[key0] !== "string"){
+const err19 = {instancePath:instancePath+"/env/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1191,9 +1190,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.legacyContext !== undefined){
-if(typeof data.legacyContext !== "boolean"){
-const err20 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err20 = {instancePath:instancePath+"/env",schemaPath:"#/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1203,9 +1202,15 @@ vErrors.push(err20);
 errors++;
 }
 }
-}
-else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.envPassthrough !== undefined){
+let data13 = data.envPassthrough;
+if(Array.isArray(data13)){
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+let data14 = data13[i1];
+if(typeof data14 === "string"){
+if(!pattern4.test(data14)){
+const err21 = {instancePath:instancePath+"/envPassthrough/" + i1,schemaPath:"#/properties/envPassthrough/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1214,10 +1219,57 @@ vErrors.push(err21);
 }
 errors++;
 }
+}
+else {
+const err22 = {instancePath:instancePath+"/envPassthrough/" + i1,schemaPath:"#/properties/envPassthrough/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/envPassthrough",schemaPath:"#/properties/envPassthrough/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.legacyContext !== undefined){
+if(typeof data.legacyContext !== "boolean"){
+const err24 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"command":true,"script":true,"args":true,"cwd":true,"env":true,"envPassthrough":true,"legacyContext":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"command":true,"script":true,"package":true,"bin":true,"args":true,"cwd":true,"env":true,"envPassthrough":true,"legacyContext":true},"dynamicProps":false,"dynamicItems":false};
 
 export const serverDocument = validate23;
 const schema34 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"kind":{"type":"string","enum":["Mcp.StdioServer","Mcp.HttpEndpoint"]},"metadata":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"}},"required":["name"]},"serverInfo":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"}}},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"},"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"required":["kind","metadata","tools"],"$id":"serverDocument"};

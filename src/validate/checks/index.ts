@@ -11,7 +11,8 @@ import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts"
 import { checkReferences } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
-import { checkServerCommands, checkVariables } from "./server-commands.ts";
+import { checkDependencyCommands, checkServerCommands, checkVariables } from "./server-commands.ts";
+import { checkServerPackages } from "./server-packages.ts";
 import { checkServerPrograms } from "./server-programs.ts";
 import { checkDescriptions, checkLongTexts, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
@@ -48,7 +49,9 @@ export const checks: readonly Check[] = [
   checkHandlers,
   checkServerPrograms,
   checkServerCommands,
+  checkDependencyCommands,
   checkVariables,
+  checkServerPackages,
   checkPublishedFiles,
   checkImports,
   checkTypeScript,

@@ -1,5 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { isModulePath } from "../../extension-schema/references.ts";
+import { suggestPackage } from "../../inspection/server-package.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
@@ -38,13 +39,21 @@ function hintForCommand(program: string, args: readonly string[]): string {
 const splitCommand = (command: string): string[] =>
   (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
 
-/** A range that needs no quoting in a command line. */
-const isPlainRange = (range: unknown): range is string =>
-  typeof range === "string" && /^[\^~]?\d[\w.+-]*$/.test(range);
+/** Checks that `command` of a subprocess server is not the command of a dependency, which is not in the PATH. */
+export const checkDependencyCommands: Check = function* ({ inspected, dependencyCommands }) {
+  for (const item of inspected.items) {
+    const command = item.shape === "subprocessServer" ? item.definition?.command : undefined;
+    if (typeof command !== "string" || knownPrograms.test(programName(command))) continue;
+    const dependency = dependencyCommands.get(command);
+    if (dependency === undefined) continue;
+    const reason = `${quote(command)} is a command of the dependency ${quote(dependency)}, which is not looked up in node_modules/.bin`;
+    const hint = suggestPackage(dependency, command);
+    yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
+  }
+};
 
 /** Checks the programs of subprocess servers that are not files of the package. */
 export const checkServerCommands: Check = function* ({ inspected, dependencyCommands }) {
-  const { value } = inspected.manifest;
   for (const item of inspected.items) {
     const { shape, definition } = item;
     const command = definition?.command;
@@ -52,21 +61,11 @@ export const checkServerCommands: Check = function* ({ inspected, dependencyComm
     if (isModulePath(command) || variable.test(command)) continue;
     const [program = "", ...words] = splitCommand(command);
     const args = listArguments(definition);
-    const dependency = dependencyCommands?.get(command);
     if (/\s/.test(command) && !/[/\\]/.test(program)) {
       const reason = `\`command\` is ${quote(command, 200)}, but it must be a program without arguments`;
       const hint = hintForCommand(program, [...words, ...args]);
       yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
-    } else if (knownPrograms.test(programName(command))) {
-      // The machine has it, or the problem concerns more than this pack.
-    } else if (dependency !== undefined) {
-      const keys = ["dependencies", "optionalDependencies", "peerDependencies", "devDependencies"];
-      const range = keys.map((key) => isRecord(value[key]) && value[key][dependency]).find(isPlainRange);
-      const source = `--package=${dependency}${range === undefined ? "" : `@${range}`}`;
-      const reason = `${quote(command)} is a command of the dependency ${quote(dependency)}, which clients do not find in PATH`;
-      const hint = hintForCommand("npx", ["-y", source, command, ...args]);
-      yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
-    } else {
+    } else if (!knownPrograms.test(programName(command)) && !dependencyCommands.has(command)) {
       const reason = "programs outside the package depend on the machine";
       yield findInItem(item, "HandlerUnchecked", { handler: command, reason }, ["command"]);
     }

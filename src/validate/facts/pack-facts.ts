@@ -18,6 +18,7 @@ import { ModuleFiles } from "../modules/module-files.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
 import { findNeededFiles, findNeededPaths, type NeededFile } from "./needed-files.ts";
+import { collectServerPackages, lacksPackage, type ServerPackages } from "./server-packages.ts";
 import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
 import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
 
@@ -59,12 +60,14 @@ export interface PackFacts {
   expressionFaults: readonly ExpressionFault[];
   /** The kinds of the paths that subprocess servers need, by path relative to the package. */
   paths: ReadonlyMap<string, PathKind>;
+  /** The programs of subprocess servers that run a package. */
+  serverPackages: ServerPackages;
   /** Paths of duplicate keys in package.json and the field; absent if not collected. */
   repeatedKeys?: readonly Path[];
   /** Similar files, or TypeScript sources, for paths that do not exist; absent if not collected. */
   nearestPaths?: ReadonlyMap<string, { nearest?: string | undefined; source?: string }>;
-  /** npm names of installed dependencies by their commands that servers use; absent if not collected. */
-  dependencyCommands?: ReadonlyMap<string, string>;
+  /** npm names of installed dependencies by their commands that servers use. */
+  dependencyCommands: ReadonlyMap<string, string>;
   /** Reserved commands that the package would override; absent if not collected. */
   claims?: readonly CommandClaim[];
 }
@@ -217,7 +220,8 @@ export async function collectFacts(
   const { port, findContext } = sources;
   const { pack, manifest, items } = inspected;
   const elsewhere = findReferencesElsewhere(inspected);
-  const project = elsewhere.length > 0 ? await findContext() : undefined;
+  const serverPackages = collectServerPackages(port, inspected);
+  const project = elsewhere.length > 0 || lacksPackage(serverPackages) ? await findContext() : undefined;
   const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
   const files = new ModuleFiles(port, pack.location, manifest.value);
   const reached = await followImports(files, findNeededFiles(items));
@@ -253,6 +257,7 @@ export async function collectFacts(
     modules,
     expressionFaults: await collectExpressions(items),
     paths,
+    serverPackages,
     repeatedKeys: await findRepeated(manifest),
     nearestPaths: findNearestPaths(files, paths),
     dependencyCommands: findDependencyCommands(port, inspected),

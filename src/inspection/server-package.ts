@@ -1,0 +1,128 @@
+import { join } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
+import { isFault, readManifest } from "../discovery/manifest.ts";
+import { ancestorsOf } from "../discovery/project.ts";
+import { isNode } from "../extension-schema/node-script.ts";
+import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
+import { listOf, printable, quote } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+
+/** A command of an npm package that is an MCP server, as a definition or the config names it. */
+export interface ServerPackage {
+  /** The npm name. */
+  package: string;
+  /** The name of the command in the `bin` of its package.json; `undefined` for the only or the main one. */
+  bin?: string | undefined;
+}
+
+/** The program of a `ServerPackage`. */
+export type PackageProgram =
+  /** `file` is an absolute real path inside the package. */
+  | {
+      state: "found";
+      file: string;
+      /** Options for Node if Node runs the file; `undefined` for other programs. */
+      nodeOptions: readonly string[] | undefined;
+    }
+  | { state: "notInstalled" }
+  /** `key` is at fault. `reason` continues after a colon. */
+  | { state: "unusable"; key: "package" | "bin"; reason: string; hint?: string };
+
+const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
+
+/** A hint for a command of a package that `command` names by mistake. */
+export const suggestPackage = (name: string, bin: string): string =>
+  `Replace \`command\` with \`package: ${name}\`${unscoped(name) === bin ? "" : ` and \`bin: ${printable(bin)}\``}.`;
+
+/** The commands that a package.json declares in `bin`, with their paths. Pure. */
+export function readBins(name: string, { bin }: Readonly<Record<string, unknown>>): Map<string, string> {
+  const entries =
+    typeof bin === "string" ? [[unscoped(name), bin]] : isRecord(bin) ? Object.entries(bin) : [];
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+}
+
+/**
+ * The folder of the package that Node would use in `from` under this npm name, symbolic links followed; `undefined` if
+ * none is installed.
+ */
+export function findPackageFolder(port: InspectionPort, from: string, name: string): string | undefined {
+  if (!isPackageName(name)) return undefined;
+  for (const folder of ancestorsOf(from)) {
+    const path = join(folder, "node_modules", name);
+    if (port.exists(join(path, "package.json"))) return port.realPath(path);
+  }
+  return undefined;
+}
+
+/** Limit on the dependencies whose commands are read. */
+const maximumDependencies = 1000;
+
+/** The first of these packages with a command of this name; `undefined` for `node` and for paths. */
+export function findCommandOwner(
+  port: InspectionPort,
+  from: string,
+  names: Iterable<string>,
+  command: string,
+): string | undefined {
+  if (isNode(command) || /[/\\]/.test(command)) return undefined;
+  for (const name of [...names].slice(0, maximumDependencies)) {
+    const folder = findPackageFolder(port, from, name);
+    const read = folder === undefined ? "absent" : readManifest(port, folder, "always");
+    if (typeof read !== "string" && !isFault(read) && readBins(name, read.value).has(command)) return name;
+  }
+  return undefined;
+}
+
+/** The options for Node in the first line of a script that Node runs; `undefined` for other programs. */
+function readNodeOptions(port: InspectionPort, folder: string, path: string): readonly string[] | undefined {
+  const read = port.readFile(folder, path, maximumModuleBytes);
+  const start = read.state === "read" ? Buffer.from(read.bytes).toString("latin1", 0, 256) : "";
+  const [, options] = /^#![^\r\n]*?[ \t/]node(?:\.exe)?((?:[ \t][^\r\n]*)?)(?:\r?\n|$)/.exec(start) ?? [];
+  if (options === undefined && !/\.[cm]?js$/i.test(path)) return undefined;
+  return (options ?? "").split(/\s+/).filter((word) => word !== "");
+}
+
+/**
+ * Finds the command of an installed package, as Node would resolve the package in `from`. Reads its package.json and the
+ * command's first line; runs nothing.
+ */
+export function findPackageProgram(
+  port: InspectionPort,
+  from: string,
+  { package: name, bin }: ServerPackage,
+): PackageProgram {
+  const unusable = (key: "package" | "bin", reason: string, hint?: string): PackageProgram => ({
+    ...{ state: "unusable", key, reason },
+    ...(hint === undefined ? {} : { hint }),
+  });
+  const folder = findPackageFolder(port, from, name);
+  if (folder === undefined) return { state: "notInstalled" };
+  const read = readManifest(port, folder, "always");
+  if (typeof read === "string" || isFault(read))
+    return unusable("package", `the package.json of ${quote(name)} cannot be read`);
+  const bins = readBins(name, read.value);
+  if (bins.size === 0) return unusable("package", `the package ${quote(name)} has no command`);
+  const names = [...bins.keys()];
+  const [only = ""] = names;
+  const main = bins.size === 1 ? only : unscoped(name);
+  const command = bin ?? main;
+  const path = bins.get(command);
+  const quoted = names.slice(0, 10).map((one) => quote(one));
+  if (path === undefined) {
+    return bin === undefined
+      ? unusable(
+          "package",
+          `the package ${quote(name)} has several commands`,
+          `Add \`bin\`: ${listOf(quoted)}.`,
+        )
+      : unusable("bin", `the package ${quote(name)} has no command ${quote(bin)}`, `Use ${listOf(quoted)}.`);
+  }
+  const key = bin === undefined ? "package" : "bin";
+  const place = `${quote(path, 200)}, the command ${quote(command)} of the package ${quote(name)},`;
+  const kind = port.describePath(folder, path);
+  if (kind === "absent") return unusable(key, `${place} does not exist`);
+  if (kind === "outside") return unusable(key, `${place} is outside the package`);
+  const file = kind === "file" ? port.realPath(join(folder, path)) : undefined;
+  if (file === undefined) return unusable(key, `${place} is not a regular file`);
+  return { state: "found", file, nodeOptions: readNodeOptions(port, folder, path) };
+}

@@ -1,0 +1,176 @@
+import { chmodSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { exitCodeOfFailure } from "../../src/cli/exit-code.ts";
+import { TrailblazeError } from "../../src/problems/index.ts";
+import type { Tree } from "../support/tree.ts";
+import { makeProject, openForTest, probeServer } from "./support/session.ts";
+
+const importProbe = `import ${JSON.stringify(probeServer)};\n`;
+
+/** A package that is an MCP server and not a pack. */
+const plainServer = (bin: unknown = "cli.mjs", files: Tree = {}): Tree => ({
+  "node_modules/mcp-probe/package.json": { name: "mcp-probe", version: "1.0.0", type: "module", bin },
+  "node_modules/mcp-probe/cli.mjs": importProbe,
+  ...Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [`node_modules/mcp-probe/${path}`, text]),
+  ),
+});
+
+const entry = (fields: object = {}) => ({ name: "plain", package: "mcp-probe", ...fields });
+const configOf = (fields: object = {}) => ({ trailblazeSubprocessToolsets: [entry(fields)] });
+
+const startWith = async (files: Tree, fields: object = {}) => {
+  const yaml = JSON.stringify({ logDir: "logs", ...configOf(fields) });
+  const root = makeProject({}, { ...files, "trailblaze.config.yaml": yaml });
+  try {
+    await openForTest(root, { config: "trailblaze.config.yaml" });
+  } catch (error) {
+    if (error instanceof TrailblazeError) return error;
+    throw error;
+  }
+  throw new Error("the session is open");
+};
+
+describe("A server of the config that runs a package", () => {
+  test("starts with its arguments and its environment", async () => {
+    const root = makeProject({}, plainServer());
+    const session = await openForTest(root, { config: configOf({ env: { PROBE_PREFIX: "plain" } }) });
+    expect(session.tools.map(({ name }) => name)).toContain("plain_params");
+    const environment = await session.callTool("plain_env");
+    expect(JSON.parse(environment.message).TRAILBLAZE_TOOLSET_FILE).toBe(
+      join(root, "node_modules/mcp-probe/cli.mjs"),
+    );
+  });
+
+  test("starts a shell script as it is", async () => {
+    const script = `#!/bin/sh\nexec "${process.execPath}" "${probeServer}"\n`;
+    const root = makeProject({}, plainServer("cli.sh", { "cli.sh": script }));
+    chmodSync(join(root, "node_modules/mcp-probe/cli.sh"), 0o755);
+    const session = await openForTest(root, { config: configOf({ env: { PROBE_PREFIX: "plain" } }) });
+    expect(session.tools.map(({ name }) => name)).toContain("plain_params");
+  });
+
+  test("is ServerPackageNotInstalled, with the command of the project's manager, if it is missing", async () => {
+    const error = await startWith({ "pnpm-lock.yaml": "" });
+    expect(error.problem).toMatchObject({
+      code: "ServerPackageNotInstalled",
+      args: { name: "mcp-probe", label: "plain", isDeclared: false, manager: "pnpm" },
+      path: ["trailblazeSubprocessToolsets", 0, "package"],
+      file: "trailblaze.config.yaml",
+      line: 1,
+    });
+    expect(exitCodeOfFailure(error)).toBe(1);
+  });
+
+  test.each([
+    ["does not exist", { "cli.mjs": undefined }, {}, "package"],
+    ["is not the named one", {}, { bin: "other" }, "bin"],
+  ])("is InvalidConfig if its command %s", async (_, files, fields, key) => {
+    const error = await startWith(plainServer("cli.mjs", files), fields);
+    expect(error.problem).toMatchObject({
+      code: "InvalidConfig",
+      path: ["trailblazeSubprocessToolsets", 0, key],
+    });
+    expect(exitCodeOfFailure(error)).toBe(2);
+  });
+});
+
+describe("A command in node_modules/.bin", () => {
+  const files = plainServer({ "mcp-probe": "cli.mjs" });
+  const manifest = { name: "app", version: "1.0.0", dependencies: { "mcp-probe": "*" } };
+
+  test("does not start a server, also if it is in the PATH, and the hint names the package", async () => {
+    const script = `#!/bin/sh\nexec "${process.execPath}" "${probeServer}"\n`;
+    const yaml = JSON.stringify({ trailblazeSubprocessToolsets: [{ name: "plain", command: "mcp-probe" }] });
+    const root = makeProject(
+      {},
+      {
+        ...files,
+        "package.json": manifest,
+        "node_modules/.bin/mcp-probe": script,
+        "trailblaze.config.yaml": yaml,
+      },
+    );
+    const bin = join(root, "node_modules/.bin");
+    chmodSync(join(bin, "mcp-probe"), 0o755);
+    const { PATH } = process.env;
+    process.env.PATH = `${bin}${delimiter}${PATH}`;
+    onTestFinished(() => {
+      process.env.PATH = PATH;
+    });
+    await expect(openForTest(root, { config: "trailblaze.config.yaml" })).rejects.toMatchObject({
+      code: "ServerStartFailed",
+      problem: {
+        args: { hint: expect.stringContaining("package: mcp-probe") },
+        path: ["trailblazeSubprocessToolsets", 0, "command"],
+      },
+    });
+  });
+
+  test("stays in the PATH of a server, which is unchanged", async () => {
+    const root = makeProject({}, plainServer());
+    const env = { PROBE_PREFIX: "plain", PATH: `/nowhere/node_modules/.bin${delimiter}${process.env.PATH}` };
+    const session = await openForTest(root, {
+      config: {
+        trailblazeSubprocessToolsets: [{ name: "plain", command: "node", args: [probeServer], env }],
+      },
+    });
+    const environment = await session.callTool("plain_env");
+    expect(JSON.parse(environment.message).PATH).toBe(env.PATH);
+  });
+});
+
+describe("A pack's server that runs a package", () => {
+  const pack = (definition: object, dependencies: object = { "mcp-probe": "*" }): Tree => ({
+    "package.json": { trailblaze: { servers: ["wrapped"] }, dependencies },
+    "trailblaze/servers/wrapped.json": definition,
+  });
+  const wrapped = { package: "mcp-probe", env: { PROBE_PREFIX: "wrapped" } };
+
+  test("starts", async () => {
+    const session = await openForTest(makeProject({ "@acme/wrap": pack(wrapped) }, plainServer()));
+    expect(session.problems).toEqual([]);
+    expect(session.tools.map(({ name }) => name)).toContain("wrapped_params");
+  });
+
+  test("starts the copy in the pack's own node_modules", async () => {
+    const files = {
+      ...pack(wrapped),
+      "node_modules/mcp-probe/package.json": { name: "mcp-probe", bin: "own.mjs", type: "module" },
+      "node_modules/mcp-probe/own.mjs": importProbe,
+    };
+    const root = makeProject({ "@acme/wrap": files }, plainServer("none.mjs"));
+    const session = await openForTest(root);
+    expect(session.tools.map(({ name }) => name)).toContain("wrapped_params");
+  });
+
+  test.each([
+    ["is missing", {}, wrapped, "ServerPackageNotInstalled", ["package"]],
+    ["has no such command", plainServer(), { ...wrapped, bin: "x" }, "InvalidServerDefinition", ["bin"]],
+    ["has two commands", plainServer({ a: "a", b: "b" }), wrapped, "InvalidServerDefinition", ["package"]],
+    [
+      "is named by `command`",
+      plainServer(),
+      { command: "mcp-probe" },
+      "InvalidServerDefinition",
+      ["command"],
+    ],
+  ])("is excluded with a problem if the package %s", async (_, files, definition, code, path) => {
+    const session = await openForTest(makeProject({ "@acme/wrap": pack(definition) }, files));
+    expect(session.tools).toEqual([]);
+    expect(session.problems).toMatchObject([
+      { code, severity: "error", pack: "@acme/wrap", item: "wrapped", path },
+    ]);
+  });
+
+  test.each([[{}], [{ devDependencies: { "mcp-probe": "*" } }]])(
+    "is excluded with UndeclaredDependency if package.json has only %j",
+    async (fields) => {
+      const files = { ...pack(wrapped), "package.json": { trailblaze: { servers: ["wrapped"] }, ...fields } };
+      const session = await openForTest(makeProject({ "@acme/wrap": files }, plainServer()));
+      expect(session.tools).toEqual([]);
+      expect(session.problems).toMatchObject([{ code: "UndeclaredDependency", path: ["package"] }]);
+    },
+  );
+});
