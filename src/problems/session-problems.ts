@@ -33,6 +33,24 @@ export const sessionProblems = {
     hint: () =>
       "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions` to prefix or suffix.",
   }),
+  UnmatchedPattern: entry<{
+    /** The key of the config, with dots between its parts. */
+    key: string;
+    pattern: string;
+    /** Similar names, best first. */
+    nearest: readonly string[];
+  }>({
+    title: "Pattern or name in the config matches nothing",
+    severity: "warning",
+    message: ({ key, pattern }) =>
+      `${quote(pattern, 200)} in \`${printable(key)}\` of the config matches nothing that is installed.`,
+    hint: ({ key, nearest }) =>
+      nearest.length > 0
+        ? `Did you mean ${listOf(nearest)}?`
+        : key.includes(".tools.")
+          ? "Run `trailblaze tools` to see the server's tools."
+          : "Run `trailblaze list` to see what is installed.",
+  }),
   InitializeFailed: entry<{ name: string; reason: string }>({
     title: "Initialize function failed",
     severity: "error",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { checkBuiltIns, findStrayOptions } from "../config/check-built-ins.ts";
+import { checkBuiltIns } from "../config/check-built-ins.ts";
 import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed, isToolAllowed } from "../config/packs-policy.ts";
 import { readConfig } from "../config/read-config.ts";
@@ -44,6 +44,7 @@ import {
   indexCode,
   type OwnTool,
 } from "./tool-candidates.ts";
+import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
 
 /** Whether a failing server of the config rejects the start, or is reported (for `doctor`, which shows all problems). */
 export interface OpeningRules {
@@ -202,7 +203,12 @@ class Opening {
       ],
       problems: [],
     };
-    return this.#register([...contributions, excluded], packs, registry);
+    const all = [...contributions, excluded];
+    const sources = { config, found: found.packs, packs, contributions: all, registry };
+    const unmatched = findUnmatchedPatterns(sources);
+    // First, because a `deny` that matches nothing excludes nothing.
+    this.#problems.unshift(...(await this.#resources.step(locateInConfig(unmatched, config.text))));
+    return this.#register(all, packs, registry);
   }
 
   /** Excludes a broken item of a pack, or throws if the config says so. */
@@ -272,11 +278,7 @@ class Opening {
     const problems = contributions.flatMap((one) => one.problems);
     // A problem without a pack is in the config, or in the options.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
-    const ofConfig = [
-      ...problems.filter(isOfConfig),
-      ...findStrayOptions(config, registry),
-      ...collected.configProblems,
-    ];
+    const ofConfig = [...problems.filter(isOfConfig), ...collected.configProblems];
     this.#problems.push(
       ...problems.filter((problem) => !isOfConfig(problem)),
       ...collected.problems,

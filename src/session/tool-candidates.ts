@@ -16,7 +16,7 @@ import {
 } from "../problems/index.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
-import { describeSource } from "../runtime/server-launches.ts";
+import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
@@ -29,6 +29,19 @@ export interface Contribution {
   candidates: ToolCandidate[];
   skipped: SkippedTool[];
   problems: Problem[];
+  /** The tools of a server that has started. */
+  listed?: ListedTools;
+}
+
+/** The server's own names of all its tools. */
+export interface ListedTools {
+  /** The label: of a server of a pack, its qualified name. */
+  server: string;
+  /** Qualified name of the server's pack; `undefined` for a server of the config. */
+  pack: string | undefined;
+  choices: ServerPlan["choices"];
+  configPath: Path | undefined;
+  names: readonly string[];
 }
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
@@ -262,15 +275,17 @@ export function collectServerTools(
   tools: readonly AdvertisedTool[],
   isAllowed: (name: string) => boolean = () => true,
 ): Contribution {
-  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
-  const { source, legacyContext, choices } = server.plan;
+  const { source, legacyContext, choices, configPath } = server.plan;
+  const names = [...tools, ...server.invalidTools].map(({ name }) => name);
+  const listed = { server: server.plan.label, pack: server.plan.pack, choices, configPath, names };
+  const contribution: Contribution = { candidates: [], skipped: [], problems: [], listed };
   const { pack, item } = source;
   const place: ProblemPlace =
     pack !== undefined && item !== undefined
       ? { pack, kind: "server", item }
-      : server.plan.configPath === undefined
+      : configPath === undefined
         ? {}
-        : { path: server.plan.configPath };
+        : { path: configPath };
   // A problem's place has no key for a tool of a server, or for a server of the config.
   const owner = pack === undefined ? ` of server ${quote(server.plan.label)}` : "";
   const report = (name: string, { file: _, path: __, ...problem }: Problem) => {

@@ -81,7 +81,7 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
     "UnsupportedSpec",
     "InstallFailed",
   ],
-  warning: ["ShadowedPack", "StdoutNoise", "ConfinementUnavailable"],
+  warning: ["ShadowedPack", "StdoutNoise", "ConfinementUnavailable", "UnmatchedPattern"],
 };
 
 /** Operational codes that validation reports as well. */

@@ -213,6 +213,11 @@ const samples: Samples = {
   ],
   StdoutNoise: [{ label: "api", line: "listening" }],
   ToolListChanged: [{ label: "api" }],
+  UnmatchedPattern: [
+    { key: "packs.deny", pattern: "acme/jira/deleteIsue", nearest: ["acme/jira/deleteIssue"] },
+    { key: "packs.allow", pattern: "acme/*", nearest: [] },
+    { key: "mcpServers.files.tools.deny", pattern: "write*", nearest: [] },
+  ],
   InvalidConfig: [
     { reason: "`crash` must be one of fail, isolate, relaunch" },
     { reason: "it is not valid YAML", cause: "tab" },

@@ -373,18 +373,18 @@ describe("an error in the config's own items", () => {
       session.problems.map(({ code, severity, file: where, line }) => [code, severity, where, line]),
     ).toEqual(
       [
+        ["UnmatchedPattern", "warning", '"acme/shop/add"'],
         ["InvalidConfig", "error", '"speed"'],
         ["InvalidMetaValue", "error", '"trailblaze/isForLlm": "no"'],
         ["ReservedParameter", "error", '"_trailblazeContext"'],
         ["InvalidInputSchema", "error", '"type": "objekt"'],
-        ["PackNotInstalled", "warning", '"acme/shop/add"'],
         ["ToolNotFound", "error", '"lost"'],
       ].map(([code, severity, part = ""]) => [code, severity, file, positionOf(text, part).line]),
     );
     for (const [index, name] of [
-      [1, "marked"],
-      [2, "taken"],
-      [3, "odd"],
+      [2, "marked"],
+      [3, "taken"],
+      [4, "odd"],
     ] as const) {
       expect(session.problems[index]?.message).toContain(`"${name}"`);
     }

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { checkHealth } from "../../src/install/check-health.ts";
+import { makeProject, openForTest, probe, probeServer, toolPack } from "./support/session.ts";
+
+const jira = () =>
+  toolPack({ deleteIssue: {} }, "export const deleteIssue = () => 1;", {
+    "package.json": { trailblaze: { tools: ["deleteIssue"], servers: ["api"] } },
+    "trailblaze/servers/api.json": {
+      command: process.execPath,
+      args: [probeServer],
+      env: { PROBE_PREFIX: "api" },
+    },
+  });
+const makeJira = (config = "") =>
+  makeProject({ "@acme/jira": jira() }, { "trailblaze.config.yaml": `logDir: logs\n${config}` });
+
+/** The patterns that a session of this config reports, with their nearest name. */
+async function unmatched(config: Record<string, unknown>) {
+  const { problems } = await openForTest(makeJira(), { config });
+  const found = problems.flatMap((one) => (one.code === "UnmatchedPattern" ? [one.args] : []));
+  expect(found).toHaveLength(problems.length);
+  return found.map(({ key, pattern, nearest }) => [key, pattern, ...nearest.slice(0, 1)]);
+}
+
+describe("a pattern or a name of a config that matches nothing installed is a warning", () => {
+  test("with the nearest names, those of deny first", async () => {
+    const config = {
+      packs: {
+        allow: ["acme/*", "acmee/jira"],
+        deny: ["acme/jira/deleteIsue"],
+        transitive: ["none"],
+        memory: { "acme/jira": [], "@acme/jria": [] },
+      },
+      options: { "acme/jira/deletIssue": {} },
+    };
+    expect(await unmatched(config)).toEqual([
+      ["packs.deny", "acme/jira/deleteIsue", "acme/jira/deleteIssue"],
+      ["packs.allow", "acmee/jira", "acme/jira"],
+      ["packs.transitive", "none"],
+      ["packs.memory", "acme/jria", "acme/jira"],
+      ["options", "acme/jira/deletIssue", "acme/jira/deleteIssue"],
+    ]);
+  });
+
+  test("also for the tools of servers", async () => {
+    const config = {
+      packs: { deny: ["acme/jira/api_hang", "acme/jira/api_hung", "acme/jira/*_tell"] },
+      trailblazeSubprocessToolsets: [
+        { ...probe("mine"), tools: { allow: ["*"], deny: ["mine_hang", "mine_hung", "x*"] } },
+      ],
+    };
+    expect(await unmatched(config)).toEqual([
+      ["packs.deny", "acme/jira/api_hung", "acme/jira/api_hang"],
+      ["trailblazeSubprocessToolsets.0.tools.deny", "mine_hung", "mine_hang"],
+      ["trailblazeSubprocessToolsets.0.tools.deny", "x*"],
+    ]);
+  });
+
+  test("unless it may match a tool of a server that did not start", async () => {
+    expect(await unmatched({ packs: { deny: ["acme/jira/api", "acme/jira/api_hung"] } })).toEqual([]);
+  });
+
+  test("with its place in the file, before other problems, in doctor too", async () => {
+    const cwd = makeJira(
+      "packs:\n  deny: [none]\n  memory: { '@acme/none': [] }\nmcpServers:\n  a: { url: 'https://a.b', x: 1 }\n",
+    );
+    const session = await openForTest(cwd, { config: join(cwd, "trailblaze.config.yaml") });
+    expect(session.problems).toMatchObject([
+      { code: "UnmatchedPattern", severity: "warning", path: ["packs", "deny", 0], line: 3, column: 10 },
+      { code: "UnmatchedPattern", path: ["packs", "memory", "@acme/none"], line: 4 },
+      { code: "InvalidConfig" },
+      { code: "InvalidConfig" },
+    ]);
+    const { problems } = await checkHealth({ cwd });
+    expect(problems.filter(({ code }) => code === "UnmatchedPattern")).toHaveLength(2);
+  });
+});
