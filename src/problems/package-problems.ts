@@ -9,6 +9,8 @@ export const packageProblems = {
     specifier: string;
     isGuarded: boolean;
     isDev: boolean;
+    /** The key of package.json that would have to define the specifier, if it names no other package. */
+    missingIn?: "imports" | "exports" | undefined;
     /** The number of other modules that import it. */
     others: number;
     /** A subprocess server runs a command of it. */
@@ -16,14 +18,16 @@ export const packageProblems = {
   }>({
     title: "Module imports a package that is not a dependency",
     severity: (_context, { isGuarded }) => (isGuarded ? "warning" : "error"),
-    message: ({ name, others, isServer }) =>
-      `The pack ${isServer ? "runs a command of" : "imports"} ${quote(name)}${others === 0 ? "" : ` in ${others + 1} modules`}, but package.json does not declare it as a dependency.`,
-    hint: ({ name, isDev, isGuarded }) =>
-      isAlias(name)
-        ? 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.'
-        : isDev
-          ? `Move ${quote(name)} from "devDependencies" to "dependencies" in package.json.`
-          : `Add ${quote(name)} to ${isGuarded ? '"optionalDependencies"' : '"dependencies"'} in package.json.`,
+    message: ({ name, missingIn, others, isServer }) =>
+      `The pack ${isServer ? "runs a command of" : "imports"} ${quote(name)}${others === 0 ? "" : ` in ${others + 1} modules`}, but ${missingIn === undefined ? "package.json does not declare it as a dependency" : `"${missingIn}" in package.json does not define it`}.`,
+    hint: ({ name, missingIn, isDev, isGuarded }) =>
+      missingIn !== undefined
+        ? `Add it to "${missingIn}" in package.json, or use a relative path.`
+        : isAlias(name)
+          ? 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.'
+          : isDev
+            ? `Move ${quote(name)} from "devDependencies" to "dependencies" in package.json.`
+            : `Add ${quote(name)} to ${isGuarded ? '"optionalDependencies"' : '"dependencies"'} in package.json.`,
   }),
   UnpublishableDependency: entry<{
     name: string;

@@ -247,5 +247,9 @@ export async function validateTarget(
   const report = createReport(found.pack.name, version, problems, strict);
   for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
   for (const [file, source] of inspected.texts) texts.set(file, source.text);
+  for (const { file, line } of ofChecks) {
+    const text = file === undefined || line === undefined ? undefined : facts.moduleTexts?.get(file);
+    if (file !== undefined && text !== undefined && !texts.has(file)) texts.set(file, text);
+  }
   return { report, location, texts };
 }

@@ -119,6 +119,7 @@ const samples: Samples = {
     { name: "zod", specifier: "zod/v4", isGuarded: true, isDev: false, others: 0 },
     { name: "@/tools", specifier: "@/tools", isGuarded: false, isDev: false, others: 0 },
     { name: "mcp", specifier: "mcp", isGuarded: false, isDev: false, others: 0, isServer: true },
+    { name: "#a", specifier: "#a", isGuarded: false, isDev: false, missingIn: "imports", others: 0 },
   ],
   InvalidServerDefinition: definition,
   InvalidToolDefinition: definition,

@@ -227,6 +227,24 @@ describe("UndeclaredDependency", () => {
       undeclared("trailblaze/tools/greet.mjs:1:1", "lodash", { isDev: true }),
     ],
     [
+      "a name that `imports` of package.json does not have",
+      {
+        greet: `import "#nope";\n${exported}`,
+        fields: { imports: { "#lib/*": "./lib/*.js", "#off": null } },
+      },
+      undeclared("lib/greet.js:1:1", "#nope", { missingIn: "imports" }),
+    ],
+    [
+      "a name in a package without `imports`",
+      { greet: `import "#nope";\n${exported}` },
+      undeclared("lib/greet.js:1:1", "#nope", { missingIn: "imports" }),
+    ],
+    [
+      "a subpath of the package itself that `exports` does not have",
+      { greet: `import "@acme/sample/util";\n${exported}`, fields: { exports: { ".": "./lib/greet.js" } } },
+      undeclared("lib/greet.js:1:1", "@acme/sample/util", { missingIn: "exports" }),
+    ],
+    [
       "an import in a try block, as a warning",
       {
         greet:
@@ -270,6 +288,24 @@ describe("UndeclaredDependency is not reported", () => {
     ["a module of Node with its prefix", { greet: `import "node:fs";\nimport "node:test";\n${exported}` }],
     ["a module of Node in CommonJS", cjs('require("fs"); require("node:path");')],
     ["the package itself", { greet: `import "@acme/sample/lib/greet.js";\n${exported}` }],
+    [
+      "the package itself by the short form of `exports`",
+      { greet: `import "@acme/sample";\n${exported}`, fields: { exports: "./lib/greet.js" } },
+    ],
+    [
+      "the package itself by conditions in `exports`",
+      { greet: `import "@acme/sample";\n${exported}`, fields: { exports: { import: "./lib/greet.js" } } },
+    ],
+    [
+      "`imports` of a package.json in a folder",
+      {
+        greet: `import "#util";\n${exported}`,
+        files: {
+          "lib/package.json": { type: "module", imports: { "#util": "./util.js" } },
+          "lib/util.js": "",
+        },
+      },
+    ],
     ["a comment", { greet: `// import "lodash";\n/* import("lodash") */\n${exported}` }],
     ["a string", { greet: `const a = 'import "lodash"', b = \`import("lodash")\`;\n${exported}` }],
     ["a comment in CommonJS", cjs('// require("lodash")\nconst a = "require(\'lodash\')";')],
@@ -750,4 +786,72 @@ describe("WrongModuleFormat", () => {
     ["a string and a comment", { greet: `// module.exports = 1\nconst a = "require('b')";\n${exported}` }],
     ["a property", { greet: `const box = { require() {} };\nbox.require("a");\n${exported}` }],
   ])("WrongModuleFormat is not reported for %s", (_what, change) => expectNone(change));
+});
+
+describe("A missing file of the package", () => {
+  const missing = (place: string, file: string, isProgram = false): Expected => [
+    "HandlerNotFound",
+    "error",
+    place,
+    { reason: expect.stringContaining(`"${file}"`), ...(isProgram ? { isProgram } : {}) },
+  ];
+  const atHandler = "trailblaze/tools/greet.json:10:3";
+  const atScript = "trailblaze/servers/desk.json:2:3";
+  test.each<[string, Change, Expected]>([
+    ["by a static import", { greet: `import "./a.js";\n${exported}` }, missing(atHandler, "lib/a.js")],
+    [
+      "by a dynamic import",
+      { greet: 'export const greet = () => import("./a.js");\n' },
+      missing(atHandler, "lib/a.js"),
+    ],
+    [
+      "by a require",
+      {
+        tool: { handler: "./lib/greet.cjs#greet" },
+        files: { "lib/greet.cjs": 'const a = require("./a");\nexports.greet = a;\n' },
+      },
+      missing(atHandler, "lib/a"),
+    ],
+    [
+      "by `imports` of package.json",
+      { greet: `import "#a";\n${exported}`, fields: { imports: { "#a": "./lib/a.js" } } },
+      missing(atHandler, "lib/a.js"),
+    ],
+    [
+      "by a module behind the first",
+      { greet: `import "./a.js";\n${exported}`, files: { "lib/a.js": 'import "./b.js";' } },
+      missing(atHandler, "lib/b.js"),
+    ],
+    [
+      "by `initialize`",
+      {
+        tool: { initialize: "./lib/setup.js" },
+        files: { "lib/setup.js": 'import "./a.js";\nexport default () => {};' },
+      },
+      missing("trailblaze/tools/greet.json:11:3", "lib/a.js"),
+    ],
+    [
+      "by the script of a server",
+      { server: { script: "./server.js" }, files: { "server.js": 'import "./lib/a.js";' } },
+      missing(atScript, "lib/a.js", true),
+    ],
+    [
+      "by what node is to run",
+      { server: { command: "node", args: ["./server.js"] }, files: { "server.js": 'import "./lib/a.js";' } },
+      missing("trailblaze/servers/desk.json:4:5", "lib/a.js", true),
+    ],
+  ])("that a module loads %s is HandlerNotFound", (_what, change, expected) => expectOne(change, expected));
+
+  test.each<[string, Change]>([
+    ["in a try block", { greet: `try { await import("./a.js"); } catch {}\n${exported}` }],
+    ["with a catch", { greet: 'export const greet = () => import("./a.js").catch(() => {});\n' }],
+    [
+      "by a require in a try block",
+      {
+        tool: { handler: "./lib/greet.cjs#greet" },
+        files: { "lib/greet.cjs": 'try { require("./a"); } catch {}\nexports.greet = 1;\n' },
+      },
+    ],
+    ["by a computed path", { greet: "export const greet = (a) => import(`./${a}.js`);\n" }],
+  ])("that a module loads %s is not reported", (_what, change) => expectNone(change));
 });

@@ -151,3 +151,14 @@ describe("a package.json that cannot be parsed", () => {
     },
   );
 });
+
+test("a place in a module is shown with its line", async () => {
+  const shown = await show({
+    extension: { tools: ["greet"] },
+    files: {
+      "lib/greet.js": 'export const greet = 1;\nimport "lodash";\n',
+      "trailblaze/tools/greet.json": greetTool("./lib/greet.js#greet"),
+    },
+  });
+  expect(shown).toContain('> 2 | import "lodash";\n      | ^');
+});

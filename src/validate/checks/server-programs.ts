@@ -2,6 +2,7 @@ import { quote } from "../../problems/index.ts";
 import { findNeededPaths, type NeededPath } from "../facts/needed-files.ts";
 import type { PathKind } from "../facts/pack-facts.ts";
 import { type Check, findInItem } from "../finding.ts";
+import { buildHint } from "../modules/collect-modules.ts";
 import { hintForSource } from "./handlers.ts";
 import { hasVariable } from "./server-commands.ts";
 
@@ -11,13 +12,19 @@ function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | und
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
-export const checkServerPrograms: Check = function* ({ inspected, paths, nearestPaths }) {
+export const checkServerPrograms: Check = function* ({ inspected, paths, nearestPaths, missingImports }) {
   for (const item of inspected.items) {
     for (const needed of findNeededPaths(item)) {
       const { written, location, wanted, path } = needed;
       const kind = paths.get(location);
       // The check of variables reports it.
-      if (kind === wanted || hasVariable(written)) continue;
+      if (hasVariable(written)) continue;
+      if (kind === wanted) {
+        const reason = missingImports?.get(location);
+        const args = { handler: written, hint: buildHint, isProgram: true };
+        if (reason !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, reason }, path);
+        continue;
+      }
       if (kind === "outside") {
         yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
       } else if (wanted === "folder") {

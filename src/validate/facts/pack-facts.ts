@@ -12,7 +12,7 @@ import type { PackageManager, Path, Problem } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import type { CommandClaim } from "../../qualified-names/reserved-commands.ts";
 import { collectModules, findNearestFile, type ModuleFacts } from "../modules/collect-modules.ts";
-import { followImports, isJavaScript } from "../modules/follow-imports.ts";
+import { findMissingImport, followImports, isJavaScript } from "../modules/follow-imports.ts";
 import { findModuleFaults, type ModuleFault } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
@@ -50,6 +50,10 @@ export interface PackFacts {
   rewritesWorkspace?: boolean;
   /** Packages that published modules import and package.json does not declare; absent if not collected. */
   undeclared?: readonly UndeclaredImport[];
+  /** Why the programs of servers would fail to load a file of the package, by path; absent if not collected. */
+  missingImports?: ReadonlyMap<string, string>;
+  /** The source code of the modules that were read, by path; absent if not collected. */
+  moduleTexts?: ReadonlyMap<string, string>;
   /** Modules that Node cannot load; absent if not collected. */
   moduleFaults?: ReadonlyMap<string, ModuleFault>;
   /** TypeScript that an installed pack would have to run; absent if not collected. */
@@ -211,6 +215,15 @@ function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKin
   return nearest;
 }
 
+async function findMissingImports(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>) {
+  const missing = new Map<string, string>();
+  for (const [path, kind] of paths) {
+    const reason = kind === "file" && isJavaScript(path) ? await findMissingImport(files, path) : undefined;
+    if (reason !== undefined) missing.set(path, reason);
+  }
+  return missing;
+}
+
 /** Collects the facts that checks need beyond the definitions. Parses modules without running them. */
 export async function collectFacts(
   sources: FactSources,
@@ -253,6 +266,8 @@ export async function collectFacts(
     ...(isUnderDevelopment(inspected) && isPublished(inspected)
       ? { rewritesWorkspace: await findRewriting(sources, inspected) }
       : {}),
+    missingImports: await findMissingImports(files, paths),
+    moduleTexts: files.texts,
     moduleFaults,
     modules,
     expressionFaults: await collectExpressions(items),

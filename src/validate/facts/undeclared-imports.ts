@@ -1,11 +1,10 @@
 import { isBuiltin } from "node:module";
 import { isRecord } from "../../data/parse-json.ts";
 import type { Problem } from "../../problems/index.ts";
-import { blankNonCode, isGuarded } from "../modules/code-skeleton.ts";
 import type { ModuleFiles } from "../modules/module-files.ts";
 import { placeOf, type WrittenImport } from "../modules/parse-module.ts";
 
-/** A package that modules import and package.json does not declare, with the place of the first import. */
+/** A package, or a name in `imports` or `exports`, that package.json does not declare, with the first import. */
 export interface UndeclaredImport {
   name: string;
   specifier: string;
@@ -16,8 +15,16 @@ export interface UndeclaredImport {
   isGuarded: boolean;
   /** The package is one of the `devDependencies`, which are not installed with the pack. */
   isDev: boolean;
+  /** The key of package.json that would have to define the specifier, if it names no other package. */
+  missingIn?: "imports" | "exports" | undefined;
   /** The number of other modules that import it. */
   others: number;
+}
+
+interface FoundImport extends WrittenImport {
+  file: string;
+  isGuarded: boolean;
+  missingIn: UndeclaredImport["missingIn"];
 }
 
 type Manifest = Readonly<Record<string, unknown>>;
@@ -53,31 +60,30 @@ export async function findUndeclared(
   const reported = new Set(
     known.map(({ args }) => ("missingPackage" in args ? args.missingPackage : undefined)),
   );
-  const byName = new Map<string, (WrittenImport & { file: string; isGuarded: boolean })[]>();
+  const byName = new Map<string, FoundImport[]>();
   for (const file of files) {
-    let skeleton: string | undefined;
-    const isGuardedAt = (index: number) => {
-      skeleton ??= blankNonCode(modules.textOf(file));
-      return isGuarded(skeleton, index);
-    };
     for (const one of await modules.listWritten(file)) {
       const target = modules.resolve(file, one.specifier, one.kind);
-      const name = "elsewhere" in target ? findPackage(target.elsewhere) : undefined;
-      if (name === undefined || isInstalled(name) || reported.has(name)) continue;
-      const found = { ...one, file, isGuarded: !one.isStatic && isGuardedAt(one.index) };
+      if (!("elsewhere" in target)) continue;
+      const missingIn = modules.hasOwnManifest(file) ? undefined : target.missingIn;
+      const name = missingIn === undefined ? findPackage(target.elsewhere) : target.elsewhere;
+      if (name === undefined || (missingIn === undefined && isInstalled(name)) || reported.has(name))
+        continue;
+      const found = { ...one, file, missingIn, isGuarded: modules.isGuarded(file, one) };
       byName.set(name, [...(byName.get(name) ?? []), found]);
     }
   }
   return [...byName].flatMap(([name, imports]) => {
     const first = imports.find((one) => !one.isGuarded) ?? imports[0];
     if (first === undefined) return [];
-    const { specifier, file, index, isGuarded: guarded } = first;
+    const { specifier, file, index, missingIn, isGuarded } = first;
     return {
       name,
       specifier,
       file,
       ...placeOf(modules.textOf(file), index),
-      isGuarded: guarded,
+      isGuarded,
+      ...(missingIn === undefined ? {} : { missingIn }),
       isDev: hasKey(manifest.devDependencies, name),
       others: new Set(imports.map((one) => one.file)).size - 1,
     };

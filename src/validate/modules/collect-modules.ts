@@ -29,6 +29,9 @@ export type ModuleFacts =
       exports: readonly string[];
     };
 
+/** The hint for a missing file that a module imports. */
+export const buildHint = "If a build creates it, run the build first.";
+
 /** The uses of a module in handlers. */
 interface NamedModule {
   exports: Set<string>;
@@ -130,10 +133,12 @@ export async function collectModules(
       const searches = new Map<string, ExportSearch>();
       const isFollowed = followImports && /\.[cm]?js$/.test(module);
       const missing = isFollowed ? await findMissingImport(files, module) : undefined;
-      const hint = "If a build creates it, run the build first.";
       for (const name of named.exports) {
         const search = judgeTypeScript(await finder.find(module, name), inspected, module);
-        searches.set(name, search === "found" && missing !== undefined ? { absent: missing, hint } : search);
+        searches.set(
+          name,
+          search === "found" && missing !== undefined ? { absent: missing, hint: buildHint } : search,
+        );
       }
       facts.set(module, { state: "present", searches, exports: await finder.list(module) });
     }

@@ -33,18 +33,20 @@ export async function followImports(
 }
 
 /**
- * The reason why Node would not load an ES module of the package: it transitively imports a missing file. Follows static
- * imports by relative paths; `undefined` if all files exist.
+ * The reason why a module of the package would fail: it transitively imports a missing file. Follows imports with literal
+ * paths, and ignores missing files in a `try` block or with a `.catch`; `undefined` if all other files exist.
  */
 export async function findMissingImport(files: ModuleFiles, module: string): Promise<string | undefined> {
   const seen = new Set([module]);
   for (const importer of seen) {
     if (seen.size > maximumImported || files.bytesRead > maximumBytes) return undefined;
-    for (const file of await files.listStaticImports(importer)) {
-      if (seen.has(file) || !isInPackage(file)) continue;
-      if ((await files.get(file)).kind === "absent")
-        return `${quote(importer, 200)} imports ${quote(file, 200)}, which is not in the package`;
-      seen.add(file);
+    for (const one of await files.listWritten(importer)) {
+      const target = files.resolve(importer, one.specifier, one.kind);
+      if (!("file" in target) || seen.has(target.file) || !isInPackage(target.file)) continue;
+      const isMissing = (await files.get(target.file)).kind === "absent";
+      if (!isMissing) seen.add(target.file);
+      else if (!files.isGuarded(importer, one))
+        return `${quote(importer, 200)} imports ${quote(target.file, 200)}, which is not in the package`;
     }
   }
   return undefined;

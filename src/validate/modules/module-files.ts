@@ -1,7 +1,8 @@
 import { posix, relative, sep } from "node:path";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { type InspectionPort, maximumModuleBytes } from "../../files/inspection-port.ts";
-import { resolvePackageTarget } from "./package-targets.ts";
+import { blankNonCode, isGuarded } from "./code-skeleton.ts";
+import { expandExports, resolvePackageTarget } from "./package-targets.ts";
 import {
   type ParsedModule,
   parseCommonJs,
@@ -19,7 +20,10 @@ export type ModuleFile =
   | { kind: "foreign" };
 
 /** The target of a specifier: a file of the package, or something else. */
-export type Resolution = { file: string } | { elsewhere: string };
+export type Resolution =
+  | { file: string }
+  /** `missingIn` is the key of package.json that would have to define the specifier. */
+  | { elsewhere: string; missingIn?: "imports" | "exports" };
 
 const suffixes = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 
@@ -43,6 +47,7 @@ export class ModuleFiles {
   readonly #modules = new Map<string, Promise<ModuleFile>>();
   readonly #imports = new Map<string, Promise<readonly WrittenImport[]>>();
   readonly #texts = new Map<string, string>();
+  readonly #skeletons = new Map<string, string>();
   readonly #formats = new Map<string, "esm" | "commonjs">();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
@@ -82,13 +87,34 @@ export class ModuleFiles {
     return this.#formats.get(file);
   }
 
+  /** Whether an import is in a `try` block or has a `.catch`. */
+  isGuarded(file: string, { isStatic, index }: WrittenImport): boolean {
+    if (isStatic) return false;
+    const skeleton = this.#skeletons.get(file) ?? blankNonCode(this.textOf(file));
+    this.#skeletons.set(file, skeleton);
+    return isGuarded(skeleton, index);
+  }
+
   isFile(file: string): boolean {
     return this.#port.describePath(this.#root, file) === "file";
+  }
+
+  /** The source code of the modules that were read, by path. */
+  get texts(): ReadonlyMap<string, string> {
+    return this.#texts;
   }
 
   /** The source code of a module that was read; empty otherwise. */
   textOf(file: string): string {
     return this.#texts.get(file) ?? "";
+  }
+
+  /** Whether a package.json below the top of the package applies to a module. */
+  hasOwnManifest(file: string): boolean {
+    for (let folder = posix.dirname(file); folder !== "." && folder !== "/"; folder = posix.dirname(folder)) {
+      if (this.isFile(posix.join(folder, "package.json"))) return true;
+    }
+    return false;
   }
 
   async #listWritten(file: string): Promise<readonly WrittenImport[]> {
@@ -102,14 +128,6 @@ export class ModuleFiles {
     return (await this.listWritten(file)).flatMap(({ specifier, kind }) => {
       const target = this.resolve(file, specifier, kind);
       return "file" in target ? target.file : [];
-    });
-  }
-
-  /** The static imports of an ES module; empty for other modules. */
-  async listStaticImports(file: string): Promise<string[]> {
-    return (await this.listWritten(file)).flatMap(({ specifier, kind, isStatic }) => {
-      const target = isStatic ? this.resolve(file, specifier, kind) : undefined;
-      return target !== undefined && "file" in target ? target.file : [];
     });
   }
 
@@ -132,12 +150,17 @@ export class ModuleFiles {
   #resolveName(specifier: string, kind: "esm" | "commonjs"): Resolution {
     const { name, imports, exports } = this.#manifest;
     const isSelf = typeof name === "string" && (specifier === name || specifier.startsWith(`${name}/`));
-    const target = specifier.startsWith("#")
-      ? resolvePackageTarget(imports, specifier, kind)
-      : isSelf
-        ? resolvePackageTarget(exports, `.${specifier.slice(name.length)}`, kind)
+    const missingIn = specifier.startsWith("#")
+      ? "imports"
+      : isSelf && exports !== undefined
+        ? "exports"
         : undefined;
-    if (target === undefined) return { elsewhere: specifier };
+    if (missingIn === undefined) return { elsewhere: specifier };
+    const target =
+      missingIn === "imports"
+        ? resolvePackageTarget(imports, specifier, kind)
+        : resolvePackageTarget(expandExports(exports), `.${specifier.slice(String(name).length)}`, kind);
+    if (target === undefined) return { elsewhere: specifier, missingIn };
     return target.startsWith("./") ? { file: posix.normalize(target) } : { elsewhere: target };
   }
 

@@ -38,6 +38,12 @@ function chooseTarget(target: unknown, conditions: ReadonlySet<string>): string 
   return undefined;
 }
 
+/** The value of `exports` by subpath: the short form is for the package as a whole. */
+export function expandExports(exports: unknown): unknown {
+  const isExpanded = isRecord(exports) && Object.keys(exports).some((key) => key.startsWith("."));
+  return isExpanded ? exports : { ".": exports };
+}
+
 /**
  * Resolves a name by the `imports` or `exports` of package.json: to `./file`, or to the name of a package. `undefined` if
  * nothing matches.
