@@ -1,7 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
 
 /** MCP's levels of logging. */
-const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+
+type LogLevel = (typeof levels)[number];
+
+/** The level, or `info` for a level that MCP does not have. */
+export const readLogLevel = (level: string): LogLevel => levels.find((one) => one === level) ?? "info";
 
 const isString = (value: unknown): value is string => typeof value === "string";
 

@@ -2,7 +2,8 @@ import type { CallToolResult } from "../runtime/tool-result.ts";
 
 /** The connection of a request, as tools see it. */
 export interface RequestSession {
-  id: string;
+  /** `null` for a modern client, which has no session. */
+  id: string | null;
   clientInfo: unknown;
   capabilities: unknown;
 }

@@ -15,8 +15,9 @@ export interface BundleRequest {
   /** `_meta` of the request; `{}` if absent. */
   meta: Readonly<Record<string, unknown>>;
   session: {
-    id: string;
-    /** `clientInfo` of the client's `initialize`; `{}` if absent. */
+    /** `null` for a modern client, which has no session. */
+    id: string | null;
+    /** `clientInfo` of the client's `initialize` or, from a modern client, of the request; `{}` if absent. */
     clientInfo: Readonly<Record<string, unknown>>;
     capabilities: Readonly<Record<string, unknown>>;
   };

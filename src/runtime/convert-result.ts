@@ -32,9 +32,7 @@ function findResultFault(
     const key = findBlockFault(block);
     if (key !== undefined) return `/content/${index}/${key.replace(".", "/")} must be string`;
   }
-  for (const key of ["structuredContent", "_meta"]) {
-    if (result[key] !== undefined && !isRecord(result[key])) return `/${key} must be object`;
-  }
+  if (result._meta !== undefined && !isRecord(result._meta)) return "/_meta must be object";
   const { isError } = result;
   return isError === undefined || typeof isError === "boolean" ? undefined : "/isError must be boolean";
 }

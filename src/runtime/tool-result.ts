@@ -43,7 +43,7 @@ export function readToolResult({ content, structuredContent, isError, _meta }: C
 } {
   const said = isRecord(_meta?.trailblaze) ? _meta.trailblaze : {};
   const result: ToolResult = { variant: "Success", message: firstText(content), content };
-  if (structuredContent !== undefined) result.structuredContent = structuredContent;
+  if (isRecord(structuredContent)) result.structuredContent = structuredContent;
   if (isError !== true) return { result, memory: readMemoryChanges(said) };
   const { variant, ...details } = said;
   result.variant = isFailureVariant(variant) ? variant : "ExceptionThrown";
@@ -76,7 +76,8 @@ export type ContentBlock = { type: string } & Record<string, unknown>;
 /** The result of MCP's `tools/call`. */
 export interface CallToolResult {
   content: ContentBlock[];
-  structuredContent?: Record<string, unknown>;
+  /** Any JSON value. Sessions and legacy clients get it only if it is an object. */
+  structuredContent?: unknown;
   isError?: boolean;
   _meta?: Record<string, unknown>;
 }

@@ -41,7 +41,7 @@ export function describeForClients(
     ...(typeof description === "string" ? { description } : {}),
     // MCP requires `type` in both schemas.
     inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
-    ...(isRecord(outputSchema) && outputSchema.type === "object" ? { outputSchema } : {}),
+    ...(isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? { outputSchema } : {}),
     ...(isRecord(annotations) ? { annotations } : {}),
     ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
   };

@@ -242,7 +242,8 @@ export class MemberServer {
     const request = { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session };
     const answer = await tool.call(request, channel);
     const result = "error" in answer ? createErrorResult(answer.error.message) : answer.result;
-    return { ...readToolResult(result).result, ...result, isError: result.isError === true };
+    const { structuredContent: _, ...rest } = result;
+    return { ...rest, ...readToolResult(result).result, isError: result.isError === true };
   }
 }
 

@@ -113,7 +113,6 @@ describe("values that JSON cannot hold", () => {
       "/content/1/mimeType must be string",
     ],
     [{ content: [{ type: "resource", resource: {} }] }, "/content/0/resource/uri must be string"],
-    [{ content: [], structuredContent: [1] }, "/structuredContent must be object"],
     [{ content: [], _meta: 1 }, "/_meta must be object"],
     [{ content: [], isError: "yes" }, "/isError must be boolean"],
   ])("%j is an error result, because MCP does not allow it", (value, fault) => {

@@ -26,8 +26,10 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
     ...options,
   });
   onTestFinished(() => runner.close());
-  const call = (name: string, args = {}, context: Partial<HandlerContext> = {}) =>
-    runner.call(inModule(root, `./a.mjs#${name}`), args, createContext(context));
+  const call = async (name: string, args = {}, context: Partial<HandlerContext> = {}) => {
+    const result = await runner.call(inModule(root, `./a.mjs#${name}`), args, createContext(context));
+    return result as typeof result & { structuredContent?: Record<string, unknown> };
+  };
   const textOf = async (name: string, args = {}, context: Partial<HandlerContext> = {}) =>
     (await call(name, args, context)).content[0]?.text;
   return { root, runner, call, textOf, late, outputText: () => Buffer.concat(output).toString() };

@@ -12,6 +12,10 @@ export interface RequestHead {
   headerValues(name: string): readonly string[];
 }
 
+/** The values of the headers with these names. */
+export const headersIn = (head: RequestHead, names: readonly string[]): [string, string][] =>
+  names.flatMap((name) => head.headerValues(name).map((value): [string, string] => [name, value]));
+
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -39,6 +43,17 @@ export interface StreamedAnswer {
   readonly stream: ReadableStream<Uint8Array>;
   /** Called once, when everything is sent or the client has disconnected. */
   onEnd(): void;
+}
+
+/** A response of an SDK as an answer. `onEnd` is called for a stream only, once. */
+export async function toAnswer(response: Response, onEnd: () => void): Promise<Answer | StreamedAnswer> {
+  // Node manages the connection itself.
+  response.headers.delete("connection");
+  const { status } = response;
+  const headers = Object.fromEntries(response.headers);
+  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
+  if (!isStream || response.body === null) return { status, headers, body: await response.text() };
+  return { status, headers, stream: response.body as ReadableStream<Uint8Array>, onEnd };
 }
 
 function headersOf({ headers, body, status }: Answer): Record<string, string> {

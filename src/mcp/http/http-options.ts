@@ -1,4 +1,5 @@
 import { failure } from "../../problems/index.ts";
+import type { ModernHttpServer, ServedProtocol } from "../protocol-server.ts";
 import { isLoopback } from "./allowed-hosts.ts";
 
 export interface ServeHttpOptions {
@@ -20,6 +21,10 @@ export interface ServeHttpOptions {
   maxSessions?: number;
   /** Serves each request with a server of its own, without session ids. */
   stateless?: boolean;
+  /** Serves modern clients; created when one speaks. Default: only legacy clients are served. */
+  modern?(): Promise<ModernHttpServer>;
+  /** Which clients are served if there is a server for both. Default: both. */
+  protocol?: ServedProtocol;
   /** Default: 4 MiB. */
   maxBodyBytes?: number;
   /** How long open requests may take when the server closes. Default: 2 s. */
@@ -46,6 +51,7 @@ export interface HttpSettings {
   sessionTtlMs: number;
   maxSessions: number;
   stateless: boolean;
+  protocol: ServedProtocol;
   maxBodyBytes: number;
   graceMs: number;
   headersTimeoutMs: number;
@@ -79,6 +85,7 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     sessionTtlMs: options.sessionTtlMs ?? 1_800_000,
     maxSessions: options.maxSessions ?? 1000,
     stateless: options.stateless ?? false,
+    protocol: options.modern === undefined ? "legacy" : (options.protocol ?? "both"),
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     graceMs: options.graceMs ?? 2000,
     headersTimeoutMs: connections.headersTimeoutMs ?? 10_000,

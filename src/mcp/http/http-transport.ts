@@ -3,7 +3,7 @@ import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/
 import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
 import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
 import { refusal } from "./answers.ts";
-import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
+import { type Answer, headersIn, type RequestHead, type StreamedAnswer, toAnswer } from "./http-answers.ts";
 
 /** The headers that the protocol may see: no token, no cookie. */
 const headersOfProtocol = [
@@ -22,8 +22,6 @@ interface Exchange {
 }
 
 const isAnswer = (message: JSONRPCMessage) => "result" in message || "error" in message;
-const isStream = (response: Response) =>
-  response.headers.get("content-type")?.startsWith("text/event-stream") === true;
 
 /**
  * Extends the SDK's transport of one session: a disconnect cancels its requests, because nothing is kept for a later
@@ -122,28 +120,20 @@ export class HttpTransport implements Transport {
       this.#open.set(id, exchange);
       exchange.open.add(id);
     }
-    const headers = headersOfProtocol.flatMap((name) =>
-      head.headerValues(name).map((value): [string, string] => [name, value]),
-    );
+    const headers = headersIn(head, headersOfProtocol);
     // The SDK requires a URL but does not use it.
     const request = new Request("http://localhost/mcp", { method: head.method, headers });
     const response = await this.#inner.handleRequest(request, { parsedBody: message });
-    // Node manages the connection itself.
-    response.headers.delete("connection");
-    const given = Object.fromEntries(response.headers);
-    if (!isStream(response) || response.body === null) {
-      return { status: response.status, headers: given, body: await response.text() };
-    }
-    const stream = response.body as ReadableStream<Uint8Array>;
     const abandon = () => this.#abandon(exchange);
-    signal.addEventListener("abort", abandon, { once: true });
-    if (signal.aborted) abandon();
-    const end = () => {
+    const answer = await toAnswer(response, () => {
       signal.removeEventListener("abort", abandon);
       this.#forget(exchange);
       onEnd();
-    };
-    return { status: response.status, headers: given, stream, onEnd: end };
+    });
+    if (!("stream" in answer)) return answer;
+    signal.addEventListener("abort", abandon, { once: true });
+    if (signal.aborted) abandon();
+    return answer;
   }
 
   #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {

@@ -11,6 +11,7 @@ import { type HttpServer, listenForHttp } from "./http-server.ts";
 import { HttpSession } from "./http-session.ts";
 import { HttpSessions, type RequestRouter } from "./http-sessions.ts";
 import { HttpTransport } from "./http-transport.ts";
+import { DualRouter, ModernRequests } from "./modern-requests.ts";
 import { SingleRequests } from "./single-requests.ts";
 
 export interface ServedOverHttp {
@@ -38,24 +39,47 @@ function reasonFor(error: unknown, { host, port }: HttpSettings): string {
   }
 }
 
-async function createRouter(create: CreateProtocolServer, settings: HttpSettings): Promise<RequestRouter> {
-  const { WebStandardStreamableHTTPServerTransport } = await import(
-    "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
-  );
+type SdkTransport = typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js");
+
+/** Serves legacy clients. The SDK is loaded when the first of them speaks. */
+function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings): RequestRouter {
   const { sessionTtlMs, stateless } = settings;
+  let sdk: SdkTransport | undefined;
   const open = (onEnd: (session: HttpSession) => void): HttpSession => {
+    if (sdk === undefined) throw new Error("The SDK is loaded before a session is opened.");
     const id = randomUUID();
     const stateful = {
       sessionIdGenerator: () => id,
       onsessionclosed: (): Promise<void> => transport.failOpen(),
     };
-    const inner = new WebStandardStreamableHTTPServerTransport(stateless ? {} : stateful);
+    const inner = new sdk.WebStandardStreamableHTTPServerTransport(stateless ? {} : stateful);
     const transport: HttpTransport = new HttpTransport(inner, id);
     const server = create({ sessionId: id });
     const session = new HttpSession({ server, transport, ttlMs: sessionTtlMs, onEnd: () => onEnd(session) });
     return session;
   };
-  return stateless ? new SingleRequests(open) : new HttpSessions(settings, open);
+  const router = stateless ? new SingleRequests(open) : new HttpSessions(settings, open);
+  return {
+    admit: (head) => router.admit(head),
+    async handle(request) {
+      sdk ??= await import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js");
+      return router.handle(request);
+    },
+    close: () => router.close(),
+  };
+}
+
+function createRouter(
+  create: CreateProtocolServer,
+  { modern }: ServeHttpOptions,
+  settings: HttpSettings,
+): RequestRouter {
+  const { protocol } = settings;
+  if (modern === undefined) return createLegacyRouter(create, settings);
+  const requests = new ModernRequests(modern);
+  return protocol === "modern"
+    ? requests
+    : new DualRouter(createLegacyRouter(create, settings), requests, protocol);
 }
 
 /**
@@ -68,11 +92,11 @@ export async function serveHttp(
 ): Promise<ServedOverHttp> {
   const settings = completeOptions(options);
   const { label, host, graceMs } = settings;
-  const router = await createRouter(create, settings);
+  const router = createRouter(create, options, settings);
   const check = createHeadCheck({
     isOurHost: createHostCheck(host, settings.allowedHosts),
     token: settings.token,
-    methods: settings.stateless ? ["POST"] : ["GET", "POST", "DELETE"],
+    methods: settings.stateless || settings.protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"],
   });
 
   let server: HttpServer;

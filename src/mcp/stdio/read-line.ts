@@ -1,5 +1,6 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import {
+  isMessage,
   methodOf,
   noBatches,
   parseMessage,
@@ -27,8 +28,7 @@ const malformed = (code: number, message: string, id: RequestId | null): ReadLin
 
 const isBlank = (line: Buffer) => line.every((byte) => byte === 0x20 || byte === 0x09);
 
-/** `isMessage` tests for the shape of a JSON-RPC message. */
-export function readLine(line: Buffer, isMessage: (value: unknown) => value is JSONRPCMessage): ReadLine {
+export function readLine(line: Buffer): ReadLine {
   if (isBlank(line)) return { kind: "nothing" };
   const parsed = parseMessage(line);
   if ("fault" in parsed) return malformed(parsed.code, parsed.fault, parsed.id ?? null);

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
-import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import { cancelledIdOf, type RequestId, requestIdOf, rpcCode, subscriptionOf } from "../client-message.ts";
 import { readLine } from "./read-line.ts";
 
 /** Why the connection ended: its input ended, its output closed, or it was closed by us. */
@@ -21,7 +21,6 @@ export class StdioTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #onEnd: (end: StdioEnd) => void;
-  readonly #isMessage: (value: unknown) => value is JSONRPCMessage;
   readonly #lines: LineDecoder;
   /** Requests that are neither answered nor canceled. */
   readonly #open = new Set<RequestId>();
@@ -39,17 +38,16 @@ export class StdioTransport implements Transport {
   constructor(
     sessionId: string,
     streams: { input: Readable; output: Writable },
-    limits: { maxLineBytes: number; isMessage: (value: unknown) => value is JSONRPCMessage },
+    maxLineBytes: number,
     onEnd: (end: StdioEnd) => void,
   ) {
     this.sessionId = sessionId;
     this.#input = streams.input;
     this.#output = streams.output;
-    this.#isMessage = limits.isMessage;
-    this.#maxHeldBytes = limits.maxLineBytes;
-    this.#lines = new LineDecoder(limits.maxLineBytes, {
+    this.#maxHeldBytes = maxLineBytes;
+    this.#lines = new LineDecoder(maxLineBytes, {
       onLine: (line) => this.#take(line),
-      onTooLong: () => this.#refuseLong(limits.maxLineBytes),
+      onTooLong: () => this.#refuseLong(maxLineBytes),
     });
     let hasEnded = false;
     this.#onEnd = (end) => {
@@ -71,6 +69,10 @@ export class StdioTransport implements Transport {
     if ("result" in message || "error" in message) {
       const { id } = message as { id?: RequestId };
       if (id !== undefined) this.#open.delete(id);
+    } else {
+      // A subscription lasts as long as the connection, so its answer must not be waited for.
+      const subscription = subscriptionOf(message);
+      if (subscription !== undefined) this.#open.delete(subscription);
     }
     return this.#write(message).then(() => this.#settle());
   }
@@ -119,7 +121,7 @@ export class StdioTransport implements Transport {
   #take(line: Buffer): void {
     // The rest of a chunk whose beginning ended the connection.
     if (!this.#isReading) return;
-    const read = readLine(line, this.#isMessage);
+    const read = readLine(line);
     if (read.kind === "malformed") {
       this.onerror?.(new Error(read.answer.error.message));
       void this.#write(read.answer);

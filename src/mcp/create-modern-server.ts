@@ -1,0 +1,182 @@
+// The only module that uses version 2 of the MCP SDK's server: it serves modern clients.
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  createMcpHandler,
+  isSpecType,
+  type RequestId,
+  Server,
+  type ServerContext,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { isRecord } from "../data/parse-json.ts";
+import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
+import type { ModernHttpServer, ProtocolServer } from "./protocol-server.ts";
+import { findParamsFault, readLogLevel } from "./request-params.ts";
+import { claimedRevision, modernRevision } from "./revisions.ts";
+import { argumentsIn, type EraRules, progressParams, ServedAnswers } from "./served-answers.ts";
+import type { CallChannel, ServedServer } from "./served-server.ts";
+
+/** How long clients may keep lists, and whether they may share them. */
+export interface CacheHint {
+  ttlMs: number;
+  cacheScope: "public" | "private";
+}
+
+const modernRules: EraRules = {
+  listTool: (listing) => listing,
+  readCallResult: (result) => (isSpecType.CallToolResult(result) ? result : undefined),
+  readPromptResult: (result) => (isSpecType.GetPromptResult(result) ? result : undefined),
+};
+
+/** The methods whose params are checked here; the SDK would answer with the internals of its schemas. */
+const checkedMethods = ["tools/list", "tools/call", "prompts/list", "prompts/get"];
+
+function findFault(message: unknown): string | undefined {
+  const method = methodOf(message);
+  if (method === undefined || !checkedMethods.includes(method)) return undefined;
+  return findParamsFault(method, (message as { params?: unknown }).params);
+}
+
+const paramsError = (id: RequestId | null, message: string) => ({
+  jsonrpc: "2.0" as const,
+  id: id as RequestId,
+  error: { code: rpcCode.params, message },
+});
+
+/** Nothing of a client is checked against a schema by the SDK. */
+const noValidator = {
+  getValidator: () => {
+    throw new Error("The server has no schemas.");
+  },
+};
+
+function createChannel({ mcpReq }: ServerContext): CallChannel {
+  const { signal } = mcpReq;
+  const token = mcpReq._meta?.progressToken;
+  const ignore = () => {};
+  return {
+    signal,
+    depth: 0,
+    log(level, data) {
+      if (signal.aborted) return;
+      // The SDK sends it only if the request names a level, and filters by it.
+      void mcpReq.log(readLogLevel(level), data ?? null).catch(ignore);
+    },
+    progress(progress, total, message) {
+      if (token === undefined || signal.aborted) return;
+      const params = progressParams(token, progress, total, message);
+      void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
+    },
+  };
+}
+
+/** Creates the servers of requests and connections, which share the tables of `served`. */
+function createFactory(served: ServedServer, hint: CacheHint) {
+  const { info, instructions, prompts } = served;
+  const answers = new ServedAnswers(served, modernRules);
+  const cacheHints = { "server/discover": hint, "tools/list": hint, "prompts/list": hint };
+  const capabilities = { logging: {}, tools: {}, ...(prompts.length > 0 ? { prompts: {} } : {}) };
+  /** `takeArguments`: the arguments as the client wrote them; the SDK's copies lack keys such as `__proto__`. */
+  return (takeArguments: (id: RequestId) => Record<string, unknown>): Server => {
+    const server = new Server(info, {
+      capabilities,
+      cacheHints,
+      jsonSchemaValidator: noValidator,
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+    server.setRequestHandler("tools/list", ({ params }) => answers.listTools(params?.cursor) as never);
+    server.setRequestHandler("tools/call", (request, context) => {
+      const { id, _meta: meta } = context.mcpReq;
+      const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
+      const session = {
+        id: null,
+        clientInfo: envelope[CLIENT_INFO_META_KEY] ?? null,
+        capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] ?? {},
+      };
+      const call = { meta, session, channel: createChannel(context) };
+      return answers.callTool(request.params.name, takeArguments(id), call) as never;
+    });
+    if (prompts.length > 0) {
+      server.setRequestHandler("prompts/list", ({ params }) => answers.listPrompts(params?.cursor) as never);
+      server.setRequestHandler("prompts/get", (request, context) => {
+        const args = takeArguments(context.mcpReq.id);
+        return answers.getPrompt(request.params.name, args, createChannel(context)) as never;
+      });
+    }
+    return server;
+  };
+}
+
+/** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
+export function createModernHttpServer(served: ServedServer, hint: CacheHint): ModernHttpServer {
+  const create = createFactory(served, hint);
+  const messages = new WeakMap<Request, unknown>();
+  const faults = new WeakMap<Request, string>();
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const message = requestInfo && messages.get(requestInfo);
+      const fault = findFault(message);
+      if (requestInfo !== undefined && fault !== undefined) {
+        faults.set(requestInfo, fault);
+        throw new Error(fault);
+      }
+      return create(() => argumentsIn(isRecord(message) ? message.params : undefined));
+    },
+    { legacy: "reject" },
+  );
+  return {
+    async answer(request, message) {
+      messages.set(request, message);
+      const response = await handler.fetch(request, { parsedBody: message });
+      const fault = faults.get(request);
+      return fault === undefined ? response : Response.json(paramsError(requestIdOf(message) ?? null, fault));
+    },
+    close: () => handler.close(),
+  };
+}
+
+/** Serves one modern client over a connection such as stdio. Requests of legacy revisions are refused. */
+export function createModernServer(served: ServedServer, hint: CacheHint): ProtocolServer {
+  const create = createFactory(served, hint);
+  const written = new Map<RequestId, Record<string, unknown>>();
+  const takeArguments = (id: RequestId) => {
+    const args = written.get(id) ?? {};
+    written.delete(id);
+    return args;
+  };
+  let close = async () => {};
+  return {
+    async connect(transport) {
+      const send = transport.send.bind(transport);
+      transport.send = (message, options) => {
+        // A refused request has left its arguments here.
+        if (!("method" in message) && message.id !== undefined) written.delete(message.id);
+        return send(message, options);
+      };
+      const handle = serveStdio(() => create(takeArguments), {
+        legacy: "reject",
+        // The two versions' types differ only in fields that neither uses here.
+        transport: transport as Transport,
+      });
+      close = () => handle.close();
+      const receive = transport.onmessage;
+      transport.onmessage = (message, extra) => {
+        const id = requestIdOf(message);
+        if (id !== undefined && claimedRevision(message) === modernRevision) {
+          const fault = findFault(message);
+          if (fault !== undefined) {
+            void transport.send(paramsError(id, fault)).catch(() => {});
+            return;
+          }
+          const method = methodOf(message);
+          if (method === "tools/call" || method === "prompts/get")
+            written.set(id, argumentsIn((message as { params?: unknown }).params));
+        }
+        receive?.(message, extra);
+      };
+    },
+    close: () => close(),
+  };
+}

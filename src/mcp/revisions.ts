@@ -1,0 +1,27 @@
+import { isRecord } from "../data/parse-json.ts";
+import { methodOf } from "./client-message.ts";
+
+/** The oldest revision whose requests carry everything that they need. Revisions are dates, so they compare as strings. */
+export const modernRevision = "2026-07-28";
+
+/** The key in `_meta` of a modern request that names its revision. */
+const revisionKey = "io.modelcontextprotocol/protocolVersion";
+
+export const isModern = (revision: string): boolean => revision >= modernRevision;
+
+/** The revision that a message claims to be of; `undefined` for a legacy message. It may be any JSON value. */
+export function claimedRevision(message: unknown): unknown {
+  const params = isRecord(message) ? message.params : undefined;
+  const meta = isRecord(params) ? params._meta : undefined;
+  return isRecord(meta) && Object.hasOwn(meta, revisionKey) ? meta[revisionKey] : undefined;
+}
+
+/**
+ * Whether a message is of a modern client: it claims a revision. The handshake of a legacy client is one only if it
+ * claims a modern revision.
+ */
+export function isOfModernClient(message: unknown): boolean {
+  const revision = claimedRevision(message);
+  if (revision === undefined) return false;
+  return methodOf(message) !== "initialize" || (typeof revision === "string" && isModern(revision));
+}

@@ -1,0 +1,155 @@
+import { isRecord } from "../data/parse-json.ts";
+import { legacyContextKey } from "../runtime/handler-context.ts";
+import { rpcCode } from "./client-message.ts";
+import { readPage } from "./pages.ts";
+import type {
+  CallChannel,
+  PromptMessage,
+  RequestSession,
+  ServedPrompt,
+  ServedServer,
+  ServedTool,
+} from "./served-server.ts";
+
+const general = "The server failed to answer.";
+
+/** A JSON-RPC error with exactly this message. Both SDKs send the `code` and `data` of any error. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+const badRequest = (message: string) => new RpcError(rpcCode.params, message);
+
+/** What the two eras of MCP do not have in common. */
+export interface EraRules {
+  /** The entry of a tool in `tools/list`. */
+  listTool(listing: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** The result as it is sent; `undefined` if MCP does not allow it. */
+  readCallResult(result: object): object | undefined;
+  /** The same for the result of a prompt. */
+  readPromptResult(result: object): object | undefined;
+}
+
+/** The origin of a `tools/call`, and the way back. */
+export interface CallContext {
+  /** `_meta` of the request. */
+  meta: Readonly<Record<string, unknown>> | undefined;
+  session: RequestSession;
+  channel: CallChannel;
+}
+
+/** The answers of a server to the requests of one era's clients. Rejects with `RpcError`. */
+export class ServedAnswers {
+  readonly #served: ServedServer;
+  readonly #rules: EraRules;
+  readonly #tools: ReadonlyMap<string, ServedTool>;
+  readonly #prompts: ReadonlyMap<string, ServedPrompt>;
+
+  constructor(served: ServedServer, rules: EraRules) {
+    this.#served = served;
+    this.#rules = rules;
+    this.#tools = new Map(served.tools.map((tool) => [tool.name, tool]));
+    this.#prompts = new Map(served.prompts.map((prompt) => [prompt.name, prompt]));
+  }
+
+  listTools(cursor: string | undefined) {
+    const { entries, ...rest } = pageOf(this.#served.tools, cursor);
+    return { tools: entries.map(({ listing }) => this.#rules.listTool(listing)), ...rest };
+  }
+
+  listPrompts(cursor: string | undefined) {
+    const { entries, ...rest } = pageOf(this.#served.prompts, cursor);
+    return { prompts: entries.map(({ listing }) => listing), ...rest };
+  }
+
+  /** `written`: the arguments as the client wrote them. */
+  async callTool(
+    name: string,
+    written: Readonly<Record<string, unknown>>,
+    context: CallContext,
+  ): Promise<object> {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
+    // Only a session may set these two; from an MCP client they would be forged.
+    const { [legacyContextKey]: _, ...args } = written;
+    const { trailblaze: __, ...meta } = context.meta ?? {};
+    const { channel, session } = context;
+    try {
+      const answer = await tool.call({ name, arguments: args, meta, session }, channel);
+      if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
+      const result = this.#rules.readCallResult(answer.result);
+      if (result !== undefined) return result;
+    } catch (error) {
+      throw this.#toRpcError(error, name, channel);
+    }
+    const text = "The tool's answer is not a valid MCP result.";
+    return { content: [{ type: "text", text }], isError: true };
+  }
+
+  async getPrompt(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    channel: CallChannel,
+  ): Promise<object> {
+    const prompt = this.#prompts.get(name);
+    if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
+    const missing = prompt.required.filter((one) => !Object.hasOwn(args, one));
+    if (missing.length > 0) {
+      const names = missing.map((one) => JSON.stringify(one)).join(", ");
+      throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
+    }
+    let answer: { messages: PromptMessage[] };
+    try {
+      answer = await prompt.get(args as Record<string, string>, channel);
+    } catch (error) {
+      if (error instanceof Error && !(error instanceof RpcError)) {
+        throw new RpcError(rpcCode.internal, error.message);
+      }
+      throw this.#toRpcError(error, name, channel);
+    }
+    const result = this.#rules.readPromptResult(answer);
+    if (result !== undefined) return result;
+    throw new RpcError(rpcCode.internal, "The prompt's handler did not return valid MCP messages.");
+  }
+
+  /** Passes on errors for the client; reports others, and the client gets a general error. */
+  #toRpcError(error: unknown, name: string, { signal }: CallChannel): RpcError {
+    if (error instanceof RpcError) return error;
+    // The client of a canceled call expects no answer.
+    if (!signal.aborted) {
+      this.#served.report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    return new RpcError(rpcCode.internal, general);
+  }
+}
+
+function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
+  const page = readPage(entries, cursor);
+  if (page === undefined) throw badRequest("Invalid cursor.");
+  return page;
+}
+
+/** `params` of a progress notification. */
+export const progressParams = <Token>(
+  progressToken: Token,
+  progress: number,
+  total: number | undefined,
+  message: string | undefined,
+) => ({
+  progressToken,
+  progress,
+  ...(total === undefined ? {} : { total }),
+  ...(message === undefined ? {} : { message }),
+});
+
+/** The arguments in the params of a `tools/call` or `prompts/get`. */
+export const argumentsIn = (params: unknown): Record<string, unknown> =>
+  isRecord(params) && isRecord(params.arguments) ? params.arguments : {};
