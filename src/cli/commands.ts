@@ -156,6 +156,16 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         description: "Maximum number of concurrent sessions (default: 1000)",
       },
       stateless: { type: "boolean", description: "Handle each request on its own, without sessions" },
+      protocol: {
+        type: "string",
+        placeholder: "ERA",
+        description: "Serve only clients of this era of MCP: modern (2026-07-28 and later), legacy, or both",
+      },
+      "cache-ttl": {
+        type: "string",
+        placeholder: "SECONDS",
+        description: "How long modern clients may keep lists (default: 300)",
+      },
       ...installOption,
       "all-tools": {
         type: "boolean",

@@ -47,6 +47,7 @@ function buildServer(name: string, server: Partial<UserComposedServer>): UserCom
     toolsets: [...(server.toolsets ?? [])],
     prompts: [...(server.prompts ?? [])],
     transport: server.transport,
+    protocol: server.protocol,
     version: server.version,
     instructions: server.instructions,
     mcpServerName: server.mcpServerName,

@@ -63,6 +63,10 @@ const composedServer = z.object({
   toolsets: references.optional().meta({ description: "Toolsets whose tools to serve." }),
   prompts: references.optional().meta({ description: "The prompts to serve." }),
   transport: z.enum(["stdio", "http"]).optional().meta({ description: "The transport. Default: stdio." }),
+  protocol: z.enum(["both", "modern", "legacy"]).optional().meta({
+    description:
+      "The clients to serve: modern from revision 2026-07-28 of MCP on, legacy before it. Default: both.",
+  }),
   version: name.optional().meta({ description: "The version sent to clients." }),
   instructions: text.optional().meta({ description: "Instructions for models on how to use the server." }),
   mcpServerName: name.optional().meta({ description: "The server's key in client configs." }),

@@ -59,6 +59,7 @@ export interface UserComposedServer {
   toolsets: readonly string[];
   prompts: readonly string[];
   transport: "stdio" | "http" | undefined;
+  protocol: "both" | "modern" | "legacy" | undefined;
   version: string | undefined;
   instructions: string | undefined;
   mcpServerName: string | undefined;

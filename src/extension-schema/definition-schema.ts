@@ -82,6 +82,10 @@ const composedServer = z.object({
   toolsets: describe(references, "Toolsets whose tools are served after those of `tools`.").optional(),
   prompts: describe(references, "The prompts to serve.").optional(),
   transport: describe(z.enum(["stdio", "http"]), "The transport. Default: `stdio`.").optional(),
+  protocol: describe(
+    z.enum(["both", "modern", "legacy"]),
+    "The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`.",
+  ).optional(),
   initialize: describe(
     code,
     "The function that runs once when the server starts, before the tools' own.",

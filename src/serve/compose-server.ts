@@ -14,6 +14,7 @@ import {
   type ServerMembers,
 } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
 import { splitSpec } from "../qualified-names/item-name.ts";
@@ -28,6 +29,7 @@ export interface ComposedServer {
   info: { name: string; version: string };
   instructions: string | undefined;
   transport: "stdio" | "http";
+  protocol: ServedProtocol;
   /** The item and its pack; `undefined` for a server of the config. */
   origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
   members: ServerMembers;
@@ -143,6 +145,7 @@ class ServerFinder {
       info: { name: own.name, version: own.version ?? textOr(version, "0.0.0") },
       instructions: own.instructions,
       transport: own.transport ?? "stdio",
+      protocol: own.protocol ?? "both",
       origin: undefined,
       members,
       findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
@@ -166,6 +169,7 @@ class ServerFinder {
       },
       instructions: textOrUndefined(definition.instructions),
       transport: isHttp ? "http" : "stdio",
+      protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
       origin: { item, pack },
       members,
       findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),

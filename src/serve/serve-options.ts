@@ -1,4 +1,5 @@
 import type { BuiltInDefinition } from "../config/session-config.ts";
+import type { ServedProtocol } from "../mcp/protocol-server.ts";
 
 /** How a server is offered over HTTP. */
 export interface HttpTransport {
@@ -24,6 +25,13 @@ export interface ServeOptions {
   cwd?: string;
   /** Default: as the server's definition says, otherwise stdio. */
   transport?: "stdio" | HttpTransport;
+  /**
+   * Which clients to serve: `modern` ones speak revision 2026-07-28 of MCP or a later one, `legacy` ones an earlier one.
+   * Default: as the server's definition says, otherwise both. A subprocess server over stdio takes only `both`.
+   */
+  protocol?: ServedProtocol;
+  /** How long modern clients may keep lists, in seconds. Default: 300. */
+  cacheTtl?: number;
   /** Path of a config file, or the parsed config. */
   config?: string | Readonly<Record<string, unknown>>;
   /** Definitions of the host's own tools, in addition to the config's. */

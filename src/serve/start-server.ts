@@ -5,8 +5,8 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
-import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
-import { failure, printable } from "../problems/index.ts";
+import { servedProtocols } from "../mcp/protocol-server.ts";
+import { failure, printable, quote } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
@@ -17,7 +17,8 @@ import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type ComposedServer, findServer } from "./compose-server.ts";
 import { MemberServer } from "./serve-members.ts";
-import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
+import type { CommandServeOptions, HttpTransport, RunningServer, ServeOptions } from "./serve-options.ts";
+import { serveEras } from "./served-eras.ts";
 import {
   logToStderr,
   reserveDescriptors,
@@ -66,7 +67,11 @@ async function serveComposed(
   server: ComposedServer,
   transport: "stdio" | HttpTransport,
   config: SessionConfig,
-  { builtIns, allTools }: Pick<Parameters<typeof createMembers>[2], "builtIns" | "allTools">,
+  {
+    builtIns,
+    allTools,
+    cacheTtl,
+  }: Pick<Parameters<typeof createMembers>[2], "builtIns" | "allTools"> & { cacheTtl: number },
   signal: AbortSignal,
 ): Promise<RunningServer> {
   const runners = createRunners(config);
@@ -76,12 +81,13 @@ async function serveComposed(
     const members = await abortable(signal, () =>
       createMembers(server, runners, { config, builtIns, allTools }),
     );
-    const { createProtocolServer } = await import("../mcp/create-protocol-server.ts");
-    const create: CreateProtocolServer = (connection) => createProtocolServer(members.served, connection);
+    // Answers to requests with a token are for one client.
+    const isShared = transport === "stdio" || transport.token === undefined;
+    const eras = serveEras(members.served, { protocol: server.protocol, cacheTtl, isShared });
     const running =
       transport === "stdio"
-        ? await serveOverStdio(create)
-        : await serveOverHttp(server.origin?.item.qualifiedName ?? server.name, create, transport);
+        ? await serveOverStdio(eras)
+        : await serveOverHttp(server.origin?.item.qualifiedName ?? server.name, eras, transport);
     return joinEnds(running, () => runners.close());
   } catch (error) {
     await runners.close();
@@ -103,25 +109,41 @@ async function createMembers(
   return members;
 }
 
-async function serveSubprocess(plan: ServerPlan, transport: "stdio" | HttpTransport): Promise<RunningServer> {
+async function serveSubprocess(
+  plan: ServerPlan,
+  transport: "stdio" | HttpTransport,
+  { protocol = "both", cacheTtl }: Pick<CommandServeOptions, "protocol" | "cacheTtl">,
+): Promise<RunningServer> {
   const { command, args, cwd, label, fault } = plan;
   if (fault !== undefined) throw fault;
+  const unsupported = (option: string) =>
+    failure("InvalidArguments", {
+      reason: `${label} is a subprocess server, whose messages are passed on unchanged; ${option} is not supported`,
+    });
+  if (cacheTtl !== undefined) throw unsupported("--cache-ttl");
   const launch = { command, args, cwd, env: plan.createEnvironment(environmentFacts()) };
   const processes = createProcessPort();
-  if (transport === "stdio") return runOnOwnStreams(label, launch, processes);
+  if (transport === "stdio") {
+    if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
+    return runOnOwnStreams(label, launch, processes);
+  }
   if (transport.stateless) {
     const reason = `${label} is a subprocess server, which needs sessions; --stateless is not supported`;
     throw failure("InvalidArguments", { reason });
   }
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
+  const { createLegacyOnlyServer } = await import("../mcp/legacy-only-server.ts");
   const onStderr = (chunk: Buffer) => logToStderr(chunk.toString());
-  return serveOverHttp(label, () => createProxyServer(label, launch, processes, onStderr), transport);
+  const legacy = () => createProxyServer(label, launch, processes, onStderr);
+  const modern = { http: async () => createLegacyOnlyServer() };
+  return serveOverHttp(label, { protocol, legacy, modern }, transport);
 }
+
+const invalid = (reason: string) => failure("InvalidArguments", { reason });
 
 /** Throws `TrailblazeError` `InvalidArguments` for an invalid transport. */
 function checkTransport(transport: unknown): void {
   if (transport === undefined || transport === "stdio") return;
-  const invalid = (reason: string) => failure("InvalidArguments", { reason });
   if (!isRecord(transport)) throw invalid('The transport must be "stdio" or an object with host and port');
   const { host, token, port = 0, sessionTtl = 1, maxSessions = 1 } = transport;
   for (const [name, value] of Object.entries({ host, token })) {
@@ -134,6 +156,16 @@ function checkTransport(transport: unknown): void {
     if (!(Number.isFinite(value) && Number(value) > 0)) {
       throw invalid(`\`${name}\` must be a positive number, but it is ${String(value)}`);
     }
+  }
+}
+
+/** Throws `TrailblazeError` `InvalidArguments` for an unknown protocol or a time that is none. */
+function checkEras({ protocol, cacheTtl = 0 }: ServeOptions): void {
+  if (protocol !== undefined && !servedProtocols.includes(protocol)) {
+    throw invalid(`The protocol must be ${servedProtocols.join(", ")}, not ${quote(String(protocol))}`);
+  }
+  if (!Number.isSafeInteger(cacheTtl * 1000) || !Number.isInteger(cacheTtl) || cacheTtl < 0) {
+    throw invalid(`\`cacheTtl\` must be a number of seconds, but it is ${String(cacheTtl)}`);
   }
 }
 
@@ -153,6 +185,7 @@ export async function startFoundServer(
   options: CommandServeOptions = {},
 ): Promise<RunningServer> {
   checkTransport(options.transport);
+  checkEras(options);
   const cwd = resolve(options.cwd ?? process.cwd());
   const inspection = createInspectionPorts();
   const { directory } = findProject(inspection.port, cwd);
@@ -168,11 +201,13 @@ export async function startFoundServer(
     const reason = `${options.onlyHttp} applies only to HTTP, and ${reference} is served over stdio`;
     throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
   }
-  if (target.type === "subprocess") return serveSubprocess(target.plan, transport);
+  if (target.type === "subprocess") return serveSubprocess(target.plan, transport, options);
   if (options.ownsStdout) {
     await reserveOutput();
     if (transport === "stdio") await reserveDescriptors();
   }
   const allTools = options.allTools === true;
-  return serveComposed(target.server, transport, config, { builtIns, allTools }, signal);
+  const { protocol = target.server.protocol, cacheTtl = 300 } = options;
+  const server = { ...target.server, protocol };
+  return serveComposed(server, transport, config, { builtIns, allTools, cacheTtl }, signal);
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
-import type { CreateProtocolServer } from "../mcp/protocol-server.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
+import type { ServedEras } from "./served-eras.ts";
 
 // The only module that uses this process's own streams for serving.
 
@@ -49,23 +49,27 @@ function createRunning(url?: string) {
   return { announce: () => announce(), finish };
 }
 
-export async function serveOverStdio(create: CreateProtocolServer): Promise<RunningServer> {
+export async function serveOverStdio({ legacy, modern, protocol }: ServedEras): Promise<RunningServer> {
   const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
   const output = await reserveOutput();
   const { announce, finish } = createRunning();
   const input = protocolInput ?? process.stdin;
-  const served = await serveStdio(create, { input, output, onEnd: announce });
+  const served = await serveStdio(legacy, { input, output, onEnd: announce, modern: modern.stdio, protocol });
   return finish(() => served.close());
 }
 
 export async function serveOverHttp(
   label: string,
-  create: CreateProtocolServer,
+  {
+    legacy,
+    modern,
+    protocol,
+  }: Pick<ServedEras, "legacy" | "protocol"> & { modern: Pick<ServedEras["modern"], "http"> },
   { sessionTtl, ...options }: HttpTransport,
 ): Promise<RunningServer> {
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
   const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
-  const served = await serveHttp(create, { label, ...options, ...ttl });
+  const served = await serveHttp(legacy, { label, ...options, ...ttl, modern: modern.http, protocol });
   return createRunning(served.url).finish(() => served.close());
 }
 

@@ -1,4 +1,5 @@
 import { fstatSync } from "node:fs";
+import { type ServedProtocol, servedProtocols } from "../../mcp/protocol-server.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "../../serve/serve-options.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
@@ -12,6 +13,15 @@ function readNumber(options: CommandInput["options"], name: string, minimum: num
   if (value !== "" && Number.isInteger(number) && number >= minimum) return number;
   throw failure("InvalidArguments", {
     reason: `--${name} requires an integer of at least ${minimum}, not ${quote(String(value))}`,
+  });
+}
+
+/** Throws `TrailblazeError` `InvalidArguments`. */
+function readProtocol(value: unknown): ServedProtocol | undefined {
+  const known = servedProtocols.find((one) => one === value);
+  if (value === undefined || known !== undefined) return known;
+  throw failure("InvalidArguments", {
+    reason: `--protocol requires ${servedProtocols.join(", ")}, not ${quote(String(value))}`,
   });
 }
 
@@ -65,6 +75,8 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   }
   const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
   const http = readHttp(options);
+  const protocol = readProtocol(options.protocol);
+  const cacheTtl = readNumber(options, "cache-ttl", 0);
   const { startServer } = await import("../../serve.ts");
   const startup = new AbortController();
   let stop = () => startup.abort();
@@ -77,6 +89,8 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     ...(options.stdio === true ? { transport: "stdio" as const } : {}),
     ...(onlyHttp === undefined ? {} : { onlyHttp: `--${onlyHttp}` }),
     http,
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(cacheTtl === undefined ? {} : { cacheTtl }),
     ownsStdout: true,
     ...(options.install === true ? { install: true } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),

@@ -31,6 +31,7 @@ export const knownKeys = {
     "toolsets",
     "prompts",
     "transport",
+    "protocol",
     "version",
     "instructions",
     "mcpServerName"
@@ -50,27 +51,16 @@ export const knownKeys = {
   "#/properties/trailblazeSubprocessToolsets/items/additionalProperties": [
     "name",
     "command",
-    "package",
-    "bin",
     "args",
     "cwd",
     "env",
     "url",
     "headers",
     "legacyContext",
-    "enabled",
-    "prefix",
-    "tools",
-    "toolset"
-  ],
-  "#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties": [
-    "allow",
-    "deny"
+    "enabled"
   ],
   "#/properties/mcpServers/additionalProperties/additionalProperties": [
     "command",
-    "package",
-    "bin",
     "args",
     "cwd",
     "env",
@@ -78,25 +68,16 @@ export const knownKeys = {
     "headers",
     "legacyContext",
     "enabled",
-    "prefix",
-    "tools",
-    "toolset",
     "type",
     "disabled"
-  ],
-  "#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties": [
-    "allow",
-    "deny"
   ]
 };
 export const validateConfig = validate20;
-const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
+const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$", "u");
 const pattern7 = new RegExp("\\S", "u");
-const pattern26 = new RegExp("^[A-Za-z0-9_-]{0,64}$", "u");
-const pattern30 = new RegExp("^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="validateConfig" */;
@@ -454,7 +435,7 @@ for(const key5 in data16){
 let data17 = data16[key5];
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
 for(const key6 in data17){
-if(!((((((((key6 === "tools") || (key6 === "toolsets")) || (key6 === "prompts")) || (key6 === "transport")) || (key6 === "version")) || (key6 === "instructions")) || (key6 === "mcpServerName")) || (pattern4.test(key6)))){
+if(!(((((((((key6 === "tools") || (key6 === "toolsets")) || (key6 === "prompts")) || (key6 === "transport")) || (key6 === "protocol")) || (key6 === "version")) || (key6 === "instructions")) || (key6 === "mcpServerName")) || (pattern4.test(key6)))){
 const err26 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err26];
@@ -611,11 +592,10 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data17.version !== undefined){
-let data25 = data17.version;
-if(typeof data25 === "string"){
-if(!pattern7.test(data25)){
-const err38 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data17.protocol !== undefined){
+let data25 = data17.protocol;
+if(typeof data25 !== "string"){
+const err38 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -624,9 +604,8 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-else {
-const err39 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data25 === "both") || (data25 === "modern")) || (data25 === "legacy"))){
+const err39 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -636,9 +615,11 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data17.instructions !== undefined){
-if(typeof data17.instructions !== "string"){
-const err40 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/instructions",schemaPath:"#/properties/servers/additionalProperties/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data17.version !== undefined){
+let data26 = data17.version;
+if(typeof data26 === "string"){
+if(!pattern7.test(data26)){
+const err40 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -648,11 +629,8 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data17.mcpServerName !== undefined){
-let data27 = data17.mcpServerName;
-if(typeof data27 === "string"){
-if(!pattern7.test(data27)){
-const err41 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err41 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -662,8 +640,9 @@ vErrors.push(err41);
 errors++;
 }
 }
-else {
-const err42 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data17.instructions !== undefined){
+if(typeof data17.instructions !== "string"){
+const err42 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/instructions",schemaPath:"#/properties/servers/additionalProperties/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -673,9 +652,11 @@ vErrors.push(err42);
 errors++;
 }
 }
-}
-else {
-const err43 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data17.mcpServerName !== undefined){
+let data28 = data17.mcpServerName;
+if(typeof data28 === "string"){
+if(!pattern7.test(data28)){
+const err43 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -685,9 +666,8 @@ vErrors.push(err43);
 errors++;
 }
 }
-}
 else {
-const err44 = {instancePath:instancePath+"/servers",schemaPath:"#/properties/servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err44 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -697,9 +677,9 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data.builtIns !== undefined){
-if(!(Array.isArray(data.builtIns))){
-const err45 = {instancePath:instancePath+"/builtIns",schemaPath:"#/properties/builtIns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+}
+else {
+const err45 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -709,10 +689,9 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data.nameCollisions !== undefined){
-let data29 = data.nameCollisions;
-if(typeof data29 !== "string"){
-const err46 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err46 = {instancePath:instancePath+"/servers",schemaPath:"#/properties/servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -721,8 +700,10 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(!(((data29 === "error") || (data29 === "suffix")) || (data29 === "prefix"))){
-const err47 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/enum",keyword:"enum",params:{allowedValues: schema31.properties.nameCollisions.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.builtIns !== undefined){
+if(!(Array.isArray(data.builtIns))){
+const err47 = {instancePath:instancePath+"/builtIns",schemaPath:"#/properties/builtIns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -732,10 +713,10 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data.crash !== undefined){
-let data30 = data.crash;
+if(data.nameCollisions !== undefined){
+let data30 = data.nameCollisions;
 if(typeof data30 !== "string"){
-const err48 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err48 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -744,8 +725,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(!(((data30 === "fail") || (data30 === "isolate")) || (data30 === "relaunch"))){
-const err49 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/enum",keyword:"enum",params:{allowedValues: schema31.properties.crash.enum},message:"must be equal to one of the allowed values"};
+if(!((data30 === "error") || (data30 === "suffix"))){
+const err49 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/enum",keyword:"enum",params:{allowedValues: schema31.properties.nameCollisions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -755,10 +736,10 @@ vErrors.push(err49);
 errors++;
 }
 }
-if(data.isolation !== undefined){
-let data31 = data.isolation;
+if(data.crash !== undefined){
+let data31 = data.crash;
 if(typeof data31 !== "string"){
-const err50 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err50 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -767,8 +748,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-if(!((data31 === "in-process") || (data31 === "process"))){
-const err51 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
+if(!(((data31 === "fail") || (data31 === "isolate")) || (data31 === "relaunch"))){
+const err51 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/enum",keyword:"enum",params:{allowedValues: schema31.properties.crash.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -778,12 +759,10 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data.callback !== undefined){
-let data32 = data.callback;
-if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
-for(const key7 in data32){
-if(!((((((key7 === "enabled") || (key7 === "timeoutMs")) || (key7 === "maxDepth")) || (key7 === "maxBodyBytes")) || (key7 === "bodyTimeoutMs")) || (pattern4.test(key7)))){
-const err52 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(data.isolation !== undefined){
+let data32 = data.isolation;
+if(typeof data32 !== "string"){
+const err52 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -792,10 +771,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-if(data32.enabled !== undefined){
-if(typeof data32.enabled !== "boolean"){
-const err53 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!((data32 === "in-process") || (data32 === "process"))){
+const err53 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -805,10 +782,12 @@ vErrors.push(err53);
 errors++;
 }
 }
-if(data32.timeoutMs !== undefined){
-let data34 = data32.timeoutMs;
-if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
-const err54 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.callback !== undefined){
+let data33 = data.callback;
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+for(const key7 in data33){
+if(!((((((key7 === "enabled") || (key7 === "timeoutMs")) || (key7 === "maxDepth")) || (key7 === "maxBodyBytes")) || (key7 === "bodyTimeoutMs")) || (pattern4.test(key7)))){
+const err54 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -817,9 +796,10 @@ vErrors.push(err54);
 }
 errors++;
 }
-if((typeof data34 == "number") && (isFinite(data34))){
-if(data34 > 86400000 || isNaN(data34)){
-const err55 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data33.enabled !== undefined){
+if(typeof data33.enabled !== "boolean"){
+const err55 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -828,8 +808,11 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data34 < 1 || isNaN(data34)){
-const err56 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data33.timeoutMs !== undefined){
+let data35 = data33.timeoutMs;
+if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
+const err56 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -838,12 +821,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-}
-}
-if(data32.maxDepth !== undefined){
-let data35 = data32.maxDepth;
-if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-const err57 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data35 == "number") && (isFinite(data35))){
+if(data35 > 86400000 || isNaN(data35)){
+const err57 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -852,9 +832,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-if((typeof data35 == "number") && (isFinite(data35))){
-if(data35 > 1000 || isNaN(data35)){
-const err58 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(data35 < 1 || isNaN(data35)){
+const err58 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -863,8 +842,12 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(data35 < 1 || isNaN(data35)){
-const err59 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data33.maxDepth !== undefined){
+let data36 = data33.maxDepth;
+if(!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))){
+const err59 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -873,12 +856,9 @@ vErrors.push(err59);
 }
 errors++;
 }
-}
-}
-if(data32.maxBodyBytes !== undefined){
-let data36 = data32.maxBodyBytes;
-if(!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))){
-const err60 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data36 == "number") && (isFinite(data36))){
+if(data36 > 1000 || isNaN(data36)){
+const err60 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -887,9 +867,8 @@ vErrors.push(err60);
 }
 errors++;
 }
-if((typeof data36 == "number") && (isFinite(data36))){
-if(data36 > 67108864 || isNaN(data36)){
-const err61 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
+if(data36 < 1 || isNaN(data36)){
+const err61 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -898,8 +877,12 @@ vErrors.push(err61);
 }
 errors++;
 }
-if(data36 < 1 || isNaN(data36)){
-const err62 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data33.maxBodyBytes !== undefined){
+let data37 = data33.maxBodyBytes;
+if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
+const err62 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -908,12 +891,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-}
-if(data32.bodyTimeoutMs !== undefined){
-let data37 = data32.bodyTimeoutMs;
-if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
-const err63 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 > 67108864 || isNaN(data37)){
+const err63 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -922,9 +902,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-if((typeof data37 == "number") && (isFinite(data37))){
-if(data37 > 86400000 || isNaN(data37)){
-const err64 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(data37 < 1 || isNaN(data37)){
+const err64 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -933,8 +912,12 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(data37 < 1 || isNaN(data37)){
-const err65 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data33.bodyTimeoutMs !== undefined){
+let data38 = data33.bodyTimeoutMs;
+if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
+const err65 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -943,11 +926,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err66 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 > 86400000 || isNaN(data38)){
+const err66 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -956,13 +937,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-if(data.timeouts !== undefined){
-let data38 = data.timeouts;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-for(const key8 in data38){
-if(!((((key8 === "handshakeMs") || (key8 === "listMs")) || (key8 === "callMs")) || (pattern4.test(key8)))){
-const err67 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(data38 < 1 || isNaN(data38)){
+const err67 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -972,10 +948,10 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data38.handshakeMs !== undefined){
-let data39 = data38.handshakeMs;
-if(!(((typeof data39 == "number") && (!(data39 % 1) && !isNaN(data39))) && (isFinite(data39)))){
-const err68 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+else {
+const err68 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -984,9 +960,13 @@ vErrors.push(err68);
 }
 errors++;
 }
-if((typeof data39 == "number") && (isFinite(data39))){
-if(data39 > 86400000 || isNaN(data39)){
-const err69 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data.timeouts !== undefined){
+let data39 = data.timeouts;
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+for(const key8 in data39){
+if(!((((key8 === "handshakeMs") || (key8 === "listMs")) || (key8 === "callMs")) || (pattern4.test(key8)))){
+const err69 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -995,8 +975,11 @@ vErrors.push(err69);
 }
 errors++;
 }
-if(data39 < 1 || isNaN(data39)){
-const err70 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data39.handshakeMs !== undefined){
+let data40 = data39.handshakeMs;
+if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
+const err70 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1005,12 +988,9 @@ vErrors.push(err70);
 }
 errors++;
 }
-}
-}
-if(data38.listMs !== undefined){
-let data40 = data38.listMs;
-if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err71 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data40 == "number") && (isFinite(data40))){
+if(data40 > 86400000 || isNaN(data40)){
+const err71 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1019,9 +999,8 @@ vErrors.push(err71);
 }
 errors++;
 }
-if((typeof data40 == "number") && (isFinite(data40))){
-if(data40 > 86400000 || isNaN(data40)){
-const err72 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(data40 < 1 || isNaN(data40)){
+const err72 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1030,8 +1009,12 @@ vErrors.push(err72);
 }
 errors++;
 }
-if(data40 < 1 || isNaN(data40)){
-const err73 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data39.listMs !== undefined){
+let data41 = data39.listMs;
+if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
+const err73 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1040,12 +1023,9 @@ vErrors.push(err73);
 }
 errors++;
 }
-}
-}
-if(data38.callMs !== undefined){
-let data41 = data38.callMs;
-if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
-const err74 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data41 == "number") && (isFinite(data41))){
+if(data41 > 86400000 || isNaN(data41)){
+const err74 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1054,9 +1034,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-if((typeof data41 == "number") && (isFinite(data41))){
-if(data41 > 86400000 || isNaN(data41)){
-const err75 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(data41 < 1 || isNaN(data41)){
+const err75 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1065,8 +1044,12 @@ vErrors.push(err75);
 }
 errors++;
 }
-if(data41 < 1 || isNaN(data41)){
-const err76 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data39.callMs !== undefined){
+let data42 = data39.callMs;
+if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
+const err76 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1075,11 +1058,9 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err77 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data42 == "number") && (isFinite(data42))){
+if(data42 > 86400000 || isNaN(data42)){
+const err77 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1088,12 +1069,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-if(data.logDir !== undefined){
-let data42 = data.logDir;
-if(typeof data42 === "string"){
-if(!pattern7.test(data42)){
-const err78 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data42 < 1 || isNaN(data42)){
+const err78 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1103,8 +1080,10 @@ vErrors.push(err78);
 errors++;
 }
 }
+}
+}
 else {
-const err79 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err79 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1114,15 +1093,11 @@ vErrors.push(err79);
 errors++;
 }
 }
-if(data.trailblazeSubprocessToolsets !== undefined){
-let data43 = data.trailblazeSubprocessToolsets;
-if(Array.isArray(data43)){
-const len5 = data43.length;
-for(let i5=0; i5<len5; i5++){
-let data44 = data43[i5];
-if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
-if(data44.name === undefined){
-const err80 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data.logDir !== undefined){
+let data43 = data.logDir;
+if(typeof data43 === "string"){
+if(!pattern7.test(data43)){
+const err80 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1131,9 +1106,9 @@ vErrors.push(err80);
 }
 errors++;
 }
-for(const key9 in data44){
-if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key9)) || (pattern4.test(key9)))){
-const err81 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+}
+else {
+const err81 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1143,11 +1118,15 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data44.name !== undefined){
-let data45 = data44.name;
-if(typeof data45 === "string"){
-if(!pattern7.test(data45)){
-const err82 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data.trailblazeSubprocessToolsets !== undefined){
+let data44 = data.trailblazeSubprocessToolsets;
+if(Array.isArray(data44)){
+const len5 = data44.length;
+for(let i5=0; i5<len5; i5++){
+let data45 = data44[i5];
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.name === undefined){
+const err82 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1156,9 +1135,9 @@ vErrors.push(err82);
 }
 errors++;
 }
-}
-else {
-const err83 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key9 in data45){
+if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key9)) || (pattern4.test(key9)))){
+const err83 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1168,11 +1147,11 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data44.command !== undefined){
-let data46 = data44.command;
+if(data45.name !== undefined){
+let data46 = data45.name;
 if(typeof data46 === "string"){
 if(!pattern7.test(data46)){
-const err84 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err84 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1183,7 +1162,7 @@ errors++;
 }
 }
 else {
-const err85 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err85 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1193,11 +1172,11 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data44.package !== undefined){
-let data47 = data44.package;
+if(data45.command !== undefined){
+let data47 = data45.command;
 if(typeof data47 === "string"){
 if(!pattern7.test(data47)){
-const err86 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err86 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1208,7 +1187,7 @@ errors++;
 }
 }
 else {
-const err87 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err87 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1218,11 +1197,13 @@ vErrors.push(err87);
 errors++;
 }
 }
-if(data44.bin !== undefined){
-let data48 = data44.bin;
-if(typeof data48 === "string"){
-if(!pattern7.test(data48)){
-const err88 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45.args !== undefined){
+let data48 = data45.args;
+if(Array.isArray(data48)){
+const len6 = data48.length;
+for(let i6=0; i6<len6; i6++){
+if(typeof data48[i6] !== "string"){
+const err88 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1232,8 +1213,9 @@ vErrors.push(err88);
 errors++;
 }
 }
+}
 else {
-const err89 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err89 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1243,13 +1225,11 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data44.args !== undefined){
-let data49 = data44.args;
-if(Array.isArray(data49)){
-const len6 = data49.length;
-for(let i6=0; i6<len6; i6++){
-if(typeof data49[i6] !== "string"){
-const err90 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.cwd !== undefined){
+let data50 = data45.cwd;
+if(typeof data50 === "string"){
+if(!pattern7.test(data50)){
+const err90 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1259,9 +1239,8 @@ vErrors.push(err90);
 errors++;
 }
 }
-}
 else {
-const err91 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err91 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1271,11 +1250,12 @@ vErrors.push(err91);
 errors++;
 }
 }
-if(data44.cwd !== undefined){
-let data51 = data44.cwd;
-if(typeof data51 === "string"){
-if(!pattern7.test(data51)){
-const err92 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45.env !== undefined){
+let data51 = data45.env;
+if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
+for(const key10 in data51){
+if(typeof data51[key10] !== "string"){
+const err92 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1285,8 +1265,9 @@ vErrors.push(err92);
 errors++;
 }
 }
+}
 else {
-const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1296,12 +1277,11 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data44.env !== undefined){
-let data52 = data44.env;
-if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
-for(const key10 in data52){
-if(typeof data52[key10] !== "string"){
-const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.url !== undefined){
+let data53 = data45.url;
+if(typeof data53 === "string"){
+if(!pattern7.test(data53)){
+const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1311,9 +1291,8 @@ vErrors.push(err94);
 errors++;
 }
 }
-}
 else {
-const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1323,11 +1302,12 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data44.url !== undefined){
-let data54 = data44.url;
-if(typeof data54 === "string"){
-if(!pattern7.test(data54)){
-const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45.headers !== undefined){
+let data54 = data45.headers;
+if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
+for(const key11 in data54){
+if(typeof data54[key11] !== "string"){
+const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1337,8 +1317,9 @@ vErrors.push(err96);
 errors++;
 }
 }
+}
 else {
-const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1348,12 +1329,9 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data44.headers !== undefined){
-let data55 = data44.headers;
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-for(const key11 in data55){
-if(typeof data55[key11] !== "string"){
-const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.legacyContext !== undefined){
+if(typeof data45.legacyContext !== "boolean"){
+const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1363,9 +1341,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-}
-else {
-const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.enabled !== undefined){
+if(typeof data45.enabled !== "boolean"){
+const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1375,9 +1353,9 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data44.legacyContext !== undefined){
-if(typeof data44.legacyContext !== "boolean"){
-const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1387,9 +1365,9 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data44.enabled !== undefined){
-if(typeof data44.enabled !== "boolean"){
-const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1399,11 +1377,17 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data44.prefix !== undefined){
-let data59 = data44.prefix;
-if(typeof data59 === "string"){
-if(!pattern26.test(data59)){
-const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(data.mcpServers !== undefined){
+let data58 = data.mcpServers;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+for(const key12 in data58){
+let data59 = data58[key12];
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+if(data59.command !== undefined){
+let data60 = data59.command;
+if(typeof data60 === "string"){
+if(!pattern7.test(data60)){
+const err102 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1414,7 +1398,7 @@ errors++;
 }
 }
 else {
-const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err103 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1424,12 +1408,13 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data44.tools !== undefined){
-let data60 = data44.tools;
-if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
-for(const key12 in data60){
-if(!(((key12 === "allow") || (key12 === "deny")) || (pattern4.test(key12)))){
-const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(data59.args !== undefined){
+let data61 = data59.args;
+if(Array.isArray(data61)){
+const len7 = data61.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data61[i7] !== "string"){
+const err104 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i7,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1439,15 +1424,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data60.allow !== undefined){
-let data61 = data60.allow;
-if(Array.isArray(data61)){
-const len7 = data61.length;
-for(let i7=0; i7<len7; i7++){
-let data62 = data61[i7];
-if(typeof data62 === "string"){
-if(!pattern7.test(data62)){
-const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err105 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1457,8 +1436,11 @@ vErrors.push(err105);
 errors++;
 }
 }
-else {
-const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data59.cwd !== undefined){
+let data63 = data59.cwd;
+if(typeof data63 === "string"){
+if(!pattern7.test(data63)){
+const err106 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1468,9 +1450,8 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
 else {
-const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err107 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1480,15 +1461,12 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data60.deny !== undefined){
-let data63 = data60.deny;
-if(Array.isArray(data63)){
-const len8 = data63.length;
-for(let i8=0; i8<len8; i8++){
-let data64 = data63[i8];
-if(typeof data64 === "string"){
-if(!pattern7.test(data64)){
-const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data59.env !== undefined){
+let data64 = data59.env;
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+for(const key13 in data64){
+if(typeof data64[key13] !== "string"){
+const err108 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1498,8 +1476,9 @@ vErrors.push(err108);
 errors++;
 }
 }
+}
 else {
-const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err109 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1509,9 +1488,11 @@ vErrors.push(err109);
 errors++;
 }
 }
-}
-else {
-const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data59.url !== undefined){
+let data66 = data59.url;
+if(typeof data66 === "string"){
+if(!pattern7.test(data66)){
+const err110 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1521,9 +1502,8 @@ vErrors.push(err110);
 errors++;
 }
 }
-}
 else {
-const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err111 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1533,11 +1513,12 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data44.toolset !== undefined){
-let data65 = data44.toolset;
-if(typeof data65 === "string"){
-if(!pattern30.test(data65)){
-const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+if(data59.headers !== undefined){
+let data67 = data59.headers;
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+for(const key14 in data67){
+if(typeof data67[key14] !== "string"){
+const err112 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1547,8 +1528,9 @@ vErrors.push(err112);
 errors++;
 }
 }
+}
 else {
-const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err113 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1558,9 +1540,9 @@ vErrors.push(err113);
 errors++;
 }
 }
-}
-else {
-const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data59.legacyContext !== undefined){
+if(typeof data59.legacyContext !== "boolean"){
+const err114 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1570,9 +1552,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-}
-else {
-const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data59.enabled !== undefined){
+if(typeof data59.enabled !== "boolean"){
+const err115 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1582,17 +1564,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.mcpServers !== undefined){
-let data66 = data.mcpServers;
-if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
-for(const key13 in data66){
-let data67 = data66[key13];
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-if(data67.command !== undefined){
-let data68 = data67.command;
-if(typeof data68 === "string"){
-if(!pattern7.test(data68)){
-const err116 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data59.type !== undefined){
+let data71 = data59.type;
+if(typeof data71 !== "string"){
+const err116 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1601,9 +1576,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-else {
-const err117 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data71 === "stdio") || (data71 === "http")) || (data71 === "streamable-http"))){
+const err117 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1613,11 +1587,9 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data67.package !== undefined){
-let data69 = data67.package;
-if(typeof data69 === "string"){
-if(!pattern7.test(data69)){
-const err118 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data59.disabled !== undefined){
+if(typeof data59.disabled !== "boolean"){
+const err118 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1627,8 +1599,9 @@ vErrors.push(err118);
 errors++;
 }
 }
+}
 else {
-const err119 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err119 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1638,11 +1611,9 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data67.bin !== undefined){
-let data70 = data67.bin;
-if(typeof data70 === "string"){
-if(!pattern7.test(data70)){
-const err120 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err120 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1652,399 +1623,14 @@ vErrors.push(err120);
 errors++;
 }
 }
+}
 else {
-const err121 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err121 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err121];
 }
 else {
 vErrors.push(err121);
-}
-errors++;
-}
-}
-if(data67.args !== undefined){
-let data71 = data67.args;
-if(Array.isArray(data71)){
-const len9 = data71.length;
-for(let i9=0; i9<len9; i9++){
-if(typeof data71[i9] !== "string"){
-const err122 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i9,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err122];
-}
-else {
-vErrors.push(err122);
-}
-errors++;
-}
-}
-}
-else {
-const err123 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err123];
-}
-else {
-vErrors.push(err123);
-}
-errors++;
-}
-}
-if(data67.cwd !== undefined){
-let data73 = data67.cwd;
-if(typeof data73 === "string"){
-if(!pattern7.test(data73)){
-const err124 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
-if(vErrors === null){
-vErrors = [err124];
-}
-else {
-vErrors.push(err124);
-}
-errors++;
-}
-}
-else {
-const err125 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err125];
-}
-else {
-vErrors.push(err125);
-}
-errors++;
-}
-}
-if(data67.env !== undefined){
-let data74 = data67.env;
-if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
-for(const key14 in data74){
-if(typeof data74[key14] !== "string"){
-const err126 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err126];
-}
-else {
-vErrors.push(err126);
-}
-errors++;
-}
-}
-}
-else {
-const err127 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err127];
-}
-else {
-vErrors.push(err127);
-}
-errors++;
-}
-}
-if(data67.url !== undefined){
-let data76 = data67.url;
-if(typeof data76 === "string"){
-if(!pattern7.test(data76)){
-const err128 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
-if(vErrors === null){
-vErrors = [err128];
-}
-else {
-vErrors.push(err128);
-}
-errors++;
-}
-}
-else {
-const err129 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err129];
-}
-else {
-vErrors.push(err129);
-}
-errors++;
-}
-}
-if(data67.headers !== undefined){
-let data77 = data67.headers;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-for(const key15 in data77){
-if(typeof data77[key15] !== "string"){
-const err130 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err130];
-}
-else {
-vErrors.push(err130);
-}
-errors++;
-}
-}
-}
-else {
-const err131 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err131];
-}
-else {
-vErrors.push(err131);
-}
-errors++;
-}
-}
-if(data67.legacyContext !== undefined){
-if(typeof data67.legacyContext !== "boolean"){
-const err132 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err132];
-}
-else {
-vErrors.push(err132);
-}
-errors++;
-}
-}
-if(data67.enabled !== undefined){
-if(typeof data67.enabled !== "boolean"){
-const err133 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err133];
-}
-else {
-vErrors.push(err133);
-}
-errors++;
-}
-}
-if(data67.prefix !== undefined){
-let data81 = data67.prefix;
-if(typeof data81 === "string"){
-if(!pattern26.test(data81)){
-const err134 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
-if(vErrors === null){
-vErrors = [err134];
-}
-else {
-vErrors.push(err134);
-}
-errors++;
-}
-}
-else {
-const err135 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err135];
-}
-else {
-vErrors.push(err135);
-}
-errors++;
-}
-}
-if(data67.tools !== undefined){
-let data82 = data67.tools;
-if(data82 && typeof data82 == "object" && !Array.isArray(data82)){
-for(const key16 in data82){
-if(!(((key16 === "allow") || (key16 === "deny")) || (pattern4.test(key16)))){
-const err136 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err136];
-}
-else {
-vErrors.push(err136);
-}
-errors++;
-}
-}
-if(data82.allow !== undefined){
-let data83 = data82.allow;
-if(Array.isArray(data83)){
-const len10 = data83.length;
-for(let i10=0; i10<len10; i10++){
-let data84 = data83[i10];
-if(typeof data84 === "string"){
-if(!pattern7.test(data84)){
-const err137 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
-if(vErrors === null){
-vErrors = [err137];
-}
-else {
-vErrors.push(err137);
-}
-errors++;
-}
-}
-else {
-const err138 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err138];
-}
-else {
-vErrors.push(err138);
-}
-errors++;
-}
-}
-}
-else {
-const err139 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err139];
-}
-else {
-vErrors.push(err139);
-}
-errors++;
-}
-}
-if(data82.deny !== undefined){
-let data85 = data82.deny;
-if(Array.isArray(data85)){
-const len11 = data85.length;
-for(let i11=0; i11<len11; i11++){
-let data86 = data85[i11];
-if(typeof data86 === "string"){
-if(!pattern7.test(data86)){
-const err140 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
-if(vErrors === null){
-vErrors = [err140];
-}
-else {
-vErrors.push(err140);
-}
-errors++;
-}
-}
-else {
-const err141 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err141];
-}
-else {
-vErrors.push(err141);
-}
-errors++;
-}
-}
-}
-else {
-const err142 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err142];
-}
-else {
-vErrors.push(err142);
-}
-errors++;
-}
-}
-}
-else {
-const err143 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err143];
-}
-else {
-vErrors.push(err143);
-}
-errors++;
-}
-}
-if(data67.toolset !== undefined){
-let data87 = data67.toolset;
-if(typeof data87 === "string"){
-if(!pattern30.test(data87)){
-const err144 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
-if(vErrors === null){
-vErrors = [err144];
-}
-else {
-vErrors.push(err144);
-}
-errors++;
-}
-}
-else {
-const err145 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err145];
-}
-else {
-vErrors.push(err145);
-}
-errors++;
-}
-}
-if(data67.type !== undefined){
-let data88 = data67.type;
-if(typeof data88 !== "string"){
-const err146 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err146];
-}
-else {
-vErrors.push(err146);
-}
-errors++;
-}
-if(!(((data88 === "stdio") || (data88 === "http")) || (data88 === "streamable-http"))){
-const err147 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err147];
-}
-else {
-vErrors.push(err147);
-}
-errors++;
-}
-}
-if(data67.disabled !== undefined){
-if(typeof data67.disabled !== "boolean"){
-const err148 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err148];
-}
-else {
-vErrors.push(err148);
-}
-errors++;
-}
-}
-}
-else {
-const err149 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err149];
-}
-else {
-vErrors.push(err149);
-}
-errors++;
-}
-}
-}
-else {
-const err150 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err150];
-}
-else {
-vErrors.push(err150);
-}
-errors++;
-}
-}
-}
-else {
-const err151 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err151];
-}
-else {
-vErrors.push(err151);
 }
 errors++;
 }

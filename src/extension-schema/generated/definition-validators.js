@@ -22,6 +22,7 @@ export const knownKeys = {
     "toolsets",
     "prompts",
     "transport",
+    "protocol",
     "initialize",
     "instructions"
   ],
@@ -553,7 +554,7 @@ return errors === 0;
 validate20.evaluated = {"props":{"name":true,"title":true,"description":true,"inputSchema":true,"parameters":true,"outputSchema":true,"annotations":true,"_meta":true,"handler":true,"initialize":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 export const composedServer = validate21;
-const schema32 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"initialize":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"instructions":{"type":"string"}},"$id":"composedServer"};
+const schema32 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"initialize":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"instructions":{"type":"string"}},"$id":"composedServer"};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="composedServer" */;
@@ -800,14 +801,10 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.initialize !== undefined){
-let data11 = data.initialize;
-const _errs24 = errors;
-let valid7 = false;
-const _errs25 = errors;
-if(typeof data11 === "string"){
-if(!pattern4.test(data11)){
-const err18 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data.protocol !== undefined){
+let data11 = data.protocol;
+if(typeof data11 !== "string"){
+const err18 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -816,9 +813,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-else {
-const err19 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data11 === "both") || (data11 === "modern")) || (data11 === "legacy"))){
+const err19 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema32.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -827,12 +823,15 @@ vErrors.push(err19);
 }
 errors++;
 }
-var _valid0 = _errs25 === errors;
-valid7 = valid7 || _valid0;
+}
+if(data.initialize !== undefined){
+let data12 = data.initialize;
+const _errs26 = errors;
+let valid7 = false;
 const _errs27 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.$function === undefined){
-const err20 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
+if(typeof data12 === "string"){
+if(!pattern4.test(data12)){
+const err20 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -841,9 +840,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(data11.$function !== undefined){
-if(typeof data11.$function !== "string"){
-const err21 = {instancePath:instancePath+"/initialize/$function",schemaPath:"#/properties/initialize/anyOf/1/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err21 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -852,10 +851,12 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+var _valid0 = _errs27 === errors;
+valid7 = valid7 || _valid0;
+const _errs29 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.$function === undefined){
+const err22 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -864,14 +865,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-var _valid0 = _errs27 === errors;
-valid7 = valid7 || _valid0;
-if(_valid0){
-var props0 = {};
-props0.$function = true;
-}
-if(!valid7){
-const err23 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(data12.$function !== undefined){
+if(typeof data12.$function !== "string"){
+const err23 = {instancePath:instancePath+"/initialize/$function",schemaPath:"#/properties/initialize/anyOf/1/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -880,11 +876,39 @@ vErrors.push(err23);
 }
 errors++;
 }
+}
+}
 else {
-errors = _errs24;
+const err24 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+var _valid0 = _errs29 === errors;
+valid7 = valid7 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.$function = true;
+}
+if(!valid7){
+const err25 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+else {
+errors = _errs26;
 if(vErrors !== null){
-if(_errs24){
-vErrors.length = _errs24;
+if(_errs26){
+vErrors.length = _errs26;
 }
 else {
 vErrors = null;
@@ -894,31 +918,31 @@ vErrors = null;
 }
 if(data.instructions !== undefined){
 if(typeof data.instructions !== "string"){
-const err24 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err26 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
-vErrors = [err24];
+vErrors = [err26];
 }
 else {
-vErrors.push(err24);
+vErrors.push(err26);
 }
 errors++;
 }
 }
 }
 else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err25];
+vErrors = [err27];
 }
 else {
-vErrors.push(err25);
+vErrors.push(err27);
 }
 errors++;
 }
 validate21.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"transport":true,"initialize":true,"instructions":true},"dynamicProps":false,"dynamicItems":false};
+validate21.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"transport":true,"protocol":true,"initialize":true,"instructions":true},"dynamicProps":false,"dynamicItems":false};
 
 export const subprocessServer = validate22;
 const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"legacyContext":{"type":"boolean"}},"$id":"subprocessServer"};

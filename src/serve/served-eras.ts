@@ -1,0 +1,40 @@
+import type {
+  CreateProtocolServer,
+  ModernHttpServer,
+  ProtocolServer,
+  ServedProtocol,
+} from "../mcp/protocol-server.ts";
+import type { ServedServer } from "../mcp/served-server.ts";
+
+/** How the clients of both eras of MCP are served. The SDK of an era is loaded when its first client speaks. */
+export interface ServedEras {
+  protocol: ServedProtocol;
+  legacy: CreateProtocolServer;
+  modern: { http(): Promise<ModernHttpServer>; stdio(): Promise<ProtocolServer> };
+}
+
+/** Serves the members in both eras. `cacheTtl`: how long modern clients may keep lists, in seconds. */
+export function serveEras(
+  served: ServedServer,
+  { protocol, cacheTtl, isShared }: { protocol: ServedProtocol; cacheTtl: number; isShared: boolean },
+): ServedEras {
+  const hint = { ttlMs: cacheTtl * 1000, cacheScope: isShared ? ("public" as const) : ("private" as const) };
+  return {
+    protocol,
+    legacy(connection) {
+      let server: ProtocolServer | undefined;
+      return {
+        async connect(transport) {
+          const { createProtocolServer } = await import("../mcp/create-protocol-server.ts");
+          server = createProtocolServer(served, connection);
+          await server.connect(transport);
+        },
+        close: async () => server?.close(),
+      };
+    },
+    modern: {
+      http: async () => (await import("../mcp/create-modern-server.ts")).createModernHttpServer(served, hint),
+      stdio: async () => (await import("../mcp/create-modern-server.ts")).createModernServer(served, hint),
+    },
+  };
+}

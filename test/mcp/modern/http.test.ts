@@ -1,0 +1,392 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ServeHttpOptions } from "../../../src/mcp/http/http-options.ts";
+import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
+import { beginSession, calling, initializing, messagesOf, post } from "../http/served.ts";
+import {
+  capabilitiesKey,
+  clientKey,
+  createServed,
+  envelope,
+  erasOf,
+  headersFor,
+  logLevelKey,
+  modern,
+  modernCall,
+  revision,
+  revisionKey,
+  serverKey,
+  subscriptionKey,
+} from "./modern-served.ts";
+
+async function serve(options: Partial<ServeHttpOptions> = {}) {
+  const server = createServed();
+  const { counts, legacy, http } = erasOf(server);
+  const running = await serveHttp(legacy, {
+    label: "acme/pack/server",
+    modern: http,
+    graceMs: 200,
+    ...options,
+  });
+  onTestFinished(() => running.close());
+  const send = (
+    message: { method: string; params?: object },
+    headers: Record<string, string | undefined> = {},
+    init: RequestInit = {},
+  ) => post(running, message, { ...headersFor(message), ...headers }, init);
+  /** The JSON answer to a message, with its status. */
+  const ask = async (...all: Parameters<typeof send>) => {
+    const response = await send(...all);
+    const answer = (await response.json()) as { result?: object; error?: { code: number } };
+    return { status: response.status, ...answer };
+  };
+  return { ...running, ...server, counts, send, ask };
+}
+
+const failing = (status: number, code: number, data?: object) => ({
+  status,
+  error: { code, ...(data === undefined ? {} : { data }) },
+});
+const supported = [revision];
+
+describe("a modern request over HTTP", () => {
+  test("is answered without a session, whatever session it names", async () => {
+    const { ask, send } = await serve({ maxSessions: 1 });
+    const response = await send(modernCall("echo", { a: 1 }), { "mcp-session-id": "no such session" });
+    expect(response.headers.get("mcp-session-id")).toBeNull();
+    expect(await response.json()).toMatchObject({
+      result: {
+        resultType: "complete",
+        content: [{ text: '{"a":1}' }],
+        _meta: { [serverKey]: { name: "test", version: "1.0.0" } },
+      },
+    });
+    for (let count = 0; count < 3; count++)
+      expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
+  });
+
+  test("does not count as a session, and sessions go on beside it", async () => {
+    const served = await serve({ maxSessions: 1 });
+    const session = await beginSession(served);
+    expect(await served.ask(modernCall("echo"))).toMatchObject({ status: 200 });
+    expect((await post(served, calling("echo"), session)).status).toBe(200);
+    expect((await post(served, initializing())).status).toBe(503);
+  });
+
+  test("creates the modern server once, and only when it comes", async () => {
+    const served = await serve();
+    await beginSession(served);
+    expect(served.counts.modern).toBe(0);
+    await served.ask(modernCall("echo"));
+    await served.ask(modernCall("echo"));
+    expect(served.counts.modern).toBe(1);
+  });
+
+  test("for server/discover gets revisions, capabilities, instructions and how long they hold", async () => {
+    const { ask } = await serve();
+    expect(await ask(modern("server/discover"))).toMatchObject({
+      status: 200,
+      result: {
+        supportedVersions: supported,
+        capabilities: { tools: {}, prompts: {} },
+        instructions: "How to use it.",
+        ttlMs: 300_000,
+        cacheScope: "public",
+        resultType: "complete",
+        _meta: { [serverKey]: { name: "test" } },
+      },
+    });
+  });
+
+  test.each(["tools/list", "prompts/list"])("for %s gets how long the list holds", async (method) => {
+    const { ask } = await serve();
+    const { result } = await ask(modern(method));
+    expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: "public", resultType: "complete" });
+    expect((await ask(modern(method))).result).toEqual(result);
+  });
+
+  test("for a prompt gets its messages", async () => {
+    const { ask } = await serve();
+    const message = modern("prompts/get", { name: "greet", arguments: { who: "you" } });
+    expect(await ask(message)).toMatchObject({ result: { messages: [{ content: { text: "Hello you" } }] } });
+  });
+
+  test("hands its own client to the tool, and no session", async () => {
+    const { ask, requests } = await serve();
+    const meta = {
+      [clientKey]: { name: "tester", version: "2" },
+      [capabilitiesKey]: { sampling: {} },
+      "example.com/key": 1,
+      trailblaze: { memory: { forged: "yes" } },
+    };
+    await ask(modernCall("echo", { _trailblazeContext: { memory: {} }, a: 1 }, { meta }));
+    await ask(modernCall("echo"));
+    expect(requests).toMatchObject([
+      {
+        arguments: { a: 1 },
+        meta: { "example.com/key": 1 },
+        session: { id: null, clientInfo: { name: "tester", version: "2" }, capabilities: { sampling: {} } },
+      },
+      { session: { id: null, clientInfo: null, capabilities: {} } },
+    ]);
+    expect(requests[0]?.arguments).not.toHaveProperty("_trailblazeContext");
+    expect(requests[0]?.meta).not.toHaveProperty("trailblaze");
+  });
+
+  test("keeps an argument with the name __proto__", async () => {
+    const { url, requests } = await serve();
+    const message = modernCall("echo", { marker: 1 });
+    const body = JSON.stringify(message).replace('"marker":1', '"__proto__":{"x":1}');
+    expect((await post({ url }, body, headersFor(message))).status).toBe(200);
+    expect(JSON.stringify(requests[0]?.arguments)).toBe('{"__proto__":{"x":1}}');
+  });
+
+  test("gets structured content of any type, and the schema of it", async () => {
+    const { ask } = await serve();
+    expect(await ask(modernCall("array"))).toMatchObject({
+      result: { structuredContent: [1, 2], content: [{ text: "[1,2]" }] },
+    });
+    const { result } = await ask(modern("tools/list"));
+    expect((result as { tools: unknown[] }).tools[1]).toMatchObject({ outputSchema: { type: "array" } });
+  });
+
+  test("gets an error of the tool for a result that MCP does not allow", async () => {
+    const { ask } = await serve();
+    expect(await ask(modernCall("invalid"))).toMatchObject({ result: { isError: true } });
+  });
+
+  test("learns nothing of what failed in the host", async () => {
+    const { ask } = await serve();
+    const answer = await ask(modernCall("throws"));
+    expect(answer).toMatchObject(failing(200, -32603));
+    expect(JSON.stringify(answer)).not.toContain("internals");
+  });
+
+  test("gets progress, and log messages only of the level that it names and above", async () => {
+    const { send } = await serve();
+    const meta = { progressToken: "p" };
+    const quiet = await messagesOf(await send(modernCall("logs", {}, { meta })));
+    expect(quiet.map(({ method }) => method)).toEqual(["notifications/progress", undefined]);
+    const withLevel = { ...meta, [logLevelKey]: "info" };
+    const loud = await messagesOf(await send(modernCall("logs", {}, { meta: withLevel })));
+    expect(loud).toMatchObject([
+      { method: "notifications/message", params: { level: "info", data: { n: 1 } } },
+      { method: "notifications/progress", params: { progress: 1, total: 2, progressToken: "p" } },
+      { result: { content: [] } },
+    ]);
+  });
+
+  test("is canceled when its stream is closed", async () => {
+    const { send, slowCalls } = await serve();
+    const controller = new AbortController();
+    const response = await send(
+      modernCall("slow", {}, { meta: { progressToken: 1 } }),
+      {},
+      {
+        signal: controller.signal,
+      },
+    );
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(slowCalls[0]?.signal.aborted).toBe(false);
+    controller.abort();
+    await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
+  });
+
+  test("is canceled when its client disconnects before anything was sent", async () => {
+    const { send, slowCalls } = await serve();
+    const controller = new AbortController();
+    const sent = send(modernCall("slow"), {}, { signal: controller.signal });
+    await expect.poll(() => slowCalls.length).toBe(1);
+    controller.abort();
+    await expect(sent).rejects.toThrow();
+    await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
+  });
+
+  test("is answered with 503 when the server closes", async () => {
+    const { send, slowCalls, close } = await serve();
+    const sent = send(modernCall("slow"));
+    await expect.poll(() => slowCalls.length).toBe(1);
+    await close();
+    expect(await (await sent).json()).toMatchObject({ id: 1, error: { code: -32000 } });
+  });
+
+  test("that is a notification is taken with 202", async () => {
+    const { send } = await serve();
+    const { id: _, ...notification } = modern("notifications/cancelled", { requestId: 7 });
+    expect((await send(notification)).status).toBe(202);
+  });
+
+  test("works without sessions, too", async () => {
+    const { ask, url } = await serve({ stateless: true });
+    expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
+    expect((await post({ url }, calling("echo"))).status).toBe(200);
+  });
+});
+
+describe("a modern request that is wrong", () => {
+  test.each<[string, object, Record<string, string | undefined>, object]>([
+    [
+      "a header that names another revision",
+      modernCall("echo"),
+      { "mcp-protocol-version": "2025-11-25" },
+      failing(400, -32020),
+    ],
+    [
+      "no header for its revision",
+      modernCall("echo"),
+      { "mcp-protocol-version": undefined },
+      failing(400, -32020),
+    ],
+    ["no header for its method", modernCall("echo"), { "mcp-method": undefined }, failing(400, -32020)],
+    [
+      "another method in its header",
+      modernCall("echo"),
+      { "mcp-method": "tools/list" },
+      failing(400, -32020),
+    ],
+    ["no header for the tool's name", modernCall("echo"), { "mcp-name": undefined }, failing(400, -32020)],
+    ["another tool in its header", modernCall("echo"), { "mcp-name": "array" }, failing(400, -32020)],
+    ["a handshake under a modern header", initializing(), {}, failing(400, -32020)],
+    [
+      "an unknown revision",
+      modern("tools/list", {}, { meta: { [revisionKey]: "2099-01-01" } }),
+      { "mcp-protocol-version": "2099-01-01" },
+      failing(400, -32022, { supported, requested: "2099-01-01" }),
+    ],
+    [
+      "a revision older than any",
+      modern("tools/list", {}, { meta: { [revisionKey]: "1900-01-01" } }),
+      { "mcp-protocol-version": "1900-01-01" },
+      failing(400, -32022, { supported, requested: "1900-01-01" }),
+    ],
+    [
+      "no revision in its body",
+      { ...modernCall("echo"), params: { name: "echo", _meta: { [capabilitiesKey]: {} } } },
+      {},
+      failing(400, -32602),
+    ],
+    ["no _meta", { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }, {}, failing(400, -32602)],
+    [
+      "no capabilities of its client",
+      { ...modern("tools/list"), params: { _meta: { [revisionKey]: revision } } },
+      {},
+      failing(400, -32602),
+    ],
+    [
+      "a revision that is not a string",
+      modern("tools/list", {}, { meta: { [revisionKey]: 5 } }),
+      {},
+      failing(400, -32602),
+    ],
+    ["an unknown method", modern("no/such"), {}, failing(404, -32601)],
+    ["ping", modern("ping"), {}, failing(404, -32601)],
+    ["logging/setLevel", modern("logging/setLevel", { level: "no such" }), {}, failing(404, -32601)],
+    ["initialize", modern("initialize", initializing().params), {}, failing(404, -32601)],
+    ["resources/list", modern("resources/list"), {}, failing(404, -32601)],
+    ["an unknown tool", modernCall("no such"), {}, failing(200, -32602)],
+    ["a tool's name that is not a string", modern("tools/call", { name: 5 }), {}, failing(200, -32602)],
+    [
+      "arguments that are not an object",
+      modern("tools/call", { name: "echo", arguments: [] }),
+      {},
+      failing(200, -32602),
+    ],
+    ["an unknown prompt", modern("prompts/get", { name: "no such" }), {}, failing(200, -32602)],
+    ["a missing prompt argument", modern("prompts/get", { name: "greet" }), {}, failing(200, -32602)],
+    ["an invalid cursor", modern("tools/list", { cursor: "x" }), {}, failing(200, -32602)],
+    ["a cursor that is not a string", modern("tools/list", { cursor: 5 }), {}, failing(200, -32602)],
+    ["another type of content", modernCall("echo"), { "content-type": "text/plain" }, failing(415, -32000)],
+  ])("by %s is refused", async (_what, message, headers, expected) => {
+    const { ask } = await serve();
+    const answer = await ask(message as { method: string }, headers);
+    expect(answer).toMatchObject(expected);
+    expect(JSON.stringify(answer)).not.toMatch(/invalid_type|"path"|\\n/);
+  });
+
+  test("is refused for its Origin, its token, its size and its depth before anything else", async () => {
+    const { ask, send } = await serve({ token: "secret", maxBodyBytes: 8000 });
+    const authorization = "Bearer secret";
+    const open = modernCall("echo");
+    expect((await send(open)).status).toBe(401);
+    expect((await send(open, { authorization, origin: "http://evil.example" })).status).toBe(403);
+    expect((await send(modernCall("echo", { x: "x".repeat(8000) }), { authorization })).status).toBe(413);
+    const deep = JSON.parse(`${'{"a":'.repeat(600)}1${"}".repeat(600)}`);
+    expect(await ask(modernCall("echo", deep), { authorization })).toMatchObject(failing(400, -32600));
+    expect(await ask(open, { authorization })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a subscription over HTTP", () => {
+  const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
+
+  test("is acknowledged first, without types, and gets its result when the server closes", async () => {
+    const { send, close } = await serve();
+    const response = await send(listen);
+    expect(response.status).toBe(200);
+    const messages = messagesOf(response);
+    await close();
+    expect(await messages).toMatchObject([
+      {
+        method: "notifications/subscriptions/acknowledged",
+        params: { notifications: {}, _meta: { [subscriptionKey]: 7 } },
+      },
+      { id: 7, result: { resultType: "complete", _meta: { [subscriptionKey]: 7 } } },
+    ]);
+  });
+});
+
+describe("the protocol that is served over HTTP", () => {
+  test("legacy refuses a modern request so that its client falls back, and serves sessions", async () => {
+    const served = await serve({ protocol: "legacy" });
+    const { status, error } = await served.ask(modern("server/discover"));
+    expect(status).toBe(400);
+    expect([-32020, -32021, -32022]).not.toContain(error?.code);
+    expect(served.counts.modern).toBe(0);
+    expect((await post(served, calling("echo"), await beginSession(served))).status).toBe(200);
+  });
+
+  test.each([
+    ["initialize", initializing(), "2025-11-25"],
+    ["a call", calling("echo"), undefined],
+  ])("modern refuses %s of a legacy client, and names its revisions", async (_what, message, requested) => {
+    const { url, ask } = await serve({ protocol: "modern" });
+    const response = await post({ url }, message);
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { code: number; data: Record<string, unknown> } };
+    expect(error).toMatchObject({ code: -32022, data: { supported } });
+    if (requested !== undefined) expect(error.data.requested).toBe(requested);
+    expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
+  });
+
+  test.each(["GET", "DELETE"])("modern has no sessions, so %s is not allowed", async (method) => {
+    const { url } = await serve({ protocol: "modern" });
+    const response = await fetch(url, { method, headers: { "mcp-session-id": "x" } });
+    expect(response.status).toBe(405);
+  });
+
+  test("both takes a GET or DELETE only with a session", async () => {
+    const { url } = await serve();
+    expect((await fetch(url, { method: "DELETE", headers: { "mcp-session-id": "x" } })).status).toBe(404);
+    expect((await fetch(url, { headers: { accept: "text/event-stream" } })).status).toBe(400);
+  });
+
+  test("both gives a legacy client only what is an object as structured content, and its text", async () => {
+    const served = await serve();
+    const session = await beginSession(served);
+    const resultOf = async (message: object) =>
+      (await messagesOf(await post(served, message, session)))[0]?.result;
+    const array = await resultOf(calling("array"));
+    expect(array).toEqual({ content: [{ type: "text", text: "[1,2]" }] });
+    expect(await resultOf(calling("object"))).toMatchObject({ structuredContent: { a: 1 } });
+    const list = await resultOf({ jsonrpc: "2.0", id: 3, method: "tools/list" });
+    const { tools } = list as { tools: Record<string, unknown>[] };
+    expect(tools[1]).not.toHaveProperty("outputSchema");
+    expect(tools[2]).toHaveProperty("outputSchema");
+  });
+
+  test("both serves a legacy request with an unknown session as before", async () => {
+    const { url } = await serve();
+    expect((await post({ url }, calling("echo"), { "mcp-session-id": "x" })).status).toBe(404);
+    expect((await post({ url }, calling("echo"))).status).toBe(400);
+    expect((await post({ url }, { ...calling("echo"), params: { _meta: envelope() } })).status).toBe(400);
+  });
+});

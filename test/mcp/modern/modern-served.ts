@@ -1,0 +1,134 @@
+import { createModernHttpServer, createModernServer } from "../../../src/mcp/create-modern-server.ts";
+import { createProtocolServer } from "../../../src/mcp/create-protocol-server.ts";
+import type { ServedServer, ServedTool, ToolRequest } from "../../../src/mcp/served-server.ts";
+
+export const revision = "2026-07-28";
+export const revisionKey = "io.modelcontextprotocol/protocolVersion";
+export const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+export const clientKey = "io.modelcontextprotocol/clientInfo";
+export const serverKey = "io.modelcontextprotocol/serverInfo";
+export const logLevelKey = "io.modelcontextprotocol/logLevel";
+export const subscriptionKey = "io.modelcontextprotocol/subscriptionId";
+
+/** `_meta` of a modern request. */
+export const envelope = (more: object = {}): Record<string, unknown> => ({
+  [revisionKey]: revision,
+  [capabilitiesKey]: {},
+  ...more,
+});
+
+export const modern = (method: string, params: object = {}, { id = 1, meta = {} as object } = {}) => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params: { ...params, _meta: envelope(meta) },
+});
+
+export const modernCall = (name: string, args: object = {}, more: { id?: number; meta?: object } = {}) =>
+  modern("tools/call", { name, arguments: args }, more);
+
+/** The headers that a modern request has to have, as its body says. */
+export function headersFor(message: { method: string; params?: object }): Record<string, string> {
+  const { name } = (message.params ?? {}) as { name?: unknown };
+  return {
+    "mcp-protocol-version": revision,
+    "mcp-method": message.method,
+    ...(typeof name === "string" ? { "mcp-name": name } : {}),
+  };
+}
+
+/** A call of `slow` that has not ended, and how it ends. */
+export interface SlowCall {
+  readonly signal: AbortSignal;
+  finish(): void;
+}
+
+export interface Served extends ServedServer {
+  /** Calls in their order. */
+  requests: ToolRequest[];
+  slowCalls: SlowCall[];
+}
+
+/** A server with tools for what the two eras treat differently. */
+export function createServed(): Served {
+  const requests: ToolRequest[] = [];
+  const slowCalls: SlowCall[] = [];
+  const text = (value: unknown) => [{ type: "text", text: JSON.stringify(value) ?? "" }];
+  const tool = (
+    name: string,
+    call: (...all: Parameters<ServedTool["call"]>) => Promise<object> | object,
+    more: object = {},
+  ): ServedTool => ({
+    name,
+    qualifiedName: null,
+    listing: { name, inputSchema: { type: "object" }, ...more },
+    async call(request, channel) {
+      requests.push(request);
+      return { result: (await call(request, channel)) as never };
+    },
+  });
+  const tools = [
+    tool("echo", ({ arguments: args }) => ({ content: text(args) })),
+    tool("array", () => ({ content: text([1, 2]), structuredContent: [1, 2] }), {
+      outputSchema: { type: "array" },
+    }),
+    tool("object", () => ({ content: text({ a: 1 }), structuredContent: { a: 1 } }), {
+      outputSchema: { type: "object" },
+    }),
+    tool("invalid", () => ({ content: [{ type: "no such type" }] })),
+    tool("logs", (_request, { log, progress }) => {
+      log("debug", "fine");
+      log("no such level", { n: 1 });
+      progress(1, 2, "half");
+      return { content: [] };
+    }),
+    tool("slow", async (_request, { signal, progress }) => {
+      progress(1);
+      await new Promise<void>((resolve) => {
+        slowCalls.push({ signal, finish: resolve });
+        signal.addEventListener("abort", () => resolve());
+      });
+      return { content: text("slow") };
+    }),
+    tool("throws", () => {
+      throw new Error("internals of the host");
+    }),
+  ];
+  return {
+    requests,
+    slowCalls,
+    info: { name: "test", version: "1.0.0" },
+    instructions: "How to use it.",
+    tools,
+    prompts: [
+      {
+        name: "greet",
+        listing: { name: "greet", arguments: [{ name: "who", required: true }] },
+        required: ["who"],
+        get: async ({ who }) => ({
+          messages: [{ role: "user", content: { type: "text", text: `Hello ${who}` } }],
+        }),
+      },
+    ],
+    report: () => {},
+  };
+}
+
+const hint = { ttlMs: 300_000, cacheScope: "public" } as const;
+
+/** How both eras are served; counts how often the modern server is created. */
+export function erasOf(served: ServedServer) {
+  const counts = { modern: 0 };
+  return {
+    counts,
+    legacy: (connection: { sessionId: string }) => createProtocolServer(served, connection),
+    http: async () => {
+      counts.modern++;
+      return createModernHttpServer(served, hint);
+    },
+    stdio: async () => {
+      counts.modern++;
+      return createModernServer(served, hint);
+    },
+  };
+}

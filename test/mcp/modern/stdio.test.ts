@@ -1,0 +1,237 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ServeStdioOptions, serveStdio } from "../../../src/mcp/stdio/serve-stdio.ts";
+import { calling, initializing } from "../http/served.ts";
+import {
+  capabilitiesKey,
+  createServed,
+  erasOf,
+  modern,
+  modernCall,
+  revision,
+  revisionKey,
+  serverKey,
+  subscriptionKey,
+} from "./modern-served.ts";
+
+interface Message {
+  id?: unknown;
+  method?: string;
+  error?: { code: number; data?: unknown };
+  result?: Record<string, unknown>;
+}
+
+async function serve(options: Partial<ServeStdioOptions> = {}) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const server = createServed();
+  const { counts, legacy, stdio } = erasOf(server);
+  let text = "";
+  output.setEncoding("utf8").on("data", (more: string) => {
+    text += more;
+  });
+  const ends: string[] = [];
+  const running = await serveStdio(legacy, {
+    input,
+    output,
+    modern: stdio,
+    graceMs: 60_000,
+    onEnd: (end) => ends.push(end),
+    ...options,
+  });
+  onTestFinished(() => running.close());
+  const messages = (): Message[] =>
+    text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  const say = (...lines: unknown[]) => {
+    for (const line of lines) input.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
+  };
+  const find = (id: unknown) =>
+    messages().find((message) => message.id === id && message.method === undefined);
+  /** The answer to a request. */
+  const ask = async (message: { id?: unknown }): Promise<Message | undefined> => {
+    say(message);
+    await expect.poll(() => find(message.id)).toBeDefined();
+    return find(message.id);
+  };
+  return { ...running, ...server, counts, input, ends, messages, say, ask, find };
+}
+
+const discover = (id = 100) => modern("server/discover", {}, { id });
+const versionError = (requested: string) => ({
+  error: { code: -32022, data: { supported: [revision], requested } },
+});
+
+describe("over stdio, the first request decides", () => {
+  test("with a revision, its client is served as a modern one", async () => {
+    const { ask, requests } = await serve();
+    expect(await ask(modernCall("array", {}, { id: 1 }))).toMatchObject({
+      result: { resultType: "complete", structuredContent: [1, 2], _meta: { [serverKey]: { name: "test" } } },
+    });
+    expect(requests[0]?.session).toEqual({ id: null, clientInfo: null, capabilities: {} });
+  });
+
+  test("without one, its client is served as a legacy one, whatever it claims later", async () => {
+    const { ask, requests, counts } = await serve();
+    expect(await ask(initializing(1))).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+    const answer = await ask(modernCall("array", {}, { id: 2 }));
+    expect(answer?.result).toEqual({ content: [{ type: "text", text: "[1,2]" }] });
+    expect(requests[0]?.session.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await ask(discover(3))).toMatchObject({ error: { code: -32601 } });
+    expect(counts.modern).toBe(0);
+  });
+
+  test("and initialize is refused by a modern process, which goes on", async () => {
+    const { ask } = await serve();
+    await ask(modernCall("echo", {}, { id: 1 }));
+    expect(await ask(initializing(2))).toMatchObject(versionError("2025-11-25"));
+    expect(await ask(modernCall("echo", {}, { id: 3 }))).toMatchObject({
+      result: { resultType: "complete" },
+    });
+  });
+
+  test("and server/discover decides nothing: initialize is still taken", async () => {
+    const { ask } = await serve();
+    expect(await ask(discover(1))).toMatchObject({ result: { supportedVersions: [revision] } });
+    expect(await ask(discover(2))).toMatchObject({ result: { instructions: "How to use it." } });
+    expect(await ask(initializing(3))).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+    expect(await ask(calling("echo", 4))).toMatchObject({ result: { content: [{ text: "{}" }] } });
+    expect(await ask(discover(5))).toMatchObject({ error: { code: -32601 } });
+  });
+
+  test("and server/discover and initialize sent at once are both answered", async () => {
+    const { say, find } = await serve();
+    say(discover(1), initializing(2), calling("echo", 3));
+    await expect.poll(() => [1, 2, 3].every((id) => find(id) !== undefined)).toBe(true);
+    expect(find(1)).toMatchObject({ result: { supportedVersions: [revision] } });
+    expect(find(2)).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+    expect(find(3)).toMatchObject({ result: { content: [{ text: "{}" }] } });
+  });
+
+  test("also with an unknown revision, which is refused with the known ones", async () => {
+    const { ask } = await serve();
+    const unknown = modern("tools/list", {}, { id: 1, meta: { [revisionKey]: "2099-01-01" } });
+    expect(await ask(unknown)).toMatchObject(versionError("2099-01-01"));
+    expect(await ask(initializing(2))).toMatchObject(versionError("2025-11-25"));
+    expect(await ask(modernCall("echo", {}, { id: 3 }))).toMatchObject({
+      result: { resultType: "complete" },
+    });
+  });
+
+  test("and a notification decides nothing", async () => {
+    const { say, ask } = await serve();
+    say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } });
+    expect(await ask(modernCall("echo", {}, { id: 1 }))).toMatchObject({
+      result: { resultType: "complete" },
+    });
+  });
+
+  test("and requests that follow at once keep their order", async () => {
+    const { say, requests } = await serve();
+    say(...Array.from({ length: 20 }, (_, n) => modernCall("echo", { n }, { id: n + 1 })));
+    await expect.poll(() => requests.length).toBe(20);
+    expect(requests.map(({ arguments: { n } }) => n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  });
+});
+
+describe("a modern client over stdio", () => {
+  test("keeps an argument with the name __proto__", async () => {
+    const { say, requests } = await serve();
+    say(JSON.stringify(modernCall("echo", { marker: 1 })).replace('"marker":1', '"__proto__":{"x":1}'));
+    await expect.poll(() => requests.length).toBe(1);
+    expect(JSON.stringify(requests[0]?.arguments)).toBe('{"__proto__":{"x":1}}');
+  });
+
+  test.each<[string, { id?: unknown }, number]>([
+    [
+      "no capabilities",
+      { ...modern("tools/list"), params: { _meta: { [revisionKey]: revision } } } as object,
+      -32602,
+    ],
+    ["an unknown method", modern("no/such"), -32601],
+    ["ping", modern("ping"), -32601],
+    ["invalid params", modern("tools/call", { name: 5 }), -32602],
+    ["an unknown tool", modernCall("no such"), -32602],
+    ["an invalid cursor", modern("tools/list", { cursor: "x" }), -32602],
+  ])("that sends %s gets an error, and the next request is answered", async (_what, message, code) => {
+    const { ask } = await serve();
+    await ask(modernCall("echo", {}, { id: 0 }));
+    expect(await ask(message)).toMatchObject({ error: { code } });
+    expect(await ask(modernCall("echo", {}, { id: 2 }))).toMatchObject({
+      result: { resultType: "complete" },
+    });
+  });
+
+  test("that sends a request without its envelope later is refused", async () => {
+    const { ask } = await serve();
+    await ask(modernCall("echo", {}, { id: 1 }));
+    expect(await ask(calling("echo", 2))).toMatchObject({ error: { code: -32602 } });
+    const meta = { [capabilitiesKey]: {} };
+    const without = { jsonrpc: "2.0", id: 3, method: "tools/list", params: { _meta: meta } };
+    expect(await ask(without)).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test("cancels a call by a notification, and gets nothing more for it", async () => {
+    const { say, ask, slowCalls, find } = await serve();
+    say(modernCall("slow", {}, { id: 1 }));
+    await expect.poll(() => slowCalls.length).toBe(1);
+    say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+    await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
+    await ask(modernCall("echo", {}, { id: 2 }));
+    expect(find(1)).toBeUndefined();
+  });
+
+  const listen = modern(
+    "subscriptions/listen",
+    { notifications: { toolsListChanged: true } },
+    { id: "s" as never },
+  );
+
+  test("that listens delays neither the end of its input nor `close`, and gets a result", async () => {
+    for (const finish of ["input", "closed"]) {
+      const { say, messages, find, input, close, ends } = await serve();
+      say(listen);
+      await expect.poll(() => messages().length).toBe(1);
+      expect(messages()[0]).toMatchObject({
+        method: "notifications/subscriptions/acknowledged",
+        params: { notifications: {}, _meta: { [subscriptionKey]: "s" } },
+      });
+      // With the grace period of a minute, this would time out if the subscription counted as unanswered.
+      if (finish === "input") input.end();
+      else await close();
+      await expect.poll(() => ends).toEqual([finish]);
+      expect(find("s")).toMatchObject({
+        result: { resultType: "complete", _meta: { [subscriptionKey]: "s" } },
+      });
+    }
+  });
+
+  test("gets the answers that are due when its input ends", async () => {
+    const { say, input, slowCalls, find, ends } = await serve();
+    say(modernCall("slow", {}, { id: 1 }));
+    await expect.poll(() => slowCalls.length).toBe(1);
+    input.end();
+    slowCalls[0]?.finish();
+    await expect.poll(() => ends).toEqual(["input"]);
+    expect(find(1)).toMatchObject({ result: { content: [{ text: '"slow"' }] } });
+  });
+});
+
+describe("the protocol that is served over stdio", () => {
+  test("legacy answers server/discover as an unknown method, and claims are ignored", async () => {
+    const { ask, counts } = await serve({ protocol: "legacy" });
+    expect(await ask(discover(1))).toMatchObject({ error: { code: -32601 } });
+    expect(await ask(initializing(2))).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+    expect(await ask(modernCall("echo", {}, { id: 3 }))).toMatchObject({
+      result: { content: [{ text: "{}" }] },
+    });
+    expect(counts.modern).toBe(0);
+  });
+
+  test("modern refuses initialize, names its revisions, and goes on", async () => {
+    const { ask } = await serve({ protocol: "modern" });
+    expect(await ask(initializing(1))).toMatchObject(versionError("2025-11-25"));
+    expect(await ask(calling("echo", 2))).toMatchObject({ error: { code: -32022 } });
+    expect(await ask(modernCall("echo", {}, { id: 3 }))).toMatchObject({
+      result: { resultType: "complete" },
+    });
+  });
+});
