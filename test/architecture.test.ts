@@ -402,6 +402,14 @@ describe("means that only one place has", () => {
     const importers = importersOf(/^@modelcontextprotocol\//);
     expect(importers.length).toBeGreaterThan(0);
     for (const path of importers) expect(path).toMatch(/^mcp\//);
+    expect(importersOf(/^@modelcontextprotocol\/server($|\/)/)).toEqual(["mcp/create-modern-server.ts"]);
+  });
+
+  test("serving loads an SDK of MCP only when a client speaks", () => {
+    const loaders = /^mcp\/(?:create-protocol-server|create-modern-server)\.ts$|^@modelcontextprotocol\//;
+    for (const path of ["serve/start-server.ts", "mcp/http/serve-http.ts", "mcp/stdio/serve-stdio.ts"]) {
+      expect(forbiddenWays(path, ["static"], loaders)).toEqual([]);
+    }
   });
 
   test("npm-registry-fetch is imported by one file at most", () => {

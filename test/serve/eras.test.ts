@@ -1,0 +1,271 @@
+// Starts `trailblaze start` of the built command and clients of both versions of the SDK; all of them end with their test.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as LegacyStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/serve.ts";
+import { initializing, post } from "../mcp/http/served.ts";
+import { headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
+import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+import { serveOverHttp } from "../support/serve-over-http.ts";
+
+const script = inRepository("dist/cli/cli.cjs");
+const handlers = `
+export const echo = (args) => JSON.stringify(args);
+export const list = () => ({ content: [{ type: "text", text: "one, two" }], structuredContent: ["one", "two"] });
+`;
+const seen = {
+  kind: "Mcp.Tools",
+  metadata: { name: "seen" },
+  entries: [
+    {
+      name: "seen",
+      handler: "./handlers.js#echo",
+      inputs: { id: "${{ request.session.id }}", client: "${{ request.session.clientInfo.name }}" },
+    },
+  ],
+};
+const desk = toolPack({ echo: {}, list: {} }, handlers, {
+  "package.json": {
+    trailblaze: {
+      tools: ["echo", "list"],
+      toolsets: ["seen"],
+      servers: ["desk", "modern", "wrong", "process"],
+    },
+  },
+  "trailblaze/toolsets/seen.json": seen,
+  "trailblaze/servers/desk.json": { tools: ["echo", "list"], toolsets: ["seen"] },
+  "trailblaze/servers/modern.json": { tools: ["echo"], protocol: "modern" },
+  "trailblaze/servers/wrong.json": { tools: ["echo"], protocol: "auto" },
+  "trailblaze/servers/process.json": { script: "./process.js" },
+  "process.js": `import ${JSON.stringify(probeServer)};\n`,
+});
+const config = (more: object) => ({ "trailblaze.config.json": more });
+const makeDesk = (more = {}) => makeProject({ "@acme/desk": desk }, more);
+
+const info = { name: "tester", version: "1.0.0" };
+
+/** What a client of either SDK sees. */
+interface Seen {
+  revision: string | undefined;
+  tools: string[];
+  session: { id: string | null; client: string };
+  structured: unknown;
+  text: unknown;
+}
+
+async function look(client: {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(params: { name: string; arguments: object }): Promise<object>;
+  close(): Promise<void>;
+}): Promise<Omit<Seen, "revision">> {
+  onTestFinished(() => client.close());
+  const { tools } = await client.listTools();
+  const call = async (name: string) =>
+    (await client.callTool({ name, arguments: {} })) as {
+      content: { text: string }[];
+      structuredContent?: unknown;
+    };
+  const list = await call("list");
+  return {
+    tools: tools.map(({ name }) => name),
+    session: JSON.parse((await call("seen")).content[0]?.text ?? ""),
+    structured: list.structuredContent,
+    text: list.content[0]?.text,
+  };
+}
+
+const processOf = (cwd: string) => ({
+  command: process.execPath,
+  args: [script, "start", "acme/desk/desk"],
+  cwd,
+  stderr: "ignore" as const,
+});
+
+async function lookAsLegacy(transport: LegacyStdio | LegacyHttp): Promise<Seen> {
+  const client = new LegacyClient(info);
+  // Its types are not made for exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<LegacyClient["connect"]>[0]);
+  return { revision: undefined, ...(await look(client as never)) };
+}
+
+async function lookWith(
+  mode: "auto" | "legacy" | { pin: string },
+  transport: StdioClientTransport | StreamableHTTPClientTransport,
+): Promise<Seen> {
+  const client = new Client(info, { versionNegotiation: { mode } });
+  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  return { revision: client.getNegotiatedProtocolVersion(), ...(await look(client as never)) };
+}
+
+const all = { tools: ["echo", "list", "seen"], text: "one, two" };
+const asModern = {
+  ...all,
+  revision,
+  session: { id: null, client: "tester" },
+  structured: ["one", "two"],
+};
+const asLegacy = { ...all, session: { id: expect.any(String), client: "tester" }, structured: undefined };
+
+describe("a server that serves both eras", { timeout: 30_000 }, () => {
+  test.each(["auto", { pin: revision }] as const)(
+    "serves a modern client of version 2 in mode %j, over stdio and HTTP",
+    async (mode) => {
+      const cwd = makeDesk();
+      expect(await lookWith(mode, new StdioClientTransport(processOf(cwd)))).toEqual(asModern);
+      const serving = await serveOverHttp("acme/desk/desk", { cwd });
+      onTestFinished(async () => void (await serving.stop()));
+      expect(await lookWith(mode, new StreamableHTTPClientTransport(new URL(serving.url)))).toEqual(asModern);
+    },
+  );
+
+  test("serves legacy clients of both versions, over stdio and HTTP", async () => {
+    const cwd = makeDesk();
+    expect(await lookAsLegacy(new LegacyStdio(processOf(cwd)))).toMatchObject(asLegacy);
+    expect(await lookWith("legacy", new StdioClientTransport(processOf(cwd)))).toMatchObject(asLegacy);
+    const serving = await serveOverHttp("acme/desk/desk", { cwd });
+    onTestFinished(async () => void (await serving.stop()));
+    const url = new URL(serving.url);
+    expect(await lookAsLegacy(new LegacyHttp(url))).toMatchObject(asLegacy);
+    expect(await lookWith("legacy", new StreamableHTTPClientTransport(url))).toMatchObject(asLegacy);
+  });
+
+  test("lets clients in mode auto fall back where it serves only legacy ones", async () => {
+    const cwd = makeDesk();
+    const process = processOf(cwd);
+    const stdio = new StdioClientTransport({ ...process, args: [...process.args, "--protocol", "legacy"] });
+    expect(await lookWith("auto", stdio)).toMatchObject(asLegacy);
+    const serving = await serveOverHttp("acme/desk/desk", { cwd, args: ["--protocol", "legacy"] });
+    onTestFinished(async () => void (await serving.stop()));
+    const http = new StreamableHTTPClientTransport(new URL(serving.url));
+    expect(await lookWith("auto", http)).toMatchObject(asLegacy);
+  });
+
+  test("exits at SIGTERM while a subscription is open, and gives it its result", async () => {
+    const cwd = makeDesk();
+    const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
+    const serving = await serveOverHttp("acme/desk/desk", { cwd });
+    const response = await post(serving, listen, headersFor(listen));
+    const overHttp = response.text();
+    expect(await serving.stop()).toBe(0);
+    expect(await overHttp).toContain('"id":7,"result":{"resultType":"complete"');
+
+    const { command, args } = processOf(cwd);
+    const child = spawn(command, args, { cwd, stdio: ["pipe", "pipe", "ignore"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const lines: { method?: string; id?: unknown }[] = [];
+    createInterface(child.stdout).on("line", (line) => lines.push(JSON.parse(line)));
+    child.stdin.write(`${JSON.stringify(listen)}\n`);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(lines).toMatchObject([
+      { method: "notifications/subscriptions/acknowledged" },
+      { id: 7, result: { resultType: "complete" } },
+    ]);
+  });
+});
+
+/** Whether a served server takes clients of each era, by the codes of its errors. */
+async function takenBy(url: string): Promise<string> {
+  const ask = async (message: { method: string; params?: object }, headers = {}) =>
+    (await post({ url }, message, headers)).ok;
+  const discover = modern("server/discover");
+  const taken = [
+    (await ask(discover, headersFor(discover))) ? "modern" : "",
+    (await ask(initializing())) ? "legacy" : "",
+  ];
+  return taken.join(" ").trim();
+}
+
+describe("the protocol that is served", { timeout: 30_000 }, () => {
+  const servers = {
+    own: { tools: ["acme/desk/echo"], protocol: "legacy" },
+    plain: { tools: ["acme/desk/echo"] },
+  };
+  const http = { transport: { port: 0 } } as const;
+
+  test.each([
+    ["acme/desk/desk", undefined, "modern legacy"],
+    ["acme/desk/modern", undefined, "modern"],
+    ["acme/desk/modern", "both", "modern legacy"],
+    ["acme/desk/modern", "legacy", "legacy"],
+    ["own", undefined, "legacy"],
+    ["own", "modern", "modern"],
+    ["plain", undefined, "modern legacy"],
+  ] as const)("of %s with the option %s is %s", async (server, protocol, expected) => {
+    const options = protocol === undefined ? {} : { protocol };
+    const running = await startServer(server, { cwd: makeDesk(config({ servers })), ...http, ...options });
+    onTestFinished(() => running.close());
+    expect(await takenBy(running.url ?? "")).toBe(expected);
+  });
+
+  test.each([
+    [{ protocol: "auto" }, "acme/desk/desk", "InvalidArguments"],
+    [{ cacheTtl: -1 }, "acme/desk/desk", "InvalidArguments"],
+    [{ cacheTtl: 0.5 }, "acme/desk/desk", "InvalidArguments"],
+    [{}, "acme/desk/wrong", "InvalidServerDefinition"],
+    [{ protocol: "legacy", transport: "stdio" }, "acme/desk/process", "InvalidArguments"],
+    [{ cacheTtl: 5 }, "acme/desk/process", "InvalidArguments"],
+  ])("is refused where it cannot be served: %j of %s", async (options, server, code) => {
+    const starting = startServer(server, { cwd: makeDesk(), ...http, ...(options as object) });
+    await expect(starting).rejects.toMatchObject({ code });
+  });
+
+  test("is invalid in the config and on the command line with another word", async () => {
+    const cwd = makeDesk(config({ servers: { own: { tools: [], protocol: "auto" } } }));
+    await expect(startServer("own", { cwd, ...http })).rejects.toMatchObject({ code: "InvalidConfig" });
+    for (const option of [
+      ["--protocol", "auto"],
+      ["--cache-ttl", "x"],
+    ]) {
+      const run = await runCli(["start", "acme/desk/desk", ...option, "--json"], { cwd: makeDesk() });
+      expect(run).toMatchObject({ exitCode: 2 });
+      expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: "InvalidArguments" } });
+    }
+  });
+
+  test("holds for the lists of modern clients as long as the option says, privately with a token", async () => {
+    const discover = modern("server/discover");
+    for (const [options, expected] of [
+      [{}, { ttlMs: 300_000, cacheScope: "public" }],
+      [
+        { cacheTtl: 0, transport: { port: 0, token: "t" } },
+        { ttlMs: 0, cacheScope: "private" },
+      ],
+    ] as const) {
+      const running = await startServer("acme/desk/desk", { cwd: makeDesk(), ...http, ...options });
+      onTestFinished(() => running.close());
+      const headers = { ...headersFor(discover), authorization: "Bearer t" };
+      const response = await post({ url: running.url ?? "" }, discover, headers);
+      expect(await response.json()).toMatchObject({ result: expected });
+    }
+  });
+});
+
+describe("a subprocess server over HTTP", { timeout: 30_000 }, () => {
+  test("is offered to legacy clients, and modern ones fall back", async () => {
+    const serving = await serveOverHttp("acme/desk/process", { cwd: makeDesk() });
+    onTestFinished(async () => void (await serving.stop()));
+    const discover = modern("server/discover");
+    const response = await post(serving, discover, headersFor(discover));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: -32022,
+        data: { requested: revision, supported: expect.arrayContaining(["2025-11-25"]) },
+      },
+    });
+    const client = new Client(info, { versionNegotiation: { mode: "auto" } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(serving.url)) as never);
+    onTestFinished(() => client.close());
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  });
+});
