@@ -51,16 +51,8 @@ export const knownKeys = {
   "#/properties/trailblazeSubprocessToolsets/items/additionalProperties": [
     "name",
     "command",
-    "args",
-    "cwd",
-    "env",
-    "url",
-    "headers",
-    "legacyContext",
-    "enabled"
-  ],
-  "#/properties/mcpServers/additionalProperties/additionalProperties": [
-    "command",
+    "package",
+    "bin",
     "args",
     "cwd",
     "env",
@@ -68,16 +60,44 @@ export const knownKeys = {
     "headers",
     "legacyContext",
     "enabled",
+    "prefix",
+    "tools",
+    "toolset"
+  ],
+  "#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties": [
+    "allow",
+    "deny"
+  ],
+  "#/properties/mcpServers/additionalProperties/additionalProperties": [
+    "command",
+    "package",
+    "bin",
+    "args",
+    "cwd",
+    "env",
+    "url",
+    "headers",
+    "legacyContext",
+    "enabled",
+    "prefix",
+    "tools",
+    "toolset",
     "type",
     "disabled"
+  ],
+  "#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties": [
+    "allow",
+    "deny"
   ]
 };
 export const validateConfig = validate20;
-const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
+const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$", "u");
 const pattern7 = new RegExp("\\S", "u");
+const pattern26 = new RegExp("^[A-Za-z0-9_-]{0,64}$", "u");
+const pattern30 = new RegExp("^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="validateConfig" */;
@@ -725,7 +745,7 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(!((data30 === "error") || (data30 === "suffix"))){
+if(!(((data30 === "error") || (data30 === "suffix")) || (data30 === "prefix"))){
 const err49 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/enum",keyword:"enum",params:{allowedValues: schema31.properties.nameCollisions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err49];
@@ -1197,13 +1217,11 @@ vErrors.push(err87);
 errors++;
 }
 }
-if(data45.args !== undefined){
-let data48 = data45.args;
-if(Array.isArray(data48)){
-const len6 = data48.length;
-for(let i6=0; i6<len6; i6++){
-if(typeof data48[i6] !== "string"){
-const err88 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.package !== undefined){
+let data48 = data45.package;
+if(typeof data48 === "string"){
+if(!pattern7.test(data48)){
+const err88 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1213,9 +1231,8 @@ vErrors.push(err88);
 errors++;
 }
 }
-}
 else {
-const err89 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err89 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1225,11 +1242,11 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data45.cwd !== undefined){
-let data50 = data45.cwd;
-if(typeof data50 === "string"){
-if(!pattern7.test(data50)){
-const err90 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45.bin !== undefined){
+let data49 = data45.bin;
+if(typeof data49 === "string"){
+if(!pattern7.test(data49)){
+const err90 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1240,7 +1257,7 @@ errors++;
 }
 }
 else {
-const err91 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err91 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1250,12 +1267,13 @@ vErrors.push(err91);
 errors++;
 }
 }
-if(data45.env !== undefined){
-let data51 = data45.env;
-if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
-for(const key10 in data51){
-if(typeof data51[key10] !== "string"){
-const err92 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.args !== undefined){
+let data50 = data45.args;
+if(Array.isArray(data50)){
+const len6 = data50.length;
+for(let i6=0; i6<len6; i6++){
+if(typeof data50[i6] !== "string"){
+const err92 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1267,7 +1285,7 @@ errors++;
 }
 }
 else {
-const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1277,11 +1295,11 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data45.url !== undefined){
-let data53 = data45.url;
-if(typeof data53 === "string"){
-if(!pattern7.test(data53)){
-const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45.cwd !== undefined){
+let data52 = data45.cwd;
+if(typeof data52 === "string"){
+if(!pattern7.test(data52)){
+const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1292,7 +1310,7 @@ errors++;
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1302,12 +1320,12 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data45.headers !== undefined){
-let data54 = data45.headers;
-if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
-for(const key11 in data54){
-if(typeof data54[key11] !== "string"){
-const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.env !== undefined){
+let data53 = data45.env;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+for(const key10 in data53){
+if(typeof data53[key10] !== "string"){
+const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1319,7 +1337,7 @@ errors++;
 }
 }
 else {
-const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1329,9 +1347,11 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data45.legacyContext !== undefined){
-if(typeof data45.legacyContext !== "boolean"){
-const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data45.url !== undefined){
+let data55 = data45.url;
+if(typeof data55 === "string"){
+if(!pattern7.test(data55)){
+const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1341,9 +1361,8 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data45.enabled !== undefined){
-if(typeof data45.enabled !== "boolean"){
-const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1353,9 +1372,12 @@ vErrors.push(err99);
 errors++;
 }
 }
-}
-else {
-const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.headers !== undefined){
+let data56 = data45.headers;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+for(const key11 in data56){
+if(typeof data56[key11] !== "string"){
+const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1367,7 +1389,7 @@ errors++;
 }
 }
 else {
-const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1377,17 +1399,9 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data.mcpServers !== undefined){
-let data58 = data.mcpServers;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-for(const key12 in data58){
-let data59 = data58[key12];
-if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
-if(data59.command !== undefined){
-let data60 = data59.command;
-if(typeof data60 === "string"){
-if(!pattern7.test(data60)){
-const err102 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45.legacyContext !== undefined){
+if(typeof data45.legacyContext !== "boolean"){
+const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1397,8 +1411,9 @@ vErrors.push(err102);
 errors++;
 }
 }
-else {
-const err103 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.enabled !== undefined){
+if(typeof data45.enabled !== "boolean"){
+const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1408,13 +1423,11 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data59.args !== undefined){
-let data61 = data59.args;
-if(Array.isArray(data61)){
-const len7 = data61.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data61[i7] !== "string"){
-const err104 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i7,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.prefix !== undefined){
+let data60 = data45.prefix;
+if(typeof data60 === "string"){
+if(!pattern26.test(data60)){
+const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1424,9 +1437,8 @@ vErrors.push(err104);
 errors++;
 }
 }
-}
 else {
-const err105 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1436,11 +1448,12 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data59.cwd !== undefined){
-let data63 = data59.cwd;
-if(typeof data63 === "string"){
-if(!pattern7.test(data63)){
-const err106 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45.tools !== undefined){
+let data61 = data45.tools;
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+for(const key12 in data61){
+if(!(((key12 === "allow") || (key12 === "deny")) || (pattern4.test(key12)))){
+const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1450,8 +1463,15 @@ vErrors.push(err106);
 errors++;
 }
 }
-else {
-const err107 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.allow !== undefined){
+let data62 = data61.allow;
+if(Array.isArray(data62)){
+const len7 = data62.length;
+for(let i7=0; i7<len7; i7++){
+let data63 = data62[i7];
+if(typeof data63 === "string"){
+if(!pattern7.test(data63)){
+const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1461,12 +1481,8 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data59.env !== undefined){
-let data64 = data59.env;
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-for(const key13 in data64){
-if(typeof data64[key13] !== "string"){
-const err108 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1478,7 +1494,7 @@ errors++;
 }
 }
 else {
-const err109 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1488,11 +1504,15 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data59.url !== undefined){
-let data66 = data59.url;
-if(typeof data66 === "string"){
-if(!pattern7.test(data66)){
-const err110 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data61.deny !== undefined){
+let data64 = data61.deny;
+if(Array.isArray(data64)){
+const len8 = data64.length;
+for(let i8=0; i8<len8; i8++){
+let data65 = data64[i8];
+if(typeof data65 === "string"){
+if(!pattern7.test(data65)){
+const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1503,7 +1523,7 @@ errors++;
 }
 }
 else {
-const err111 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1513,12 +1533,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data59.headers !== undefined){
-let data67 = data59.headers;
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-for(const key14 in data67){
-if(typeof data67[key14] !== "string"){
-const err112 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1530,7 +1547,7 @@ errors++;
 }
 }
 else {
-const err113 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1540,9 +1557,11 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data59.legacyContext !== undefined){
-if(typeof data59.legacyContext !== "boolean"){
-const err114 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data45.toolset !== undefined){
+let data66 = data45.toolset;
+if(typeof data66 === "string"){
+if(!pattern30.test(data66)){
+const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1552,9 +1571,8 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data59.enabled !== undefined){
-if(typeof data59.enabled !== "boolean"){
-const err115 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1564,10 +1582,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data59.type !== undefined){
-let data71 = data59.type;
-if(typeof data71 !== "string"){
-const err116 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1576,8 +1593,10 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(!(((data71 === "stdio") || (data71 === "http")) || (data71 === "streamable-http"))){
-const err117 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1587,9 +1606,17 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data59.disabled !== undefined){
-if(typeof data59.disabled !== "boolean"){
-const err118 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.mcpServers !== undefined){
+let data67 = data.mcpServers;
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+for(const key13 in data67){
+let data68 = data67[key13];
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.command !== undefined){
+let data69 = data68.command;
+if(typeof data69 === "string"){
+if(!pattern7.test(data69)){
+const err118 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1599,9 +1626,8 @@ vErrors.push(err118);
 errors++;
 }
 }
-}
 else {
-const err119 = {instancePath:instancePath+"/mcpServers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err119 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1611,9 +1637,11 @@ vErrors.push(err119);
 errors++;
 }
 }
-}
-else {
-const err120 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data68.package !== undefined){
+let data70 = data68.package;
+if(typeof data70 === "string"){
+if(!pattern7.test(data70)){
+const err120 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1623,14 +1651,424 @@ vErrors.push(err120);
 errors++;
 }
 }
-}
 else {
-const err121 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err121 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
 else {
 vErrors.push(err121);
+}
+errors++;
+}
+}
+if(data68.bin !== undefined){
+let data71 = data68.bin;
+if(typeof data71 === "string"){
+if(!pattern7.test(data71)){
+const err122 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+else {
+const err123 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+if(data68.args !== undefined){
+let data72 = data68.args;
+if(Array.isArray(data72)){
+const len9 = data72.length;
+for(let i9=0; i9<len9; i9++){
+if(typeof data72[i9] !== "string"){
+const err124 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i9,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+}
+}
+else {
+const err125 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+}
+if(data68.cwd !== undefined){
+let data74 = data68.cwd;
+if(typeof data74 === "string"){
+if(!pattern7.test(data74)){
+const err126 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+if(data68.env !== undefined){
+let data75 = data68.env;
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+for(const key14 in data75){
+if(typeof data75[key14] !== "string"){
+const err128 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+}
+else {
+const err129 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data68.url !== undefined){
+let data77 = data68.url;
+if(typeof data77 === "string"){
+if(!pattern7.test(data77)){
+const err130 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+else {
+const err131 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+if(data68.headers !== undefined){
+let data78 = data68.headers;
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+for(const key15 in data78){
+if(typeof data78[key15] !== "string"){
+const err132 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+}
+else {
+const err133 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+if(data68.legacyContext !== undefined){
+if(typeof data68.legacyContext !== "boolean"){
+const err134 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+if(data68.enabled !== undefined){
+if(typeof data68.enabled !== "boolean"){
+const err135 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+}
+if(data68.prefix !== undefined){
+let data82 = data68.prefix;
+if(typeof data82 === "string"){
+if(!pattern26.test(data82)){
+const err136 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+else {
+const err137 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data68.tools !== undefined){
+let data83 = data68.tools;
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+for(const key16 in data83){
+if(!(((key16 === "allow") || (key16 === "deny")) || (pattern4.test(key16)))){
+const err138 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+if(data83.allow !== undefined){
+let data84 = data83.allow;
+if(Array.isArray(data84)){
+const len10 = data84.length;
+for(let i10=0; i10<len10; i10++){
+let data85 = data84[i10];
+if(typeof data85 === "string"){
+if(!pattern7.test(data85)){
+const err139 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+else {
+const err140 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+}
+else {
+const err141 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+if(data83.deny !== undefined){
+let data86 = data83.deny;
+if(Array.isArray(data86)){
+const len11 = data86.length;
+for(let i11=0; i11<len11; i11++){
+let data87 = data86[i11];
+if(typeof data87 === "string"){
+if(!pattern7.test(data87)){
+const err142 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+else {
+const err143 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+}
+}
+else {
+const err144 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+}
+else {
+const err145 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+if(data68.toolset !== undefined){
+let data88 = data68.toolset;
+if(typeof data88 === "string"){
+if(!pattern30.test(data88)){
+const err146 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+else {
+const err147 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+if(data68.type !== undefined){
+let data89 = data68.type;
+if(typeof data89 !== "string"){
+const err148 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+if(!(((data89 === "stdio") || (data89 === "http")) || (data89 === "streamable-http"))){
+const err149 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+}
+if(data68.disabled !== undefined){
+if(typeof data68.disabled !== "boolean"){
+const err150 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+}
+}
+else {
+const err151 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+}
+}
+else {
+const err153 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
 }
 errors++;
 }
