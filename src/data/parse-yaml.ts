@@ -130,7 +130,9 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) {
     const { message, pos } = error;
-    throw new DataSyntaxError(`it is not valid YAML (${message})`, text, pos[0], findCause(message));
+    const isExpression = text.startsWith("${{", pos[0] - 1);
+    const cause = isExpression ? "expression" : findCause(message);
+    throw new DataSyntaxError(`it is not valid YAML (${message})`, text, pos[0], cause);
   }
   if (second !== undefined) {
     throw new DataSyntaxError("it contains several documents", text, second.range[0]);

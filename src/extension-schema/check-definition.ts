@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import { createProblem, type Problem, type ProblemContext, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import {
   describeFault,
@@ -62,6 +62,19 @@ function findUnknownServerKeys(definition: Readonly<Record<string, unknown>>): s
   return Object.keys(definition).filter((key) => !known.has(key) && !/^(?:x-|\$)/.test(key));
 }
 
+/** A fault for keys that only configs of MCP clients have, which people paste into definitions. */
+function findClientKey(definition: Record<string, unknown>): Fault | undefined {
+  if (isRecord(definition.mcpServers)) {
+    const [label] = Object.keys(definition.mcpServers);
+    const above = label === undefined ? "`mcpServers`" : `\`mcpServers\` and ${quote(label)}`;
+    const hint = `Write \`command\`, \`args\` and \`env\` of one server at the top, without ${above}. Define each server as an item of its own.`;
+    return { reason: "`mcpServers` is a key of client configs", path: ["mcpServers"], hint };
+  }
+  if (definition.url === undefined) return undefined;
+  const hint = "Use `command`, `script` or `package`. Users add remote servers to their own config.";
+  return { reason: "packs cannot define remote servers (`url`)", path: ["url"], hint };
+}
+
 /** The shape that a definition's keys indicate; a fault if they indicate none or several. */
 function chooseShape(kind: Kind, definition: Record<string, unknown>): DefinitionShape | Fault {
   if (kind === "tool" || kind === "prompt") return kind;
@@ -81,6 +94,8 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   }
   if (composed.length > 0) return "composedServer";
   if (subprocess.length > 0) return "subprocessServer";
+  const foreign = findClientKey(definition);
+  if (foreign !== undefined) return foreign;
   const reason = "none of the keys that define a server is present";
   const misnamed = findMisnamedKey([...composedKeys, ...subprocessKeys], findUnknownServerKeys(definition));
   if (misnamed !== undefined) {

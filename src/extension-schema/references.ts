@@ -32,6 +32,13 @@ export function isModulePath(handler: string): boolean {
   return handler.startsWith("./") || handler.startsWith("../");
 }
 
+/** The path to write in place of one with backslashes, which only Windows takes for separators; `undefined` without any. */
+export function replaceBackslashes(path: string): string | undefined {
+  if (!path.includes("\\") || /^(?:[A-Za-z]:)?\\/.test(path)) return undefined;
+  const written = path.replaceAll("\\", "/");
+  return isModulePath(written) ? written : `./${written}`;
+}
+
 /** Every reference in a definition, in order. */
 export function findReferences({ shape, definition }: ShapedDefinition): WrittenReference[] {
   if (shape === undefined || definition === null) return [];

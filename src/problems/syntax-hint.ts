@@ -6,6 +6,7 @@ export type SyntaxCause =
   | "indentation"
   | "unclosedQuote"
   | "unclosedBracket"
+  | "expression"
   | "unknownAlias"
   | "mergeKey"
   | "trailingComma"
@@ -19,6 +20,7 @@ const hints: Readonly<Record<SyntaxCause, string>> = {
   indentation: "Indent all keys of an object equally.",
   unclosedQuote: "Add the missing closing quote.",
   unclosedBracket: "Add the missing closing bracket.",
+  expression: 'Quote the expression: inside { } and [ ], write "${{ … }}".',
   unknownAlias: "Quote strings that start with *.",
   mergeKey: "Write out the keys: an alias can only replace a whole value.",
   trailingComma: "Remove the trailing comma: JSON does not allow it.",

@@ -67,3 +67,23 @@ describe("a definition that is a function", () => {
     expect(problems).toEqual([]);
   });
 });
+
+describe("a server definition that is pasted from a client's config", () => {
+  test.each([
+    [{ mcpServers: { clock: { command: "npx", args: ["-y", "clock"] } } }, "mcpServers", '"clock"'],
+    [{ mcpServers: {} }, "mcpServers", "`command`"],
+    [{ url: "https://example.com/mcp" }, "url", "`command`"],
+    [{ type: "http", url: "https://example.com/mcp", headers: {} }, "url", "`command`"],
+  ])("is invalid at the key of the config, with what to write: %j", (content, key, named) => {
+    const { problems } = checkDefinition("server", content, "validation");
+    const args = { reason: expect.stringContaining(`\`${key}\``), hint: expect.stringContaining(named) };
+    expect(problems).toMatchObject([{ code: "InvalidServerDefinition", path: [key], args }]);
+  });
+
+  test.each([
+    { command: "npx", mcpServers: {} },
+    { script: "./a.js", url: "a" },
+  ])("is valid if it also defines a program: %j", (content) => {
+    expect(checkDefinition("server", content, "validation").problems).toEqual([]);
+  });
+});

@@ -78,6 +78,7 @@ const samples: Samples = {
     { reason: "it is not valid YAML", cause: "unclosedBracket" },
     { reason: "it is not valid YAML", cause: "unknownAlias" },
     { reason: "it is not valid YAML", cause: "mergeKey" },
+    { reason: "it is not valid YAML", cause: "expression" },
     { reason: "it threw: Cannot find package 'zod'", missingPackage: "zod" },
   ],
   DefinitionTooLarge: [{ bytes: 1_200_000, limit: 1_048_576 }],

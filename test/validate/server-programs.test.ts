@@ -111,3 +111,18 @@ test("a program that is missing is called one, with the name that may be meant",
   const { handler: _, ...far } = { handler: "", ...(await problem({ script: "./dist/whatever.js" })) };
   for (const text of [near, far]) expect(argumentTexts(text)).not.toMatch(/handler|#export|\?\./);
 });
+
+describe("a path with backslashes", () => {
+  test.each([
+    [{ script: ".\\server\\main.js" }, "HandlerNotFound script", "./server/main.js"],
+    [{ script: "server\\main.js" }, "HandlerNotFound script", "./server/main.js"],
+    [{ command: ".\\server\\bin\\start" }, "HandlerNotFound command", "./server/bin/start"],
+    [{ command: "node", args: [".\\server\\main.js"] }, "HandlerNotFound args.0", "./server/main.js"],
+    [{ script: "./server/main.js", cwd: ".\\server" }, "InvalidServerDefinition cwd", "./server"],
+  ])("is an error with the path to write: %j", async (server, problem, path) => {
+    const found = await judge(server);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(new RegExp(`^${problem}: `));
+    expect(found[0]).toContain(`"${path}"`);
+  });
+});

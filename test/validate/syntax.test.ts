@@ -17,8 +17,10 @@ const show = async (tree: PackTree) => (await judge(tree)).shown;
 const withPrompt = (ending: string, text: string) =>
   judge({ extension: { prompts: ["hello"] }, files: { [`trailblaze/prompts/hello.${ending}`]: text } });
 
+type Row = [ending: string, text: string, place: string, args: object, frame: string];
+
 describe("a data file that cannot be parsed is shown where it breaks, with what to do", () => {
-  test.each([
+  test.each<Row>([
     ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", { cause: "tab" }, "> 3 | "],
     ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", { cause: "mergeKey" }, "> 2 | <<"],
     [
@@ -29,6 +31,19 @@ describe("a data file that cannot be parsed is shown where it breaks, with what 
       "> 2 | content: use",
     ],
     ["yaml", "name: @hello\n", "hello.yaml:1:7", { cause: "reservedCharacter" }, "> 1 | name: @hello"],
+    ...[
+      ["inputs: { name: ${{ request.name }} }", 18],
+      ["inputs: { name: Hello ${{ a ? b : c }}, d: 1 }", 24],
+      ["inputs: [${{ a }}]", 11],
+    ].map(
+      ([text, column]): Row => [
+        "yaml",
+        `name: hello\n${text}\n`,
+        `hello.yaml:2:${column}`,
+        { cause: "expression" },
+        "> 2 | inputs:",
+      ],
+    ),
     ["yaml", "name: [a, b\n", "hello.yaml:2:1", { cause: "unclosedBracket" }, "> 2 |"],
     [
       "json",

@@ -1,5 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
+import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/formats.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
@@ -84,6 +85,8 @@ function* checkModule(
   }
 }
 
+export const backslashReason = 'it contains a backslash, but paths use "/"';
+
 /** A module path without the leading `./`. */
 const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.test(handler);
 
@@ -94,7 +97,11 @@ export const checkHandlers: Check = function* ({ inspected, modules, moduleFault
     for (const { handler, path } of findHandlers(item)) {
       if (typeof handler === "string") {
         const place = parseHandler(handler);
-        if ("fault" in place) {
+        const meant = replaceBackslashes(handler);
+        if (meant !== undefined) {
+          const hint = `Did you mean ${quote(meant, 200)}?`;
+          yield findInItem(item, "HandlerNotFound", { handler, reason: backslashReason, hint }, path);
+        } else if ("fault" in place) {
           const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
           yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {

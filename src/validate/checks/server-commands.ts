@@ -1,8 +1,8 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { isModulePath } from "../../extension-schema/references.ts";
 import { suggestPackage } from "../../inspection/server-package.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
+import { isRelativePath } from "../facts/needed-files.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 /** Launchers, interpreters and container tools that servers commonly use. Validation does not look for them. */
@@ -58,7 +58,7 @@ export const checkServerCommands: Check = function* ({ inspected, dependencyComm
     const { shape, definition } = item;
     const command = definition?.command;
     if (shape !== "subprocessServer" || definition === null || typeof command !== "string") continue;
-    if (isModulePath(command) || variable.test(command)) continue;
+    if (isRelativePath(command) || variable.test(command)) continue;
     const [program = "", ...words] = splitCommand(command);
     const args = listArguments(definition);
     if (/\s/.test(command) && !/[/\\]/.test(program)) {

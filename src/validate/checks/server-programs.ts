@@ -1,9 +1,10 @@
+import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { quote } from "../../problems/index.ts";
 import { findNeededPaths, type NeededPath } from "../facts/needed-files.ts";
 import type { PathKind } from "../facts/pack-facts.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { buildHint } from "../modules/collect-modules.ts";
-import { hintForSource } from "./handlers.ts";
+import { backslashReason, hintForSource } from "./handlers.ts";
 import { hasVariable } from "./server-commands.ts";
 
 function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {
@@ -19,6 +20,15 @@ export const checkServerPrograms: Check = function* ({ inspected, paths, nearest
       const kind = paths.get(location);
       // The check of variables reports it.
       if (hasVariable(written)) continue;
+      const meant = replaceBackslashes(written);
+      if (meant !== undefined) {
+        const hint = `Did you mean ${quote(meant, 200)}?`;
+        const reason = backslashReason;
+        yield wanted === "folder"
+          ? findInItem(item, "InvalidServerDefinition", { reason: `\`cwd\` is wrong: ${reason}`, hint }, path)
+          : findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
+        continue;
+      }
       if (kind === wanted) {
         const reason = missingImports?.get(location);
         const args = { handler: written, hint: buildHint, isProgram: true };

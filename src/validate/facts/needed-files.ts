@@ -43,6 +43,9 @@ export interface NeededPath {
   path: Path;
 }
 
+/** A path in the package, also one with backslashes, which the check reports. */
+export const isRelativePath = (written: string) => isModulePath(written.replaceAll("\\", "/"));
+
 /**
  * The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the module that `node` runs. Ignores
  * other arguments.
@@ -60,11 +63,11 @@ export function findNeededPaths({ shape, definition }: InspectedItem): NeededPat
   if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
   if (typeof script === "string") add(script, ".", "file", ["script"]);
   if (typeof command === "string") {
-    if (isModulePath(command)) add(command, folder, "file", ["command"]);
+    if (isRelativePath(command)) add(command, folder, "file", ["command"]);
     const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
     const index = findNodeScript(list);
     const run = list[index];
-    if (typeof run === "string" && isModulePath(run)) add(run, folder, "file", ["args", index]);
+    if (typeof run === "string" && isRelativePath(run)) add(run, folder, "file", ["args", index]);
   }
   return needed;
 }
