@@ -17,7 +17,7 @@ const { default: markdown } = require("@textlint/textlint-plugin-markdown") as {
 const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const read = (path: string) => readFileSync(inRepository(path), "utf8");
 
-/** What is prose, relative to the repository. The snapshot has every sentence of the catalogue of problems. */
+/** What is prose, relative to the repository. The snapshot has every sentence of the catalog of problems. */
 const prose = [
   "*.md",
   "docs/**/*.md",

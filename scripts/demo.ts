@@ -229,8 +229,9 @@ async function demonstrate(directory: string): Promise<void> {
   const serving = await serveOverHttp(server, { cwd: project, script: scriptIn(project) });
   const overHttp = [serving.url, "--transport", "http"];
   try {
-    const title = "Any MCP client can use the server, over stdio or HTTP.";
-    await play({ title, steps: [...useServer(overStdio), ...useServer(overHttp)] }, project);
+    const title =
+      "Any MCP client can use the server. One lists its tools over stdio, another calls one over HTTP.";
+    await play({ title, steps: [useServer(overStdio)[0], useServer(overHttp)[1]] }, project);
   } finally {
     await serving.stop();
   }

@@ -22,7 +22,7 @@ function findPackageFolder(moduleId: string): string | undefined {
 function describePackage(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((entry) => /^licen[sc]e/i.test(entry));
-  const text = file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), "utf8").trim();
+  const text = file === undefined ? `License: ${license}` : readFileSync(join(folder, file), "utf8").trim();
   return `${name} ${version}\n\n${text}\n`;
 }
 

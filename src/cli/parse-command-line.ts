@@ -7,7 +7,7 @@ export interface ParsedCommandLine {
   input: CommandInput;
 }
 
-// Reporting an error imports the catalogue, which a correct command line does not pay for.
+// Reporting an error imports the catalog, which a correct command line does not pay for.
 async function fail(reason: string, hint: string): Promise<never> {
   const { failure } = await import("../problems/index.ts");
   throw failure("InvalidArguments", { reason, hint });

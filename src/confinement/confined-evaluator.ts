@@ -51,14 +51,14 @@ export interface ConfinedEvaluatorOptions {
 }
 
 /** What this process has learned: the methods that work here, and the name of Node's permission option. */
-const learnt: { methods: readonly Method[]; permissionOption: string | null | undefined } = {
+const learned: { methods: readonly Method[]; permissionOption: string | null | undefined } = {
   methods: methodsFor(process.platform),
   permissionOption: undefined,
 };
 
 function permissionOption(): string | undefined {
-  if (learnt.permissionOption === undefined) learnt.permissionOption = findPermissionOption() ?? null;
-  return learnt.permissionOption ?? undefined;
+  if (learned.permissionOption === undefined) learned.permissionOption = findPermissionOption() ?? null;
+  return learned.permissionOption ?? undefined;
 }
 
 function confinementOf(method: Method, permission: string | undefined): Confinement {
@@ -223,7 +223,7 @@ async function runStrictest(
     last = result;
     // Remember a method that never works here. Packs cannot influence this.
     if (result.end.isLasting && method !== "bare") {
-      learnt.methods = learnt.methods.filter((known) => known !== method);
+      learned.methods = learned.methods.filter((known) => known !== method);
     }
   }
   return { method: undefined, result: last };
@@ -278,7 +278,7 @@ async function evaluate(
       break;
     }
     const asked = pending.map((file) => paths.get(file) ?? file);
-    const { method, result } = await runStrictest(methods ?? learnt.methods, {
+    const { method, result } = await runStrictest(methods ?? learned.methods, {
       files: asked,
       permissionOption: permission,
       grants,

@@ -1,5 +1,5 @@
-/** The catalogue's entry for one code: the only source of its messages. */
-export interface CatalogueEntry<Arguments> {
+/** The catalog's entry for one code: the only source of its messages. */
+export interface CatalogEntry<Arguments> {
   /** A phrase of at most ten words, without details. */
   readonly title: string;
   readonly severity: Severity | ((context: ProblemContext, args: Arguments) => Severity);
@@ -9,7 +9,7 @@ export interface CatalogueEntry<Arguments> {
 }
 
 /** Infers the type of an entry's arguments. */
-export function entry<Arguments>(description: CatalogueEntry<Arguments>): CatalogueEntry<Arguments> {
+export function entry<Arguments>(description: CatalogEntry<Arguments>): CatalogEntry<Arguments> {
   return description;
 }
 

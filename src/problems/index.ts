@@ -1,4 +1,4 @@
-export { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
+export { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
 export type { MissingDefinition } from "./definition-problems.ts";
 export type { ProblemContext, Severity } from "./entry.ts";
 export { formatProblem } from "./format-problem.ts";

@@ -84,7 +84,7 @@ function hintForMissingPack(args: PackNotInstalled): string {
   if (inConfig !== undefined && isRemoval) return "Remove it from the config file.";
   if (inConfig === "server") return "Run `trailblaze tools` to start it and list its tools.";
   if (inConfig === "tool") return "Run `trailblaze tools` to see it.";
-  if (isDeclared) return `It is declared in package.json. Run: ${formatInstall(manager)}`;
+  if (isDeclared) return `It is declared in package.json. Run \`${formatInstall(manager)}\`.`;
   const meant = nearest.length > 0 ? `Did you mean ${listOf(nearest)}? ` : "";
   if (isRemoval) return `${meant}Run \`trailblaze list\` to see the installed packs.`;
   if (args.isWord) {
@@ -96,10 +96,10 @@ function hintForMissingPack(args: PackNotInstalled): string {
     return `${meant}Run \`trailblaze list\` to see the installed packs, or \`trailblaze search\` to search the registry.${ofServers}`;
   }
   const install = formatInstall(manager, range === undefined ? name : `${name}@${range}`);
-  const command = meant === "" ? install : `${meant}Otherwise: ${install}`;
-  return alternative === undefined
-    ? command
-    : `${command} (or, if it is a pack: ${formatInstall(manager, alternative)})`;
+  if (meant === "" && alternative === undefined) return install;
+  const other =
+    alternative === undefined ? "" : `, or \`${formatInstall(manager, alternative)}\` if the name is a pack`;
+  return `${meant}${meant === "" ? "Run" : "Otherwise, run"} \`${install}\`${other}.`;
 }
 
 export interface WorkspaceIncomplete {
@@ -223,7 +223,9 @@ export const operationProblems = {
         ? `No package.json found in ${quote(directory, 400)} or any parent folder.`
         : `Folder ${quote(directory, 400)} does not exist.`,
     hint: ({ exists }) =>
-      exists ? "Run this in a project, pass its folder with --cwd, or create one: npm init -y" : undefined,
+      exists
+        ? "Run this in a project, pass its folder with --cwd, or create a project with `npm init -y`."
+        : undefined,
   }),
   MalformedPackageJson: entry<{
     reason: string;
@@ -259,7 +261,7 @@ export const operationProblems = {
     severity: "error",
     message: ({ file }) =>
       `The project uses Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives that Trailblaze cannot read.`,
-    hint: () => 'Add "nodeLinker: node-modules" to .yarnrc.yml and run: yarn install',
+    hint: () => "Add `nodeLinker: node-modules` to .yarnrc.yml, then run `yarn install`.",
   }),
   ShadowedPack: entry<{
     name: string;

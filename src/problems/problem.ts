@@ -1,5 +1,5 @@
 import type { Kind } from "../kinds.ts";
-import { catalogue, type ProblemArguments, type ProblemCode } from "./catalogue.ts";
+import { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
 import type { ProblemContext, Severity } from "./entry.ts";
 import { printableLines, shorten } from "./text.ts";
 
@@ -47,17 +47,17 @@ function boundArguments(value: unknown): unknown {
   return Object.fromEntries(set.map(([key, one]) => [key, boundArguments(one)]));
 }
 
-/** Creates a problem with severity, message and hint from the catalogue. The only function that does. */
+/** Creates a problem with severity, message and hint from the catalog. The only function that does. */
 export function createProblem<Code extends ProblemCode>(
   code: Code,
   args: ProblemArguments[Code],
   place: ProblemPlace = {},
   context: ProblemContext = "operation",
 ): Problem {
-  const entry = catalogue[code];
+  const entry = catalog[code];
   const severity = typeof entry.severity === "function" ? entry.severity(context, args) : entry.severity;
   const hint = entry.hint?.(args);
-  // The catalogue does not escape every argument, and callers may log problems without escaping.
+  // The catalog does not escape every argument, and callers may log problems without escaping.
   const problem: ProblemBase & { code: Code; args: ProblemArguments[Code] } = {
     code,
     severity,

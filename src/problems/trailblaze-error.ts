@@ -1,4 +1,4 @@
-import type { ProblemArguments, ProblemCode } from "./catalogue.ts";
+import type { ProblemArguments, ProblemCode } from "./catalog.ts";
 import { createProblem, type Problem, type ProblemPlace } from "./problem.ts";
 
 export interface FailureOptions extends ErrorOptions {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { catalogue } from "../../src/problems/index.ts";
+import { catalog } from "../../src/problems/index.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 
@@ -20,7 +20,7 @@ test("prints code, severity, title and page with --json", async () => {
   expect(JSON.parse(stdout)).toEqual({
     code: "UnknownExtensionKey",
     severity: "error in validation; otherwise a warning",
-    title: catalogue.UnknownExtensionKey.title,
+    title: catalog.UnknownExtensionKey.title,
     page: readPage("UnknownExtensionKey"),
   });
   expect(exitCode).toBe(0);

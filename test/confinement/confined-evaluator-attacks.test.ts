@@ -210,7 +210,7 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     const code = tryAll({
       outside: `return fs.readFileSync("${root}/secrets/secret.json", "utf8")`,
       dots: `return fs.readFileSync("${pack}/../secrets/secret.json", "utf8")`,
-      neighbour: `return fs.readFileSync("${root}/pack-beside/secret.txt", "utf8")`,
+      neighbor: `return fs.readFileSync("${root}/pack-beside/secret.txt", "utf8")`,
       besides: `return fs.readFileSync("${root}/beside/package.json", "utf8")`,
       around: `return fs.readFileSync("${root}/package.json", "utf8")`,
       passwords: `return fs.readFileSync("/etc/shadow", "utf8")`,

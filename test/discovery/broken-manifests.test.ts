@@ -119,7 +119,7 @@ function expectProblem(
   expect(problem?.message.length).toBeLessThan(600);
 }
 
-const neighbours = {
+const neighbors = {
   "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
   "node_modules/zebra/package.json": packManifest("zebra"),
 };
@@ -128,7 +128,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   test("the broken package.json of a declared dependency is an error, and all other packs are listed", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { broken: "*", "@acme/jira": "*" } },
-      ...neighbours,
+      ...neighbors,
       "node_modules/broken/index.js": "",
     });
     bad.make(join(root, "node_modules/broken/package.json"));
@@ -140,7 +140,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   test("the broken package.json of an undeclared package is a warning, and all other packs are listed", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { "@acme/jira": "*" } },
-      ...neighbours,
+      ...neighbors,
       "node_modules/zebra/node_modules/@deep/broken/index.js": "",
     });
     bad.make(join(root, "node_modules/zebra/node_modules/@deep/broken/package.json"));
@@ -150,7 +150,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   });
 
   test("the broken package.json of the project is an error, and all packs are listed", async () => {
-    const root = makeTree(neighbours);
+    const root = makeTree(neighbors);
     bad.make(join(root, "package.json"));
     const found = await discoverPacks({ cwd: root });
     expect(found.project).toBe(root);
@@ -160,7 +160,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   test("the broken package.json of a member that the project does not depend on is a warning, and all packs are listed", async () => {
     const root = makeTree({
       "package.json": { name: "app", workspaces: ["packages/*"], dependencies: { "@acme/jira": "*" } },
-      ...neighbours,
+      ...neighbors,
       "packages/broken/index.js": "",
     });
     bad.make(join(root, "packages/broken/package.json"));
@@ -184,7 +184,7 @@ describe("an irrelevant package.json", () => {
   const list = async (manifest: string | Uint8Array) => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { other: "*" } },
-      ...neighbours,
+      ...neighbors,
       "node_modules/other/package.json": manifest,
     });
     const { packs, problems } = await discoverPacks({ cwd: root });
@@ -222,7 +222,7 @@ describe("an irrelevant package.json", () => {
   });
 
   test("a folder without a package.json is not reported", async () => {
-    const root = makeTree({ "package.json": { name: "app" }, ...neighbours, "node_modules/x/readme.md": "" });
+    const root = makeTree({ "package.json": { name: "app" }, ...neighbors, "node_modules/x/readme.md": "" });
     expect((await discoverPacks({ cwd: root })).problems).toEqual([]);
   });
 });
@@ -253,7 +253,7 @@ test.each(["../../elsewhere.json", "nowhere"])(
   async (target) => {
     const root = makeTree({
       "package.json": { name: "app" },
-      ...neighbours,
+      ...neighbors,
       "elsewhere.json": packManifest("odd"),
     });
     makeLink(target, join(root, "node_modules/odd/package.json"));
@@ -267,7 +267,7 @@ describe.skipIf(noWindows)("a package.json that is not a file", () => {
   const makeProject = () =>
     makeTree({
       "package.json": { name: "app", dependencies: { broken: "*" } },
-      ...neighbours,
+      ...neighbors,
       "node_modules/broken/index.js": "",
     });
 

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { catalogue } from "../../src/problems/index.ts";
+import { catalog } from "../../src/problems/index.ts";
 import { runUsersNpm } from "../support/package-managers.ts";
 import { inRepository } from "../support/repository.ts";
 import { runToSuccess } from "../support/run-process.ts";
@@ -20,7 +20,7 @@ afterAll(folder.remove);
 
 test("the package has the schemas, and its command explains every code", async () => {
   const pages = readdirSync(join(installed, "docs/problems"));
-  expect(pages.sort()).toEqual([...Object.keys(catalogue).map((code) => `${code}.md`), "README.md"].sort());
+  expect(pages.sort()).toEqual([...Object.keys(catalog).map((code) => `${code}.md`), "README.md"].sort());
   const schemas = readdirSync(join(installed, "schemas"));
   expect(schemas.sort()).toEqual(["prompt.json", "server.json", "tool.json", "toolset.json"]);
   const args = [join(installed, "dist/cli/cli.cjs"), "explain", "HandlerNotFound"];

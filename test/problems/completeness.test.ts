@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { CatalogueEntry } from "../../src/problems/entry.ts";
-import { catalogue, type ProblemContext, type Severity } from "../../src/problems/index.ts";
+import type { CatalogEntry } from "../../src/problems/entry.ts";
+import { catalog, type ProblemContext, type Severity } from "../../src/problems/index.ts";
 import { inRepository } from "../support/repository.ts";
 import {
   alsoInValidation,
@@ -15,7 +15,7 @@ import {
 
 const pages = inRepository("docs/problems");
 const brokenPacks = inRepository("fixtures/sample-plugins/broken");
-const entries = Object.entries(catalogue) as [string, CatalogueEntry<Record<string, unknown>>][];
+const entries = Object.entries(catalog) as [string, CatalogEntry<Record<string, unknown>>][];
 const codes = entries.map(([code]) => code);
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).sort() : []);
@@ -24,7 +24,7 @@ const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).so
 const withoutBrokenPack: readonly string[] = namesIn(brokenPacks).length === 0 ? codes : [];
 
 /** Every severity that a code can have. */
-function severitiesOf({ severity }: CatalogueEntry<Record<string, unknown>>): Set<Severity> {
+function severitiesOf({ severity }: CatalogEntry<Record<string, unknown>>): Set<Severity> {
   if (typeof severity !== "function") return new Set([severity]);
   const contexts: ProblemContext[] = ["operation", "validation", "bystander"];
   const args = [
@@ -106,7 +106,7 @@ describe("the pages of problems", () => {
   });
 });
 
-describe("the catalogue and the contract", () => {
+describe("the catalog and the contract", () => {
   const decided = [...ownCodes, ...ownValidationCodes, ...publishCodes];
   const inContract = new Set([
     ...Object.values(validationCodes).flat(),

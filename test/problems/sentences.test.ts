@@ -1,10 +1,9 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  catalogue,
-  createProblem,
-  type ProblemArguments,
-  type ProblemCode,
-} from "../../src/problems/index.ts";
+import { catalog, createProblem, type ProblemArguments, type ProblemCode } from "../../src/problems/index.ts";
+import { inRepository } from "../support/repository.ts";
+import { patternOf, render } from "./sentence-pattern.ts";
 
 type Samples = { readonly [Code in ProblemCode]: readonly ProblemArguments[Code][] };
 
@@ -17,6 +16,7 @@ const notFound = [
   { name: "acme/jira/x", otherKind: undefined, nearest: [], reason: "It runs only on a host." },
   { name: "createIssue", otherKind: undefined, nearest: [], advertises: "acme/jira/create" },
   { name: "x", otherKind: undefined, nearest: [], isAnyKind: true },
+  { name: "x", otherKind: undefined, nearest: ["y"], isAnyKind: true },
   { name: "api/x", otherKind: undefined, nearest: [], server: "api" },
 ] as const;
 
@@ -116,6 +116,7 @@ const samples: Samples = {
   ],
   UndeclaredDependency: [
     { name: "zod", specifier: "zod/v4", isGuarded: false, isDev: false, others: 0 },
+    { name: "zod", specifier: "zod/v4", isGuarded: false, isDev: true, others: 0 },
     { name: "zod", specifier: "zod/v4", isGuarded: false, isDev: true, others: 2 },
     { name: "zod", specifier: "zod/v4", isGuarded: true, isDev: false, others: 0 },
     { name: "@/tools", specifier: "@/tools", isGuarded: false, isDev: false, others: 0 },
@@ -157,7 +158,7 @@ const samples: Samples = {
     { key: "trailblaze/x", suggestion: undefined, known: ["trailblaze/isForLlm", "trailblaze/toolsets"] },
   ],
   InvalidMetaValue: [{ key: "trailblaze/isForLlm", expected: "a boolean", found: "a string" }],
-  ControlCharacters: [{ codePoints: ["U+0007", "U+001B"] }],
+  ControlCharacters: [{ codePoints: ["U+001B"] }, { codePoints: ["U+0007", "U+001B"] }],
   HiddenText: [{ codePoints: ["U+202E"] }],
   InvalidExpression: [{ expression: "a +", reason: "an operand is missing at its end" }],
   UnknownBuiltIn: [
@@ -238,6 +239,7 @@ const samples: Samples = {
   PackageJsonTooLarge: [{ bytes: 1_200_000, limit: 1_048_576, location: "node_modules/x" }],
   WorkspaceIncomplete: [
     { cause: "length", limit: 1000, pattern: "packages/*" },
+    { cause: "alternatives", limit: 1000, pattern: "{a,b}/*" },
     { cause: "alternatives", limit: 1000, pattern: "{a,b}/*", others: 2 },
     { cause: "steps", limit: 1_000_000 },
     { cause: "steps", limit: 1_000_000, pattern: "a*b*c*" },
@@ -252,6 +254,7 @@ const samples: Samples = {
   ],
   ConfinementUnavailable: [{ required: true }],
   ServerPackageNotInstalled: [
+    { name: "@acme/mcp", label: "api", isDeclared: false },
     { name: "@acme/mcp", label: "api", isDeclared: false, manager: "pnpm" },
     { name: "@acme/mcp", label: "acme/jira/api", isDeclared: true },
   ],
@@ -320,7 +323,7 @@ const indent = (text: string) => text.replaceAll("\n", "\n    ");
 
 /** The sentences of one code, each once. */
 function* sentencesOf(code: ProblemCode): Generator<string> {
-  yield `${code}: ${catalogue[code].title}`;
+  yield `${code}: ${catalog[code].title}`;
   const shown = new Set<string>();
   for (const args of samples[code]) {
     const { message, hint } = createProblem(code, args as never);
@@ -331,13 +334,13 @@ function* sentencesOf(code: ProblemCode): Generator<string> {
 }
 
 // The one place where tests fix what problems say: all others assert code, place and arguments.
-test("The catalogue says what sentences.txt says", async () => {
+test("the catalog's sentences are those of sentences.txt", async () => {
   const codes = Object.keys(samples) as ProblemCode[];
   const text = codes.flatMap((code) => [...sentencesOf(code), ""]).join("\n");
   await expect(text).toMatchFileSnapshot("sentences.txt");
 });
 
-test("Every problem keeps its arguments", () => {
+test("every problem keeps its arguments", () => {
   for (const code of Object.keys(samples) as ProblemCode[]) {
     for (const args of samples[code]) {
       const problem = createProblem(code, args as never);
@@ -345,4 +348,37 @@ test("Every problem keeps its arguments", () => {
       expect(JSON.parse(JSON.stringify(problem)).args).toEqual(JSON.parse(JSON.stringify(args)));
     }
   }
+});
+
+const pages = inRepository("docs/problems");
+
+/** The problems in the examples of the pages: a line with the code, the message, lines of a program, the hint. */
+const quotes = readdirSync(pages).flatMap((page) => {
+  const text = readFileSync(join(pages, page), "utf8");
+  const fences = [...text.matchAll(/^```text\n([\s\S]*?)^```/gm)].map(([, fence = ""]) => fence).join("\n");
+  const found = fences.matchAll(
+    /^(?:error|warning|info) (\w+).*\n {2}(?!hint: )(.+(?:\n {4}.+)*)(?:\n {2}hint: (.+(?:\n {4}.+)*))?/gm,
+  );
+  return [...found].map(([, code = "", message = "", hint = ""]) => ({ page, code, message, hint }));
+});
+
+test.each(quotes)(
+  "$page shows a message and a hint of $code as the catalog has them",
+  ({ code, message, hint }) => {
+    const own = samples[code as ProblemCode];
+    const sentences = own.map((sample) => render(code as ProblemCode, sample));
+    const patterns = own.map((sample) => patternOf(code as ProblemCode, sample));
+    // Indented lines are the rest of a wrapped message, or what a program wrote.
+    const readings = [message.replaceAll(/\n +/g, " "), message.replace(/\n[\s\S]+/, "")].map(
+      (reading) => `${reading}\n${hint.replaceAll(/\n +/g, " ")}`,
+    );
+    const isKnown = readings.some(
+      (reading) => sentences.includes(reading) || patterns.some((pattern) => pattern.test(reading)),
+    );
+    if (!isKnown) expect(readings[0]).toBe(patterns.map(String).join("\n"));
+  },
+);
+
+test("more than 60 pages show a message", () => {
+  expect(new Set(quotes.map(({ page }) => page)).size).toBeGreaterThan(60);
 });

@@ -134,7 +134,7 @@ describe("definitions that do not compile", () => {
         name: "a_b",
         inputSchema,
         handler,
-        // @ts-expect-error: isForLlm is misspelt
+        // @ts-expect-error: isForLlm is misspelled
         _meta: { "trailblaze/isForLLM": true },
       });
     const key = () =>
@@ -142,7 +142,7 @@ describe("definitions that do not compile", () => {
         name: "a_b",
         inputSchema,
         handler,
-        // @ts-expect-error: description is misspelt
+        // @ts-expect-error: description is misspelled
         descripton: "x",
       });
     const value = () =>

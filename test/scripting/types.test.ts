@@ -45,19 +45,19 @@ describe("the metadata of a tool", () => {
   });
 
   test("unknown trailblaze keys do not compile", () => {
-    // @ts-expect-error: isForLlm is misspelt
-    const misspelt: TrailblazeToolMeta = { "trailblaze/isForLm": true };
+    // @ts-expect-error: isForLlm is misspelled
+    const misspelled: TrailblazeToolMeta = { "trailblaze/isForLm": true };
     const inTool: TrailblazeTool = {
       name: "shop_signIn",
       inputSchema,
-      // @ts-expect-error: supportedPlatforms is misspelt
+      // @ts-expect-error: supportedPlatforms is misspelled
       _meta: { "trailblaze/supportedPlatform": ["IOS"] },
     };
     // @ts-expect-error: there is no key without a name
     const nameless: TrailblazeToolMeta = { "trailblaze/": true };
     // @ts-expect-error: keys differ in case
     const otherCase: TrailblazeToolMeta = { "trailblaze/IsForLlm": true };
-    void [misspelt, inTool, nameless, otherCase];
+    void [misspelled, inTool, nameless, otherCase];
   });
 
   test("values of the wrong type do not compile", () => {
@@ -193,14 +193,14 @@ describe("definitions", () => {
     const neither: ToolDefinition = { name: "a_b", handler: "./lib/tools.js" };
     // @ts-expect-error: a reference begins with ./
     const elsewhere: ToolDefinition = { name: "a_b", inputSchema, handler: "lodash#get" };
-    const misspelt: ToolDefinition = {
+    const misspelled: ToolDefinition = {
       name: "a_b",
       inputSchema,
       handler: "./lib/tools.js",
-      // @ts-expect-error: isForLlm is misspelt
+      // @ts-expect-error: isForLlm is misspelled
       _meta: { "trailblaze/isForLLM": true },
     };
-    void [definition, referring, both, neither, elsewhere, misspelt];
+    void [definition, referring, both, neither, elsewhere, misspelled];
   });
 
   test("handlers may return any value that converts to a result", () => {

@@ -93,7 +93,7 @@ const desk = toolPack(
           "desk",
           "quiet",
           "waiting",
-          "misspelt",
+          "misspelled",
           "mistaken",
           "lost",
           "slashed",
@@ -113,7 +113,7 @@ const desk = toolPack(
     "trailblaze/toolsets/thrown.yaml":
       "kind: Mcp.Tools\nmetadata: { name: thrown }\nentries: [{ name: thrower, handler: ./handlers.js#thrower }]\n",
     "trailblaze/servers/waiting.yaml": "tools: [echo]\ninitialize: ./handlers.js#wait\n",
-    "trailblaze/servers/misspelt.yaml": "tools:\n  - ehco\n",
+    "trailblaze/servers/misspelled.yaml": "tools:\n  - ehco\n",
     "trailblaze/servers/mistaken.yaml": "tools: [echo, thrown]\n",
     "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
@@ -449,13 +449,13 @@ describe("an invalid server", () => {
   });
 
   test("reports the place of an unresolved reference, with near names", async () => {
-    const run = await runCli(["start", "acme/desk/misspelt", "--json"], { cwd: makeDesk() });
+    const run = await runCli(["start", "acme/desk/misspelled", "--json"], { cwd: makeDesk() });
     expect(JSON.parse(run.stdout).error).toMatchObject({
       code: "ToolNotFound",
       args: { nearest: ["echo"] },
       pack: "@acme/desk",
-      item: "misspelt",
-      file: "trailblaze/servers/misspelt.yaml",
+      item: "misspelled",
+      file: "trailblaze/servers/misspelled.yaml",
       line: 2,
     });
     const other = await runCli(["start", "acme/desk/mistaken"], { cwd: makeDesk() });

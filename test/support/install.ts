@@ -12,7 +12,7 @@ export interface Consumer {
   readonly packageJson?: Readonly<Record<string, unknown>>;
   /** Members of a workspace: folder → package.json. Their parent folders become its patterns ("packages/*"). */
   readonly workspaces?: Readonly<Record<string, object>>;
-  /** Further files; a path may lead out of the project, to its neighbours ("../local-pack/package.json"). */
+  /** Further files; a path may lead out of the project, to its neighbors ("../local-pack/package.json"). */
   readonly files?: Tree;
 }
 

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { catalogue, type ProblemCode } from "../../src/problems/index.ts";
+import { catalog, type ProblemCode } from "../../src/problems/index.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { inRepository } from "../support/repository.ts";
@@ -26,11 +26,11 @@ function readExpected(folder: string): string[] {
 describe("a broken pack yields exactly its code", () => {
   test.each(readdirSync(brokenPacks).sort())("%s", async (code) => {
     const folder = join(brokenPacks, code);
-    expect(Object.hasOwn(catalogue, code)).toBe(true);
+    expect(Object.hasOwn(catalog, code)).toBe(true);
     const { ok, problems } = await validateExtension(folder, { strict: true });
     const codes = new Set(problems.map((problem) => problem.code));
     expect(codes).toEqual(new Set([code, ...readExpected(folder)]));
-    const isInfo = catalogue[code as ProblemCode].severity === "info";
+    const isInfo = catalog[code as ProblemCode].severity === "info";
     expect(ok).toBe(isInfo);
     for (const { message, file, pack } of problems) expect([message, file, pack]).not.toContain(undefined);
   });

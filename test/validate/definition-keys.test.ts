@@ -25,7 +25,7 @@ test("the keys of inner maps are those of the shapes", () => {
   expect(innerKeys.option).toEqual(expect.arrayContaining(Object.keys(option)));
 });
 
-describe("a misspelt key of a tool", () => {
+describe("a misspelled key of a tool", () => {
   test.each([
     ["another case", { outputschema: {} }, "outputschema: outputSchema"],
     ["snake case", { output_schema: {} }, "output_schema: outputSchema"],
@@ -63,7 +63,7 @@ describe("a misspelt key of a tool", () => {
   });
 });
 
-describe("a misspelt key elsewhere", () => {
+describe("a misspelled key elsewhere", () => {
   test.each([
     ["a composed server", "servers", { tools: [], instruction: "x" }, "instruction: instructions"],
     [

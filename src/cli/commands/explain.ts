@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findOwnPackage } from "../../install/own-command.ts";
-import { catalogue, failure, type ProblemCode } from "../../problems/index.ts";
+import { catalog, failure, type ProblemCode } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 
-const isCode = (text: string): text is ProblemCode => Object.hasOwn(catalogue, text);
+const isCode = (text: string): text is ProblemCode => Object.hasOwn(catalog, text);
 
 export async function run({ positionals: [code = ""] }: CommandInput): Promise<CommandAnswer> {
   if (!isCode(code))
-    throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalogue)) });
+    throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
   const page = readFileSync(join(findOwnPackage(), "docs/problems", `${code}.md`), "utf8");
   // A severity that depends on the command is described by the page alone.
   const severity = /^\*\*(.+)\*\* · /m.exec(page)?.[1];
   return {
-    json: { code, severity, title: catalogue[code].title, page },
+    json: { code, severity, title: catalog[code].title, page },
     formatText: () => page,
     problems: [],
   };

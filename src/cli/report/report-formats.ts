@@ -79,7 +79,7 @@ export async function formatSarif(
   version: string,
   home: string | undefined,
 ): Promise<object> {
-  const { catalogue } = await import("../../problems/catalogue.ts");
+  const { catalog } = await import("../../problems/catalog.ts");
   const levels = { error: "error", warning: "warning", info: "note" } as const;
   const placed = reports.flatMap(({ report, location }) =>
     report.problems.map((problem) => ({ problem, location })),
@@ -103,7 +103,7 @@ export async function formatSarif(
   });
   const rules = codes.map((code) => ({
     id: code,
-    shortDescription: { text: catalogue[code].title },
+    shortDescription: { text: catalog[code].title },
     help: { text: `Run \`trailblaze explain ${code}\`.` },
     ...(home === undefined ? {} : { helpUri: addressOf(home, `docs/problems/${code}.md`) }),
   }));

@@ -82,14 +82,14 @@ export function findNearestFile(
   files: ModuleFiles,
   file: string,
 ): { nearest?: string | undefined; source?: string } | undefined {
-  const neighbours = files.listNeighbours(file);
-  if (neighbours === undefined) return undefined;
+  const neighbors = files.listNeighbors(file);
+  if (neighbors === undefined) return undefined;
   const name = posix.basename(file);
   const inFolder = (found: string) => posix.join(posix.dirname(file), found);
   const base = name.replace(/\.[cm]?js$/, "");
-  const source = neighbours.find((one) => isTypeScript(one) && one.replace(/\.[cm]?tsx?$/, "") === base);
+  const source = neighbors.find((one) => isTypeScript(one) && one.replace(/\.[cm]?tsx?$/, "") === base);
   if (source !== undefined) return { source: inFolder(source) };
-  const usable = neighbours.filter((one) => !isTypeScript(one));
+  const usable = neighbors.filter((one) => !isTypeScript(one));
   const guess = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
   return { nearest: guess === undefined ? undefined : inFolder(guess) };
 }

@@ -165,7 +165,7 @@ export class ModuleFiles {
   }
 
   /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
-  listNeighbours(file: string): string[] | undefined {
+  listNeighbors(file: string): string[] | undefined {
     return this.#port.listFiles(this.#root, posix.dirname(file));
   }
 

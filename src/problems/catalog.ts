@@ -1,5 +1,5 @@
 import { definitionProblems } from "./definition-problems.ts";
-import type { CatalogueEntry } from "./entry.ts";
+import type { CatalogEntry } from "./entry.ts";
 import { extensionProblems } from "./extension-problems.ts";
 import { installProblems } from "./install-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
@@ -26,4 +26,4 @@ export type ProblemArguments = {
 };
 
 /** Every code with its title, severity, message and hint. */
-export const catalogue: { readonly [Code in ProblemCode]: CatalogueEntry<ProblemArguments[Code]> } = entries;
+export const catalog: { readonly [Code in ProblemCode]: CatalogEntry<ProblemArguments[Code]> } = entries;
