@@ -1,9 +1,14 @@
 // The scenarios in docs/conformance.md, and whether a run of the suite matches them.
 
+/** `untested`: it passes, but only because the suite does not find what it would test. */
+type Expectation = "pass" | "untested" | "left out";
+
 /** A scenario in a table of the page. */
 export interface PromisedScenario {
   name: string;
-  isLeftOut: boolean;
+  /** The heading of the page's section: which revisions it is about. */
+  section: string;
+  expected: Expectation;
   /** Why it is left out, or what it shows. */
   words: string;
 }
@@ -17,7 +22,7 @@ export interface SuiteCheck {
 
 export interface JudgedScenario {
   name: string;
-  expected: "pass" | "left out" | "nothing";
+  expected: Expectation | "nothing";
   result: "passed" | "failed" | "not run";
   /** Number of checks that succeeded. */
   successes: number;
@@ -27,17 +32,23 @@ export interface JudgedScenario {
   fault: string | undefined;
 }
 
-const leftOutHeading = "Left out";
+const headings: Readonly<Record<string, Expectation>> = {
+  Passed: "pass",
+  "Passed without a test": "untested",
+  "Left out": "left out",
+};
 
 /** The scenarios in the page's tables: rows that begin with a name in backticks. */
 export function readConformancePage(markdown: string): PromisedScenario[] {
   const promised: PromisedScenario[] = [];
-  let heading = "";
+  let section = "";
+  let expected: Expectation = "pass";
   for (const line of markdown.split("\n")) {
-    heading = /^## (.+)$/.exec(line)?.[1]?.trim() ?? heading;
+    section = /^## (.+)$/.exec(line)?.[1]?.trim() ?? section;
+    expected = headings[/^### (.+)$/.exec(line)?.[1]?.trim() ?? ""] ?? expected;
     const [, name, words = ""] = /^\| `([^`]+)` \|(.*)\|$/.exec(line) ?? [];
     if (name === undefined) continue;
-    promised.push({ name, isLeftOut: heading === leftOutHeading, words: words.trim() });
+    promised.push({ name, section, expected, words: words.trim() });
   }
   return promised;
 }
@@ -63,7 +74,8 @@ function findFault(
   if (another !== undefined) return "the page has it twice";
   if (promise.words === "") return "the page gives no reason";
   if (result === "not run") return "it was not run to its end";
-  if (promise.isLeftOut) return result === "passed" ? "it passes, so it need not be left out" : undefined;
+  if (promise.expected === "left out")
+    return result === "passed" ? "it passes, so it need not be left out" : undefined;
   return result === "failed" ? "it has to pass" : undefined;
 }
 
@@ -79,7 +91,7 @@ export function judgeRun(
     const promises = promised.filter((promise) => promise.name === name);
     const judged = judgeChecks(checks.get(name));
     const [promise] = promises;
-    const expected = promise === undefined ? "nothing" : promise.isLeftOut ? "left out" : "pass";
+    const expected = promise?.expected ?? "nothing";
     return { name, expected, ...judged, fault: findFault(promises, known.has(name), judged.result) };
   });
 }

@@ -1,5 +1,6 @@
-// Runs MCP's conformance suite against a pack that `trailblaze start` serves over HTTP: `npm run conformance`, which builds
+// Runs MCP's conformance suites against a pack that `trailblaze start` serves over HTTP: `npm run conformance`, which builds
 // only if there is no build. docs/conformance.md says what must pass and what is excluded; the run fails if it differs.
+// The suites need Node 22 or newer.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -7,81 +8,132 @@ import { dirname, join } from "node:path";
 import { inRepository } from "../test/support/repository.ts";
 import { runProcess, runToSuccess } from "../test/support/run-process.ts";
 import { serveOverHttp } from "../test/support/serve-over-http.ts";
-import { type JudgedScenario, judgeRun, readConformancePage, type SuiteCheck } from "./conformance-page.ts";
+import {
+  type JudgedScenario,
+  judgeRun,
+  type PromisedScenario,
+  readConformancePage,
+  type SuiteCheck,
+} from "./conformance-page.ts";
 
 const require = createRequire(import.meta.url);
-const manifest = require.resolve("@modelcontextprotocol/conformance/package.json");
-const { bin, version } = JSON.parse(readFileSync(manifest, "utf8"));
-const suite = join(dirname(manifest), bin.conformance);
+
+/** One run of a suite. */
+interface SuiteRun {
+  /** The suite's package.json. */
+  manifest: string;
+  /** The section of the page. */
+  section: string;
+  /** Arguments of the suite that select the scenarios, when it lists and when it runs them. */
+  listed: readonly string[];
+  run: readonly string[];
+}
+
+const legacy = "Revisions up to 2025-11-25";
+const modern = "Revision 2026-07-28";
+const older = require.resolve("conformance-0.1/package.json");
+const newer = require.resolve("@modelcontextprotocol/conformance/package.json");
+const required = (revision: string) => ["--requirements", revision];
+const runs: readonly SuiteRun[] = [
+  { manifest: older, section: legacy, listed: [], run: ["--suite", "all"] },
+  { manifest: newer, section: legacy, listed: required("2025-11-25"), run: required("2025-11-25") },
+  { manifest: newer, section: modern, listed: required("2026-07-28"), run: required("2026-07-28") },
+];
 
 const server = "conformance-pack/everything";
 const pack = inRepository("fixtures/conformance-pack");
 const env = { ...process.env, NO_COLOR: "1" };
+const processOptions = { cwd: pack, env, timeoutMs: 90_000 };
 
-/** Names of all scenarios for servers. */
-async function listScenarios(): Promise<string[]> {
-  const listing = await runToSuccess(process.execPath, [suite, "list", "--server"], {
-    cwd: pack,
-    env,
-    timeoutMs: 30_000,
-  });
-  return [...listing.matchAll(/^ +- (\S+)$/gm)].flatMap(([, name]) => name ?? []);
+/** Names of the run's scenarios for servers, required ones and others. */
+async function listScenarios(suite: string, listed: readonly string[]): Promise<string[]> {
+  const listing = await runToSuccess(
+    process.execPath,
+    [suite, "list", "--server", ...listed],
+    processOptions,
+  );
+  const ofServers = listing.split("\nClient scenarios")[0] ?? "";
+  const others = [...listing.matchAll(/^ {4}- (\S+) \[server\]$/gm)];
+  const names = [...ofServers.matchAll(/^ {2}- (\S+)(?: \[[\d,-]+\])?$/gm), ...others];
+  return names.flatMap(([, name]) => name ?? []);
 }
 
 /** Runs the scenarios one after the other, in one process of the suite; returns their checks by name. */
-async function runScenarios(url: string, results: string): Promise<Map<string, SuiteCheck[]>> {
-  const args = [suite, "server", "--url", url, "--suite", "all", "--output-dir", results];
-  // The exit code only says that something failed; the checks say what.
-  await runProcess(process.execPath, args, { cwd: pack, env, timeoutMs: 90_000 });
-  const checks = new Map<string, SuiteCheck[]>();
-  for (const folder of readdirSync(results)) {
-    const [, name] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(folder) ?? [];
-    const file = join(results, folder, "checks.json");
-    if (name !== undefined && existsSync(file)) checks.set(name, JSON.parse(readFileSync(file, "utf8")));
+async function runScenarios(suite: string, args: readonly string[], url: string) {
+  const results = mkdtempSync(join(tmpdir(), "trailblaze-conformance-"));
+  try {
+    // The exit code only says that something failed; the checks say what.
+    const all = [suite, "server", "--url", url, ...args, "--output-dir", results];
+    await runProcess(process.execPath, all, processOptions);
+    const checks = new Map<string, SuiteCheck[]>();
+    for (const folder of readdirSync(results)) {
+      const [, name] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(folder) ?? [];
+      const file = join(results, folder, "checks.json");
+      if (name !== undefined && existsSync(file)) checks.set(name, JSON.parse(readFileSync(file, "utf8")));
+    }
+    return checks;
+  } finally {
+    rmSync(results, { recursive: true, force: true });
   }
-  return checks;
 }
 
 function print(scenarios: readonly JudgedScenario[]): void {
   const width = Math.max(...scenarios.map(({ name }) => name.length));
   for (const { name, expected, result, successes, complaints, fault } of scenarios) {
     const shown = result === "passed" ? `passed, checks: ${successes}` : result;
-    const end = fault === undefined ? (expected === "left out" ? "left out" : "") : `WRONG: ${fault}`;
+    const end = fault !== undefined ? `WRONG: ${fault}` : expected === "pass" ? "" : expected;
     console.log(`${name.padEnd(width)}  ${shown.padEnd(17)}  ${end}`.trimEnd());
     if (fault !== undefined) for (const complaint of complaints) console.log(`  ${complaint}`);
   }
 }
 
+/** Runs a suite and prints what it found; whether that is what the page says. */
+async function isAsPromised(
+  { manifest, section, listed, run }: SuiteRun,
+  promised: readonly PromisedScenario[],
+  url: string,
+): Promise<boolean> {
+  const { bin, version } = JSON.parse(readFileSync(manifest, "utf8"));
+  const suite = join(dirname(manifest), bin.conformance);
+  const names = await listScenarios(suite, listed);
+  // The older suite lacks some scenarios.
+  const own = promised.filter(
+    (one) => one.section === section && (manifest === newer || names.includes(one.name)),
+  );
+  const scenarios = judgeRun(own, names, await runScenarios(suite, run, url));
+  console.log(`\nThe conformance suite ${version} against ${server}: ${section}\n`);
+  print(scenarios);
+  const count = (holds: (scenario: JudgedScenario) => boolean) => scenarios.filter(holds).length;
+  const wrong = count(({ fault }) => fault !== undefined);
+  const passed = count(({ result, expected }) => result === "passed" && expected === "pass");
+  const leftOut = count(({ expected }) => expected === "left out");
+  const untested = count(({ expected }) => expected === "untested");
+  const counts = `${passed} passed, ${untested} untested, ${leftOut} left out`;
+  console.log(`\n${counts}, ${wrong} other than docs/conformance.md says`);
+  return wrong === 0 && names.length > 0;
+}
+
 async function main(): Promise<void> {
+  if (Number(process.versions.node.split(".")[0]) < 22) {
+    console.error(`The conformance suites need Node 22 or newer. This is Node ${process.versions.node}.`);
+    process.exitCode = 1;
+    return;
+  }
   if (!existsSync(inRepository("dist/cli/cli.cjs"))) {
     const options = { cwd: inRepository("."), env: process.env, timeoutMs: 300_000 };
     await runToSuccess("npm", ["run", "build"], options);
   }
   const promised = readConformancePage(readFileSync(inRepository("docs/conformance.md"), "utf8"));
-  const results = mkdtempSync(join(tmpdir(), "trailblaze-conformance-"));
+  const serving = await serveOverHttp(server, { cwd: pack });
+  let isAll = true;
+  let exitCode: number | null = null;
   try {
-    const names = await listScenarios();
-    const serving = await serveOverHttp(server, { cwd: pack });
-    let checks: Map<string, SuiteCheck[]>;
-    let exitCode: number | null = null;
-    try {
-      checks = await runScenarios(serving.url, results);
-    } finally {
-      exitCode = await serving.stop();
-    }
-    const scenarios = judgeRun(promised, names, checks);
-    console.log(`The conformance suite ${version} against ${server}\n`);
-    print(scenarios);
-    const passed = scenarios.filter(({ result }) => result === "passed");
-    const leftOut = scenarios.filter(({ expected }) => expected === "left out");
-    const wrong = scenarios.filter(({ fault }) => fault !== undefined);
-    const counts = `${passed.length} passed, ${leftOut.length} left out`;
-    console.log(`\n${counts}, ${wrong.length} other than docs/conformance.md says`);
-    if (exitCode !== 0) console.log(`The server ended with exit code ${exitCode}\n${serving.stderr()}`);
-    if (wrong.length > 0 || names.length === 0 || exitCode !== 0) process.exitCode = 1;
+    for (const run of runs) isAll = (await isAsPromised(run, promised, serving.url)) && isAll;
   } finally {
-    rmSync(results, { recursive: true, force: true });
+    exitCode = await serving.stop();
   }
+  if (exitCode !== 0) console.log(`The server ended with exit code ${exitCode}\n${serving.stderr()}`);
+  if (!isAll || exitCode !== 0) process.exitCode = 1;
 }
 
 await main();

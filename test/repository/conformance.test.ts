@@ -4,11 +4,12 @@ import { judgeRun, readConformancePage } from "../../scripts/conformance-page.ts
 import { inRepository } from "../support/repository.ts";
 
 const page = `# Conformance
-## Passed
+## Revision 1
+### Passed
 | Scenario | What it shows |
 |---|---|
 | \`ping\` | an answer |
-## Left out
+### Left out
 | Scenario | Why |
 |---|---|
 | \`resources-list\` | packs have none |
@@ -61,11 +62,27 @@ describe("a run of the conformance suite", () => {
   });
 });
 
+test("the page's scenarios have their section, and whether they are tested", () => {
+  const markdown = `${page}## Revision 2\n### Passed without a test\n| \`ping\` | nothing |\n`;
+  expect(
+    readConformancePage(markdown).map(({ name, section, expected }) => [name, section, expected]),
+  ).toEqual([
+    ["ping", "Revision 1", "pass"],
+    ["resources-list", "Revision 1", "left out"],
+    ["ping", "Revision 2", "untested"],
+  ]);
+});
+
 test("docs/conformance.md excludes only scenarios about features beyond tools, prompts and security", () => {
   const listed = readConformancePage(readFileSync(inRepository("docs/conformance.md"), "utf8"));
-  const leftOut = listed.filter(({ isLeftOut }) => isLeftOut).map(({ name }) => name);
-  expect(leftOut.filter((name) => !/completion|sampling|elicitation|resources/.test(name))).toEqual([
+  const leftOut = listed.filter(({ expected }) => expected === "left out").map(({ name }) => name);
+  const beyond = /completion|sampling|elicitation|resources|input-required|^tasks-/;
+  expect(leftOut.filter((name) => !beyond.test(name))).toEqual([
     "server-sse-polling",
+    "sep-2164-resource-not-found",
+    "caching",
+    "server-stateless",
+    "http-custom-header-server-validation",
   ]);
   expect(listed.length).toBeGreaterThan(leftOut.length);
 });
