@@ -22,15 +22,14 @@ function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boo
 }
 
 /**
- * Compiles a valid schema: its patterns immediately, and the rest on demand. Throws for a pattern that takes too long to
- * compile.
+ * Compiles a valid schema: its patterns immediately, and the rest on demand. Returns the nodes of the schema itself and of
+ * the schemas inside it. Throws for a pattern that takes too long to compile.
  */
 export function compileSchema(
-  schema: Schema,
   draft: Draft,
   { survey, references }: Omit<SchemaReading, "faults">,
   budget: CheckBudget,
-): SchemaNode {
+): (schema: Schema) => SchemaNode {
   const nodes = new Map<unknown, SchemaNode>([
     [true, new SchemaNode(true, undefined, () => [])],
     [false, new SchemaNode(false, undefined, () => [rejectAll])],
@@ -77,5 +76,5 @@ export function compileSchema(
   };
   const surveys = [...(survey === undefined ? [] : [survey]), ...(references?.elsewhere ?? [])];
   for (const { pattern } of surveys.flatMap((one) => one.patterns)) context.patternOf(pattern);
-  return context.nodeOf(schema);
+  return context.nodeOf;
 }

@@ -24,6 +24,8 @@ export interface SchemaSurvey {
   misfits: { key: string; value: unknown; path: SchemaPath }[];
   /** Regular expressions with their paths; for keys of `patternProperties`, the path of the value. */
   patterns: { pattern: string; path: SchemaPath }[];
+  /** Schemas with a `default`, with their paths. */
+  defaults: { schema: Schema; path: SchemaPath }[];
   /** Whether the schema contains references. */
   refers: boolean;
 }
@@ -61,6 +63,7 @@ function hasTwice(list: unknown): boolean {
 // A pack can have thousands of valid schemas, so this avoids allocations.
 function visit(schema: Schema, path: (string | number)[], survey: SchemaSurvey): void {
   const rules = keywordsByDraft[survey.draft];
+  if (Object.hasOwn(schema, "default")) survey.defaults.push({ schema, path: [...path] });
   for (const key of Object.keys(schema)) {
     const rule = rules.get(key);
     if (rule === undefined) continue;
@@ -105,7 +108,7 @@ function visitHeld(
  * follows no references.
  */
 export function surveyInDraft(schema: Schema, draft: Draft, path: SchemaPath = []): SchemaSurvey {
-  const survey: SchemaSurvey = { draft, misfits: [], patterns: [], refers: false };
+  const survey: SchemaSurvey = { draft, misfits: [], patterns: [], defaults: [], refers: false };
   visit(schema, [...path], survey);
   return survey;
 }

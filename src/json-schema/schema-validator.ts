@@ -73,7 +73,7 @@ function findDraft({ $schema }: Schema): Draft | undefined {
 }
 
 /** Joins the messages of violations without duplicates. */
-function describeViolations(violations: readonly Violation[]): string {
+export function describeViolations(violations: readonly Violation[]): string {
   const texts = [...new Set(violations.map(describeViolation))];
   const rest = texts.length - mostViolations;
   return texts.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
@@ -101,14 +101,14 @@ function compile(written: Schema, budget: CheckBudget): Compiled {
     const { faults, ...reading } = readSchema(schema);
     const [fault] = faults;
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return compileSchema(schema, draft, reading, budget);
+    return compileSchema(draft, reading, budget)(schema);
   } catch (error) {
     return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }
 }
 
 /** Finds violations within the budget. */
-function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readonly Violation[] {
+export function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readonly Violation[] {
   run.mode = isSmall(value) ? "all" : "first";
   try {
     node.check(value, run, undefined);

@@ -216,11 +216,22 @@ const contentProblems = {
         ? "Write the value, or read it in the server."
         : `Remove it, add ${quote(name)} to \`envPassthrough\`, and read the variable in the server.`,
   }),
-  InvalidInputSchema: entry<{ key: string; reason: string }>({
+  InvalidInputSchema: entry<{
+    key: string;
+    reason: string;
+    /** The schema is valid, but rejects one of its defaults. */
+    isDefault?: boolean;
+  }>({
     title: "Invalid JSON Schema",
-    severity: "error",
-    message: ({ key, reason }) => `"${key}" is not a valid JSON Schema: ${reason}.`,
-    hint: () => "Use JSON Schema 2020-12 (or draft-07 with $schema) of type object, without remote $ref.",
+    severity: (_context, { isDefault }) => (isDefault ? "warning" : "error"),
+    message: ({ key, reason, isDefault }) =>
+      isDefault
+        ? `"${key}" has a default that its own schema rejects: ${reason}.`
+        : `"${key}" is not a valid JSON Schema: ${reason}.`,
+    hint: ({ isDefault }) =>
+      isDefault
+        ? "Change the default or the schema. Calls get the default if the argument is absent."
+        : "Use JSON Schema 2020-12 (or draft-07 with $schema) of type object, without remote $ref.",
   }),
   UnsafePattern: entry<{ pattern: string }>({
     title: "Regular expression may backtrack catastrophically",

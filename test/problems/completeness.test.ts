@@ -35,6 +35,7 @@ function severitiesOf({ severity }: CatalogEntry<Record<string, unknown>>): Set<
     { allowed: true },
     { isGuarded: true },
     { isPrivate: true },
+    { isDefault: true },
     { cause: "git" },
   ];
   return new Set(contexts.flatMap((context) => args.map((arg) => severity(context, arg))));

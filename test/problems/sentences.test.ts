@@ -142,7 +142,10 @@ const samples: Samples = {
     { variable: "${TOKEN}", name: "TOKEN" },
     { variable: "${workspaceFolder}", name: undefined },
   ],
-  InvalidInputSchema: [{ key: "inputSchema", reason: "`type` must be object" }],
+  InvalidInputSchema: [
+    { key: "inputSchema", reason: "`type` must be object" },
+    { key: "parameters", reason: "`a.default` must be string", isDefault: true },
+  ],
   UnsafePattern: [{ pattern: "^(a+)+$" }],
   ReservedParameter: [{ name: "_trailblazeContext" }],
   InvalidAdvertisedName: [{ name: "get issue" }, { name: "…" }],

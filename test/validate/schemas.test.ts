@@ -44,7 +44,6 @@ describe("a usable schema", () => {
       "keywords and formats of somebody's own",
       { "x-note": 5, properties: { a: { format: "phone", widget: {} } } },
     ],
-    ["a default that does not fit", { properties: { a: { type: "string", default: 5 } } }],
     [
       "values that look like schemas",
       { properties: { a: { enum: [{ type: "text" }], const: { $ref: "x" }, examples: [{ pattern: "[" }] } } },
@@ -387,5 +386,63 @@ describe("where it is written", () => {
     expect(problem?.args).toMatchObject({
       reason: expect.stringContaining("`properties.\\u{001b}[8m.type`"),
     });
+  });
+});
+
+describe("a default", () => {
+  const refs = { $defs: { language: { enum: ["en", "de"] } } };
+  test.each<[string, Record<string, unknown>, string]>([
+    ["outside of enum", { properties: { a: { enum: ["en", "de"], default: "es" } } }, "properties.a.default"],
+    ["of another type", { properties: { a: { type: "integer", default: "1" } } }, "properties.a.default"],
+    [
+      "of null for a string",
+      { properties: { a: { type: "string", default: null } } },
+      "properties.a.default",
+    ],
+    ["above the maximum", { properties: { a: { maximum: 9, default: 10 } } }, "properties.a.default"],
+    ["against a pattern", { properties: { a: { pattern: "^a$", default: "b" } } }, "properties.a.default"],
+    [
+      "against a reference",
+      { ...refs, properties: { a: { $ref: "#/$defs/language", default: "es" } } },
+      "properties.a.default",
+    ],
+    [
+      "in items",
+      { properties: { a: { type: "array", items: { type: "string", default: 1 } } } },
+      "properties.a.items.default",
+    ],
+    ["of the schema itself", { required: ["a"], default: {} }, "default"],
+  ])("%s is a warning at its place", async (_what, keywords, path) => {
+    const problems = await validateTool({ inputSchema: { type: "object", ...keywords } }, codes);
+    expect(problems).toMatchObject([
+      {
+        severity: "warning",
+        path: ["inputSchema", ...path.split(".").map(String)],
+        args: { isDefault: true },
+      },
+    ]);
+    expect(problems[0]?.args).toMatchObject({ reason: expect.stringContaining(`\`${path}\``) });
+  });
+
+  test("in the short form is a warning at its place", async () => {
+    const parameters = { language: { enum: ["en", "de"], default: "es" } };
+    expect(await validateTool({ parameters }, codes)).toMatchObject([
+      { severity: "warning", path: ["parameters", "language", "default"], args: { key: "parameters" } },
+    ]);
+  });
+
+  test.each<Record<string, unknown>>([
+    { properties: { a: { enum: ["en", "de"], default: "en" } } },
+    { properties: { a: { type: ["string", "null"], default: null } } },
+    { ...refs, properties: { a: { $ref: "#/$defs/language", default: "de" } } },
+    { properties: { a: { properties: { b: { default: 1 } }, required: ["b"], default: {} } } },
+    { properties: { default: { type: "string" } } },
+    { properties: { a: { type: "object", default: { default: 1 } } } },
+  ])("that its schema allows is valid: %j", async (keywords) => {
+    expect(await judge(keywords)).toEqual([]);
+  });
+
+  test("of an invalid schema is not checked", async () => {
+    expect(await judge({ properties: { a: { type: "text", default: 1 } } })).toHaveLength(1);
   });
 });

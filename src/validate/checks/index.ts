@@ -10,7 +10,7 @@ import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
-import { checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
+import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
 import { checkDependencyCommands, checkServerCommands, checkVariables } from "./server-commands.ts";
 import { checkServerPackages } from "./server-packages.ts";
 import { checkServerPrograms } from "./server-programs.ts";
@@ -38,6 +38,7 @@ export const checks: readonly Check[] = [
   checkToolNames,
   checkToolMeta,
   checkSchemas,
+  checkDefaults,
   checkPatterns,
   checkReservedParameters,
   checkLegacyContext,

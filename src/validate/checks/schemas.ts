@@ -1,6 +1,7 @@
 import { describeWritten } from "../../extension-schema/index.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
+import { findInvalidDefaults } from "../../json-schema/schema-defaults.ts";
 import { findSchemaFaults } from "../../json-schema/schema-faults.ts";
 import type { SchemaFault } from "../../json-schema/schema-survey.ts";
 import { surveySchema } from "../../json-schema/schema-survey.ts";
@@ -30,6 +31,17 @@ export const checkSchemas: Check = function* ({ inspected }) {
       const reason = where === "" ? `it ${what}` : `\`${printable(where)}\` ${what}`;
       const place = placeInDefinition(written, path);
       yield findInItem(written.tool.item, "InvalidInputSchema", { key: written.key, reason }, place);
+    }
+  }
+};
+
+/** Finds defaults that violate their own schemas. A call that relies on one fails. */
+export const checkDefaults: Check = function* ({ inspected }) {
+  for (const written of findSchemas(inspected.items)) {
+    for (const { what, path } of findInvalidDefaults(written.schema)) {
+      const reason = `\`${printable(written.toWritten(path).join("."))}\` ${what}`;
+      const args = { key: written.key, reason, isDefault: true };
+      yield findInItem(written.tool.item, "InvalidInputSchema", args, placeInDefinition(written, path));
     }
   }
 };

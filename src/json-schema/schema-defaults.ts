@@ -1,0 +1,35 @@
+import { CheckBudget, CheckLimit } from "./check-budget.ts";
+import { CheckRun } from "./check-run.ts";
+import { compileSchema } from "./compile-schema.ts";
+import { readSchema } from "./schema-faults.ts";
+import { type Schema, type SchemaFault, surveySchema } from "./schema-survey.ts";
+import { describeViolations, findViolations } from "./schema-validator.ts";
+
+/**
+ * Finds each `default` that its own schema rejects. `what` describes the violations, and the path is that of the default.
+ * Returns nothing for an invalid schema, and skips a default whose check exceeds the limits.
+ */
+export function findInvalidDefaults(schema: Schema): SchemaFault[] {
+  const survey = surveySchema(schema);
+  if (survey === undefined || survey.defaults.length === 0) return [];
+  const { faults, references } = readSchema(schema);
+  if (faults.length > 0) return [];
+  const budget = new CheckBudget();
+  const found: SchemaFault[] = [];
+  try {
+    const nodeOf = compileSchema(survey.draft, { survey, references }, budget);
+    for (const { schema: one, path } of survey.defaults) {
+      // Checking may add the defaults of inner schemas, as a call does.
+      const value = structuredClone(one.default);
+      const run = new CheckRun(budget);
+      budget.start(value);
+      if (nodeOf(one).check(value, run, undefined)) continue;
+      budget.start(value);
+      const what = describeViolations(findViolations(nodeOf(one), value, run));
+      found.push({ what, path: [...path, "default"] });
+    }
+  } catch (error) {
+    if (!(error instanceof CheckLimit || error instanceof RangeError)) throw error;
+  }
+  return found;
+}
