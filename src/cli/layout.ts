@@ -5,7 +5,7 @@ import type { TextStyle } from "./command.ts";
 
 const gap = "  ";
 /** With less room than this, the last column moves to lines of its own. */
-const narrowestColumn = 24;
+const narrowestColumn = 32;
 const hangingIndent = 4;
 
 /** Characters that take two columns of a terminal. */
@@ -26,12 +26,15 @@ export function measureWidth(text: string): number {
 
 /**
  * One line of text as lines of at most `width` columns, broken at spaces and beside wide characters; all but the first
- * are indented. Longer words, such as paths, stay whole unless `breaksWords`; so do commands in backticks.
+ * are indented. Longer words, such as paths, stay whole unless `breaksWords`, which breaks them after a slash if it can;
+ * commands in backticks always stay whole.
  */
 export function wrap(text: string, width: number | undefined, indent = 0, breaksWords = false): string {
   if (width === undefined || measureWidth(text) <= width) return text;
-  const length = breaksWords ? `{1,${width}}` : "+";
-  const pieces = new RegExp(` *(?:\`[^\`]*\`[^ ]*|${wide}\\p{M}*|(?:(?!${wide})[^ ])${length})`, "gu");
+  const word = breaksWords
+    ? `(?:(?!${wide})[^ /]){0,${width - 1}}/|(?:(?!${wide})[^ /]){1,${width}}`
+    : `(?:(?!${wide})[^ ])+`;
+  const pieces = new RegExp(` *(?:\`[^\`]*\`[^ ]*|${wide}\\p{M}*|${word})`, "gu");
   const lines: string[] = [];
   let line = "";
   let column = 0;

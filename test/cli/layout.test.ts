@@ -106,6 +106,29 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
   });
 });
 
+test("a table breaks a path in its last column after a slash", () => {
+  const path = "~/.config/Code/User/globalStorage/publisher.extension/settings.json";
+  const table = formatTable(["CLIENT", "FILE"], [["cline", path]], { color: false, width: 60 });
+  expect(table.split("\n").slice(1)).toEqual([
+    "cline   ~/.config/Code/User/globalStorage/",
+    "        publisher.extension/settings.json",
+  ]);
+});
+
+test("a table puts the last column on lines of its own rather than squeeze it", () => {
+  const rows = [
+    ["trigger-long-running-operation", "config (server everything)", "Shows the progress of a task."],
+  ];
+  expect(formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, { color: false, width: 80 }).split("\n")).toEqual(
+    [
+      "TOOL                            FROM",
+      "    DESCRIPTION",
+      "trigger-long-running-operation  config (server everything)",
+      "    Shows the progress of a task.",
+    ],
+  );
+});
+
 test("a table narrows the widest column before it moves the last one", () => {
   const rows = [["tool".repeat(6), "@globex/calculator (server arithmetic)", "Add two numbers, or more."]];
   expect(formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, { color: false, width: 80 }).split("\n")).toEqual(
