@@ -16,6 +16,7 @@ import { createRegistry } from "../qualified-names/create-registry.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import { planPackServer, planUserServer } from "../runtime/server-launches.ts";
+import { checkOwnHandlers } from "../validate/check-own-tools.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import {
@@ -173,7 +174,11 @@ class Opening {
       found.packs.map(({ pack }) => pack),
       { builtIns: builtIns.map(({ definition }) => String(definition.name)), manager: found.manager },
     );
-    const hostTools = collectOwnTools(builtIns, config);
+    const definitions = builtIns.map(({ definition }) => definition);
+    const faults = await this.#resources.step(
+      checkOwnHandlers(inspection.port, config.directory, definitions),
+    );
+    const hostTools = collectOwnTools(builtIns, config, faults);
     const packTools = packs.map((pack) => collectPackTools(pack, config));
     this.#failForErrors(packTools.flatMap(({ problems }) => problems));
     const code = indexCode([hostTools, ...packTools]);

@@ -119,8 +119,12 @@ function findOwnSchemaFault({ inputSchema, outputSchema }: BuiltInDefinition): P
   return undefined;
 }
 
-/** The built-ins, whose modules are in the config's folder. */
-export function collectOwnTools(tools: readonly OwnTool[], config: SessionConfig): Contribution {
+/** The built-ins, whose modules are in the config's folder. `handlerFaults`: problems with their handlers, by definition. */
+export function collectOwnTools(
+  tools: readonly OwnTool[],
+  config: SessionConfig,
+  handlerFaults: ReadonlyMap<object, Problem>,
+): Contribution {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const owner: CodeOwner = { pack: undefined, root: config.directory };
   for (const { definition, path } of tools) {
@@ -140,7 +144,7 @@ export function collectOwnTools(tools: readonly OwnTool[], config: SessionConfig
         ...(path === undefined ? {} : { path: [...path, ...inside] }),
       });
     };
-    const fault = findOwnSchemaFault(definition);
+    const fault = findOwnSchemaFault(definition) ?? handlerFaults.get(definition);
     if (fault !== undefined) {
       report(fault);
       contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });

@@ -357,6 +357,9 @@ describe("an error in the config's own items", () => {
           inputSchema: { type: "object", anyOf: [{ required: ["_trailblazeContext"] }] },
         },
         { name: "odd", description: "O", handler, inputSchema: { type: "objekt" } },
+        { name: "gone", description: "G", handler: "./tool.js#run", inputSchema },
+        { name: "renamed", description: "R", handler: "./tools.js#runs", inputSchema },
+        { name: "unset", description: "U", handler, initialize: "./setup.js", inputSchema },
       ],
       options: { fine: { speed: 1 }, "acme/shop/add": { size: 1 } },
       toolsets: { group: ["fine", "lost"] },
@@ -368,6 +371,9 @@ describe("an error in the config's own items", () => {
     expect(session.skipped.map(({ name, reason, source }) => [name, reason, source])).toEqual([
       ["taken", "Invalid", { type: "builtIn", item: "taken", file: join(cwd, file) }],
       ["odd", "Invalid", { type: "builtIn", item: "odd", file: join(cwd, file) }],
+      ["gone", "Invalid", { type: "builtIn", item: "gone", file: join(cwd, file) }],
+      ["renamed", "Invalid", { type: "builtIn", item: "renamed", file: join(cwd, file) }],
+      ["unset", "Invalid", { type: "builtIn", item: "unset", file: join(cwd, file) }],
     ]);
     expect(
       session.problems.map(({ code, severity, file: where, line }) => [code, severity, where, line]),
@@ -378,6 +384,9 @@ describe("an error in the config's own items", () => {
         ["InvalidMetaValue", "error", '"trailblaze/isForLlm": "no"'],
         ["ReservedParameter", "error", '"_trailblazeContext"'],
         ["InvalidInputSchema", "error", '"type": "objekt"'],
+        ["HandlerNotFound", "error", '"./tool.js#run"'],
+        ["HandlerNotFound", "error", '"./tools.js#runs"'],
+        ["HandlerNotFound", "error", '"./setup.js"'],
         ["ToolNotFound", "error", '"lost"'],
       ].map(([code, severity, part = ""]) => [code, severity, file, positionOf(text, part).line]),
     );
@@ -385,6 +394,9 @@ describe("an error in the config's own items", () => {
       [2, "marked"],
       [3, "taken"],
       [4, "odd"],
+      [5, "gone"],
+      [6, "renamed"],
+      [7, "unset"],
     ] as const) {
       expect(session.problems[index]?.message).toContain(`"${name}"`);
     }
@@ -402,7 +414,8 @@ describe("an error in the config's own items", () => {
 
   test("names the file of a tool that claims a name twice", async () => {
     const tool = { name: "twice", description: "T", inputSchema, handler };
-    const cwd = makeProject({}, { [file]: { logDir: "logs", builtIns: [tool] } });
+    const code = { "tools.js": "export const run = () => 'ran';" };
+    const cwd = makeProject({}, { [file]: { logDir: "logs", builtIns: [tool] }, ...code });
     const opening = openForTest(cwd, { config: join(cwd, file), builtIns: [builtIn("twice")] });
     await expect(opening).rejects.toMatchObject({
       code: "NameCollision",

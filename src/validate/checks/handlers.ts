@@ -2,11 +2,11 @@ import { isRecord } from "../../data/parse-json.ts";
 import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/formats.ts";
-import type { InspectedItem } from "../../inspection/types.ts";
+import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
 import type { PackFacts } from "../facts/pack-facts.ts";
-import { type Check, type Finding, findInItem } from "../finding.ts";
+import { type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
 
 const maximumListed = 10;
@@ -91,7 +91,13 @@ export const backslashReason = 'it contains a backslash, but paths use "/"';
 const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.test(handler);
 
 /** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
-export const checkHandlers: Check = function* ({ inspected, modules, moduleFaults }) {
+export function* checkHandlers({
+  inspected,
+  modules,
+  moduleFaults,
+}: Pick<PackFacts, "modules" | "moduleFaults"> & {
+  inspected: Pick<InspectedPack, "items">;
+}): Generator<Finding> {
   const suggestions = new SuggestionBudget();
   for (const item of inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
@@ -122,4 +128,4 @@ export const checkHandlers: Check = function* ({ inspected, modules, moduleFault
       }
     }
   }
-};
+}

@@ -32,6 +32,9 @@ export type ModuleFacts =
 /** The hint for a missing file that a module imports. */
 export const buildHint = "If a build creates it, run the build first.";
 
+/** A pack, or the tools of a project. */
+type WithHandlers = Pick<InspectedPack, "items"> & { pack: Pick<InspectedPack["pack"], "origin"> };
+
 /** The uses of a module in handlers. */
 interface NamedModule {
   exports: Set<string>;
@@ -40,7 +43,7 @@ interface NamedModule {
 }
 
 /** The exports in handlers, by module. */
-function findNamedExports({ items }: InspectedPack): Map<string, NamedModule> {
+function findNamedExports({ items }: Pick<InspectedPack, "items">): Map<string, NamedModule> {
   const named = new Map<string, NamedModule>();
   for (const item of items) {
     for (const { handler } of findHandlers(item)) {
@@ -106,7 +109,7 @@ async function describeMissing(files: ModuleFiles, module: string, named: NamedM
 }
 
 /** Rejects TypeScript in installed packs, which Node does not run. */
-function judgeTypeScript(search: ExportSearch, { pack }: InspectedPack, module: string): ExportSearch {
+function judgeTypeScript(search: ExportSearch, { pack }: WithHandlers, module: string): ExportSearch {
   if (!/\.[cm]?ts$/.test(module) || (search !== "found" && "absent" in search)) return search;
   if (pack.origin !== "self" && pack.origin !== "workspace")
     return { absent: "Node does not run TypeScript in installed packages" };
@@ -119,7 +122,7 @@ function judgeTypeScript(search: ExportSearch, { pack }: InspectedPack, module: 
  */
 export async function collectModules(
   files: ModuleFiles,
-  inspected: InspectedPack,
+  inspected: WithHandlers,
   { followImports = false }: { followImports?: boolean } = {},
 ): Promise<Map<string, ModuleFacts>> {
   const facts = new Map<string, ModuleFacts>();
