@@ -7,7 +7,7 @@ import { findProject } from "../discovery/project.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { servedProtocols } from "../mcp/protocol-server.ts";
 import { failure, printable, quote } from "../problems/index.ts";
-import { createProcessPort } from "../processes/server-process.ts";
+import { createProcessPort, explainUnstartable } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { CodeRunners } from "../runtime/code-runners.ts";
@@ -131,6 +131,8 @@ async function serveSubprocess(
     const reason = `${label} is a subprocess server, which needs sessions; --stateless is not supported`;
     throw failure("InvalidArguments", { reason });
   }
+  const reason = explainUnstartable(launch);
+  if (reason !== undefined) throw failure("ServerStartFailed", { label, reason });
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
   const { createLegacyOnlyServer } = await import("../mcp/legacy-only-server.ts");
   const onStderr = (chunk: Buffer) => logToStderr(chunk.toString());

@@ -538,6 +538,25 @@ describe("a server over HTTP", () => {
   });
 });
 
+test.each([
+  ["command: no-such-command", []],
+  ["command: ./tool.txt", []],
+  ["command: node, cwd: ./none", []],
+  ["command: no-such-command", ["--http", "0"]],
+  ["command: ./tool.txt", ["--http", "0"]],
+  ["command: node, cwd: ./none", ["--http", "0"]],
+])("a subprocess server with `%s` that cannot be started fails at once: %j", async (program, options) => {
+  const cwd = makeDesk({
+    "trailblaze.config.yaml": `trailblazeSubprocessToolsets: [{ name: mine, ${program} }]\n`,
+    "tool.txt": "not a program",
+  });
+  const { exitCode, stdout } = await runCli(["start", "mine", "--json", ...options], { cwd });
+  expect({ exitCode, answer: JSON.parse(stdout) }).toMatchObject({
+    exitCode: 1,
+    answer: { error: { code: "ServerStartFailed", args: { label: "mine" } } },
+  });
+});
+
 describe("a subprocess server over stdio", () => {
   test("is passed through as it is, with little of the host's environment", async () => {
     process.env.HOST_SECRET = "do not leak";
