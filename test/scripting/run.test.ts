@@ -325,3 +325,45 @@ describe("servers that cannot run", () => {
     expect(exitCode).toBe(1);
   });
 });
+
+describe("arguments are accepted and refused as by a host:", () => {
+  const draft07 = "http://json-schema.org/draft-07/schema#";
+  const pair = [{ type: "integer" }, { type: "string" }];
+  const cases: [what: string, properties: object, value: unknown, isAccepted: boolean][] = [
+    ["prefixItems", { prefixItems: pair }, [1, "a"], true],
+    ["prefixItems", { prefixItems: pair }, ["a"], false],
+    ["dependentRequired", { dependentRequired: { a: ["b"] } }, { a: 1 }, false],
+    ["unevaluatedProperties", { properties: { a: {} }, unevaluatedProperties: false }, { b: 1 }, false],
+    ["minContains", { contains: { const: 1 }, minContains: 2 }, [1, 2], false],
+    ["format is an annotation", { type: "string", format: "email" }, "nobody", true],
+  ];
+  const tools = cases.map(([, value], index) => [`case_${index}`, { type: "object", properties: { value } }]);
+  const older = { $schema: draft07, type: "object", properties: { value: { items: pair } } };
+  const all: [string, object][] = [...(tools as [string, object][]), ["older", older]];
+  const code = `import { run } from "@trailblaze/scripting";
+    const tools = ${JSON.stringify(all)}.map(([name, inputSchema]) => ({ name, inputSchema, handler: () => "ran" }));
+    await run({ name: "probe", version: "1.0.0", tools });`;
+  const builtIns = all.map(([name, inputSchema]) => ({
+    name: `host_${name}`,
+    description: "Runs.",
+    inputSchema,
+    handler: () => "ran",
+  }));
+
+  test("drafts, keywords of 2020-12, and formats", async () => {
+    const session = await openForTest(makeServerProject({ "server.mjs": code }), { config, builtIns });
+    const answers = async (name: string, value: unknown) => {
+      const [own, host] = [
+        await session.callTool(name, { value }),
+        await session.callTool(`host_${name}`, { value }),
+      ];
+      return [own.variant, host.variant];
+    };
+    for (const [index, [what, , value, isAccepted]] of cases.entries()) {
+      const variant = isAccepted ? "Success" : "ExceptionThrown";
+      expect([what, ...(await answers(`case_${index}`, value))]).toEqual([what, variant, variant]);
+    }
+    expect(await answers("older", [1, "a"])).toEqual(["Success", "Success"]);
+    expect(await answers("older", ["a"])).toEqual(["ExceptionThrown", "ExceptionThrown"]);
+  });
+});

@@ -1,38 +1,43 @@
-/** The part of the SDK's validator that is used here. */
-interface Validator {
-  getValidator(schema: object): (value: unknown) => { valid: boolean; errorMessage?: string | undefined };
+/** The part of Ajv that is used here. */
+export interface Ajv {
+  compile(schema: object): { (value: unknown): unknown; errors?: object[] | null };
+  errorsText(errors: object[] | null | undefined): string;
+}
+
+/** Checks for the JSON Schema drafts that the host supports. */
+export interface Drafts {
+  draft07: Ajv;
+  draft2020: Ajv;
 }
 
 /** Why a value does not match a schema, with the place; `undefined` if it does. */
 export type Check = (schema: object, value: unknown) => string | undefined;
 
 /** Compiles each schema once. For an invalid schema, each check returns the reason. */
-export function createChecker(validator: Validator): Check {
-  const compiled = new WeakMap<object, ReturnType<Validator["getValidator"]>>();
+export function createChecker(drafts: Drafts): Check {
+  const compiled = new WeakMap<object, (value: unknown) => string | undefined>();
   return (schema, value) => {
-    let validate = compiled.get(schema);
-    if (validate === undefined) {
-      try {
-        validate = validator.getValidator(withoutNames(schema));
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        validate = () => ({ valid: false, errorMessage: `the schema cannot be used: ${reason}` });
-      }
-      compiled.set(schema, validate);
-    }
-    const { valid, errorMessage } = validate(value);
-    return valid ? undefined : describe(errorMessage);
+    const check = compiled.get(schema) ?? compile(drafts, schema);
+    compiled.set(schema, check);
+    return check(value);
   };
 }
 
-/** The schema without `$schema` and `$id`: the validator rejects unknown drafts and repeated ids. */
-function withoutNames(schema: object): object {
-  const { $schema: _, $id: __, ...rest } = schema as { $schema?: unknown; $id?: unknown };
-  return rest;
+function compile({ draft07, draft2020 }: Drafts, schema: object): (value: unknown) => string | undefined {
+  // Ajv rejects unknown drafts and repeated ids.
+  const { $schema, $id: _, ...unnamed } = schema as { $schema?: unknown; $id?: unknown };
+  const ajv = /\/draft-0[467]\//.test(String($schema)) ? draft07 : draft2020;
+  try {
+    const validate = ajv.compile(unnamed);
+    return (value) => (validate(value) ? undefined : describe(ajv.errorsText(validate.errors)));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return () => `the schema is not valid: ${reason}`;
+  }
 }
 
-/** The message in the host's form. The validator starts each place with `data`, which callers do not know. */
-function describe(message = "it does not match its schema"): string {
+/** The message in the host's form. Ajv starts each place with `data`, which callers do not know. */
+function describe(message: string): string {
   const parts = message.split(", ").map((part) => {
     const here = part.replace(/^data(?=[/ ])/, "").trim();
     return here.replace(/^(\/\S*)? ?must have required property '(.+)'$/, "$1/$2 is required");

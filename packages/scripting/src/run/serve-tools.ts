@@ -74,9 +74,9 @@ export async function serveTools(given: ServerOfTools, write: Write): Promise<vo
   checkServer(given);
   const { name, version, tools } = given;
   const byName = indexTools(tools);
-  const { Server, StdioServerTransport, types, AjvJsonSchemaValidator } = await loadSdk();
+  const { Server, StdioServerTransport, types, drafts } = await loadSdk();
   const server = new Server({ name, version }, { capabilities: { tools: {}, logging: {} } });
-  const check = createChecker(new AjvJsonSchemaValidator());
+  const check = createChecker(drafts);
   // Tools that require a session are hidden from clients without one.
   const isInSession = process.env.TRAILBLAZE_SESSION_ID !== undefined;
   const shown = [...byName.values()].filter(
