@@ -20,7 +20,7 @@ import { invokeTool } from "../runtime/invoke-tool.ts";
 import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import { readToolResult } from "../runtime/tool-result.ts";
+import { failedResult, readToolResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 import { describeForClients, findMemberTool, type MemberTool } from "./member-code.ts";
@@ -237,8 +237,10 @@ export class MemberServer {
     channel: CallChannel,
   ) {
     const tool = this.#findInside(String(name), owner);
-    if (tool === undefined)
-      throw failure("ToolNotFound", { name: String(name), otherKind: undefined, nearest: [] });
+    if (tool === undefined) {
+      const args = { name: String(name), otherKind: undefined, nearest: [] };
+      return { ...failedResult(createProblem("ToolNotFound", args).message), isError: true };
+    }
     const request = { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session };
     const answer = await tool.call(request, channel);
     const result = "error" in answer ? createErrorResult(answer.error.message) : answer.result;

@@ -1,6 +1,6 @@
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
-import { findNearestNames, type ReferenceContext } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
 import { explainServerReference } from "./server-of-reference.ts";
@@ -100,20 +100,16 @@ export class Session implements AsyncDisposable {
     const direct = this.#byName.get(name);
     if (direct !== undefined) return direct;
     const known = [...this.#byName.keys()];
-    if (typeof name === "string" && (name.includes("/") || caller !== undefined)) {
-      const route = caller?.route;
-      const owner = route?.by === "code" && route.entry === undefined ? route.code.owner.pack : undefined;
-      const from: ReferenceContext["from"] = owner ?? "user";
-      const isReference = name.includes("/") || owner?.tools.some((tool) => tool.name === name);
-      if (isReference) {
-        const qualifiedName = this.#qualify(name, from);
+    if (typeof name === "string") {
+      const pack = packOf(caller);
+      const own = pack === undefined || name.includes("/") ? undefined : `${pack}/${name}`;
+      const isOwn = own !== undefined && (this.#byName.has(own) || this.#findSkipped(own) !== undefined);
+      if (isOwn || name.includes("/")) {
+        const qualifiedName = own ?? this.#qualify(name);
         const found = this.#byName.get(qualifiedName);
         if (found !== undefined) return found;
         // The tool is installed but excluded; the error says why.
-        const skipped = this.skipped.find(
-          ({ source: { pack, item } }) =>
-            pack !== undefined && qualifiedName === `${qualifyPackageName(pack)}/${item}`,
-        );
+        const skipped = this.#findSkipped(qualifiedName);
         throw failure("ToolNotFound", {
           name,
           otherKind: undefined,
@@ -133,10 +129,17 @@ export class Session implements AsyncDisposable {
     });
   }
 
+  #findSkipped(qualifiedName: string): SkippedTool | undefined {
+    return this.skipped.find(
+      ({ source: { pack, item } }) =>
+        pack !== undefined && qualifiedName === `${qualifyPackageName(pack)}/${item}`,
+    );
+  }
+
   /** The qualified name of the tool that a reference names. Throws `TrailblazeError`. */
-  #qualify(reference: string, from: ReferenceContext["from"]): string {
+  #qualify(reference: string): string {
     try {
-      return this.#parts.registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
+      return this.#parts.registry.resolve(reference, { kind: "tool" }).qualifiedName;
     } catch (error) {
       const isMissing = error instanceof TrailblazeError && error.code === "PackNotInstalled";
       throw (isMissing && explainServerReference(reference, this.tools, this.skipped)) || error;
@@ -152,4 +155,10 @@ export class Session implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** The qualified name of the pack whose code or server makes a nested call; it may use its own short names. */
+function packOf(caller: ToolCandidate | undefined): string | undefined {
+  if (caller?.route.by === "server") return caller.route.server.plan.pack;
+  return caller?.route.entry === undefined ? caller?.route.code.owner.pack?.qualifiedName : undefined;
 }

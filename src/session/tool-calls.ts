@@ -96,12 +96,8 @@ export class ToolCalls {
     const outer = this.#running.get(invocationId);
     if (outer === undefined)
       return { success: false, errorMessage: "The calling tool's own call has ended." };
-    let candidate: ToolCandidate;
-    try {
-      candidate = this.#options.resolve(toolName, outer.candidate);
-    } catch (error) {
-      return { success: false, errorMessage: (error as Error).message };
-    }
+    const candidate = this.#resolveInside(toolName, outer.candidate);
+    if ("fault" in candidate) return { success: false, errorMessage: candidate.fault };
     // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (candidate.route.by === "server") {
       const validator = await this.#options.validator();
@@ -119,6 +115,15 @@ export class ToolCalls {
     if (result.variant !== "Success") return { success: false, errorMessage: result.message };
     const { structuredContent } = result;
     return { success: true, text: result.message, ...(structuredContent ? { structuredContent } : {}) };
+  }
+
+  /** The tool of a nested call, or why there is none. */
+  #resolveInside(name: string, caller: ToolCandidate): ToolCandidate | { fault: string } {
+    try {
+      return this.#options.resolve(name, caller);
+    } catch (error) {
+      return { fault: (error as Error).message };
+    }
   }
 
   /** Executes a nested call. Of nested calls, only the outermost recordable one is recorded. */
@@ -292,7 +297,8 @@ export class ToolCalls {
         return runner;
       },
       callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
-        const called = this.#options.resolve(inner, candidate);
+        const called = this.#resolveInside(inner, candidate);
+        if ("fault" in called) return { ...failedResult(called.fault), isError: true };
         const result = await this.#callInside(called, values, invocation, { signal, depth: innerDepth });
         return { ...result, isError: result.variant !== "Success" };
       },

@@ -26,13 +26,15 @@ const makePack = (isolation: string) =>
           die: {},
           unset: { ...echo, initialize: "./handlers.js#refuse" },
           loop: {},
+          lost: {},
         },
         `export const echo = (args) => args;
          export const silent = () => "only text";
          export const fail = () => { throw Object.assign(new Error("a reason"), { code: "LOW" }); };
          export const die = () => process.exit(3);
          export const refuse = () => { throw new Error("not today"); };
-         export const loop = (args, context) => context.callTool("loop", args);`,
+         export const loop = (args, context) => context.callTool("loop", args);
+         export const lost = async (args, context) => context.callTool("nowhere", args).catch(() => "rejected");`,
         {
           "package.json": { trailblaze: { toolsets: ["Bundle"], servers: ["all", "unset"] } },
           "trailblaze/toolsets/Bundle.json": {
@@ -56,7 +58,7 @@ const makePack = (isolation: string) =>
             ],
           },
           "trailblaze/servers/all.json": {
-            tools: ["strict", "checked", "silent", "fail", "die", "loop"],
+            tools: ["strict", "checked", "silent", "fail", "die", "loop", "lost"],
             toolsets: ["Bundle"],
           },
           "trailblaze/servers/unset.json": { tools: ["unset"] },
@@ -110,6 +112,7 @@ describe.each(["in-process", "process"])(
       ["silent", {}, "The tool has an outputSchema, but its result has no structuredContent."],
       ["fail", {}, "a reason"],
       ["loop", {}, expect.stringContaining("nested more than 3")],
+      ["lost", {}, expect.stringContaining('"nowhere"')],
       ["unfillable", {}, expect.stringMatching(/^Cannot evaluate the tool's `inputs`: /)],
     ])("%s with %j", async (name, args, words, structured = undefined) => {
       const { session, served } = await callBoth(isolation, name, args);

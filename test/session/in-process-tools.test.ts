@@ -280,7 +280,7 @@ test("of whose last words a secret was cut in two says nothing of it", async () 
 });
 
 describe("an unknown tool", () => {
-  test("rejects with near names, whoever asks", async () => {
+  test("rejects a call of the host with near names, and answers a handler with isError", async () => {
     const session = await openForTest(project());
     await expect(session.callTool("shop_ad")).rejects.toMatchObject({ code: "ToolNotFound" });
     await expect(session.callTool("add")).rejects.toMatchObject({
@@ -288,7 +288,7 @@ describe("an unknown tool", () => {
       problem: { args: { name: "add", nearest: expect.arrayContaining(["acme/shop/add"]) } },
     });
     const inner = await session.callTool("outer", { tool: "nowhere" });
-    expect(inner).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("nowhere") });
+    expect(jsonOf(inner)).toMatchObject({ inner: expect.stringContaining("nowhere"), isError: true });
   });
 });
 

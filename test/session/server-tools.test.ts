@@ -222,6 +222,23 @@ describe("what a server answers", () => {
 });
 
 describe("a callback", () => {
+  test("of a pack's server may use the pack's short names, and those of others may not", async () => {
+    const manifest = { trailblaze: { servers: ["probe"], tools: ["add", "limited"] } };
+    const code = "export const add = () => 'added'; export const limited = () => 1;";
+    const limits = { _meta: { "trailblaze/supportedPlatforms": ["IOS"] } };
+    const tools = { add: { name: "shop_add" }, limited: { name: "shop_limited", ...limits } };
+    const shop = { ...serverPack(), ...toolPack(tools, code), "package.json": manifest };
+    const session = await openForTest(
+      makeProject({ "@acme/shop": { ...shop, "server.js": serverPack()["server.js"] } }),
+      { config },
+    );
+    const call = async (server: string, tool: string) =>
+      jsonOf(await session.callTool(`${server}_callback`, { tool })).body.result;
+    expect(await call("packed", "add")).toMatchObject({ success: true, text_content: "added" });
+    expect(await call("packed", "limited")).toMatchObject({ success: false });
+    expect(await call("probe", "add")).toMatchObject({ success: false });
+  });
+
   test("reaches tools of the session while the call is under way, and writes memory at once", async () => {
     const cwd = makeProject({
       shop: toolPack(

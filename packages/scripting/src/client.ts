@@ -37,8 +37,8 @@ export type TypedTools = { readonly [Name in keyof InstalledTools]: TypedCall<In
 /** Calls other tools of the session during a call. */
 export interface TrailblazeClient {
   /**
-   * Calls a tool by its advertised name. Resolves with `isError: true` if the tool fails. Rejects if it cannot be called:
-   * outside a session, after the call has ended, or if the host does not answer in time.
+   * Calls a tool by its advertised name. Resolves with `isError: true` if the tool fails or is unknown. Rejects if it cannot
+   * be called: outside a session, after the call has ended, or if the host does not answer in time.
    */
   callTool(name: string, args?: Record<string, unknown>): Promise<CallToolResult>;
   /** The tools that `InstalledTools` declares, as functions. */
