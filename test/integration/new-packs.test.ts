@@ -1,0 +1,164 @@
+// What the guides promise authors: a pack of each template works for strangers, without an edit in between.
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join, parse } from "node:path";
+import fastGlob from "fast-glob";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TemplateName, templateNames } from "../../src/author/templates/template.ts";
+import { validateExtension } from "../../src/index.ts";
+import { type InstalledProject, installWith } from "../support/install.ts";
+import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { type Registry, startRegistry } from "../support/registry.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+/** A call of a tool of each template, and the result's message. */
+const calls: Record<TemplateName, { args: readonly string[]; message: string }> = {
+  data: { args: ["tb_data_greet", "name=Ada", "language=fr"], message: "Bonjour, Ada!" },
+  typescript: { args: ["tb_typescript_greet", "name=Ada", "language=de"], message: "Guten Tag, Ada!" },
+  server: { args: ["tb_server_countWords", "text=one two three"], message: '{"words":3}' },
+  composed: { args: ["tb_composed_initials", "name=Ada Lovelace"], message: "AL" },
+  bundle: { args: ["tb_bundle_currentWeather", "city=Lisbon"], message: "Lisbon: 21 degrees, sunny" },
+};
+
+/** The arguments with which each package manager runs a command of an installed package. */
+const runCommand: Record<PackageManager, readonly string[]> = {
+  npm: ["exec", "--offline", "--"],
+  pnpm: ["exec"],
+  yarn: ["--silent", "run"],
+};
+
+/** The files of a new pack that work depends on, with `/`. */
+const listFiles = (cwd: string) =>
+  ["trailblaze", "lib", "dist", "server"].flatMap((name) =>
+    fastGlob.sync(`${name}/**`, { cwd, ignore: ["**/*.ts"] }),
+  );
+
+let registry: Registry;
+const folder = makeTemporaryFolder();
+const tarballs = join(folder.path, "tarballs");
+mkdirSync(tarballs);
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  await Promise.all(["packages/scripting", "."].map((path) => registry.publish(inRepository(path))));
+});
+afterAll(async () => {
+  await registry?.close();
+  folder.remove();
+});
+
+describe("new packs", () => {
+  test.each(templateNames)(
+    "the template %s passes its tests and both validations, and packs",
+    async (template) => {
+      const name = `tb-${template}`;
+      const init = await runCli(["init", name, "--template", template], { cwd: folder.path });
+      expect(init).toMatchObject({ exitCode: 0 });
+      const cwd = join(folder.path, name);
+      const npm = (...args: readonly string[]) =>
+        runPackageManager("npm", args, { cwd, registry: registry.url, home: join(folder.path, "home") });
+      await npm("install");
+      await npm("test");
+      await npm("exec", "--offline", "--", "trailblaze", "validate", "--strict");
+      const report = await npm("exec", "--", "trailblaze", "validate", "--as-installed", "--yes", "--json");
+      expect(JSON.parse(report)).toMatchObject({ ok: true, problems: [] });
+      await npm("pack", "--pack-destination", tarballs);
+      expect(readdirSync(tarballs)).toContain(`${name}-0.1.0.tgz`);
+    },
+  );
+
+  test.each(templateNames)("the template %s is invalid without one of its files", async (template) => {
+    const cwd = join(folder.path, `tb-${template}`);
+    const removed = join(folder.path, "removed");
+    for (const file of listFiles(cwd)) {
+      renameSync(join(cwd, file), removed);
+      const { ok, problems } = await validateExtension(cwd);
+      renameSync(removed, join(cwd, file));
+      expect(ok, file).toBe(false);
+      const { name, dir } = parse(file);
+      const isDefinition = dir.startsWith("trailblaze/");
+      expect(problems, file).toMatchObject([
+        isDefinition
+          ? { code: "MissingDefinitionFile", item: name, line: expect.any(Number) }
+          : {
+              code: "HandlerNotFound",
+              file: expect.stringMatching(/^trailblaze\//),
+              line: expect.any(Number),
+              args: { reason: expect.stringContaining(`"${file}"`) },
+            },
+      ]);
+    }
+  });
+
+  /** Removes a dependency of the pack of the template `server` while `use` runs. */
+  async function withoutDependency<Result>(name: string, use: (cwd: string) => Promise<Result>) {
+    const cwd = join(folder.path, "tb-server");
+    const text = readFileSync(join(cwd, "package.json"), "utf8");
+    const manifest = JSON.parse(text);
+    expect(manifest.dependencies).toHaveProperty([name]);
+    delete manifest.dependencies[name];
+    writeFileSync(join(cwd, "package.json"), JSON.stringify(manifest));
+    try {
+      return await use(cwd);
+    } finally {
+      writeFileSync(join(cwd, "package.json"), text);
+    }
+  }
+
+  test("the template server is invalid without the dependency that its program imports", async () => {
+    const name = "@trailblaze/scripting";
+    const { problems } = await withoutDependency(name, (cwd) => validateExtension(cwd));
+    expect(problems).toMatchObject([
+      { code: "UndeclaredDependency", file: "server/main.js", line: 2, args: { name } },
+    ]);
+  });
+
+  test("the template server fails as installed without the dependency that only its imports need", async () => {
+    const env = {
+      npm_config_registry: registry.url,
+      npm_config_cache: join(folder.path, "home/npm-cache"),
+    };
+    const args = ["validate", "--as-installed", "--yes", "--json"];
+    const { stdout } = await withoutDependency("@modelcontextprotocol/sdk", (cwd) =>
+      runCli(args, { cwd, env }),
+    );
+    expect(JSON.parse(stdout).problems).toMatchObject([
+      {
+        code: "FailsAsInstalled",
+        item: "words",
+        args: { reason: expect.stringContaining("@modelcontextprotocol/sdk") },
+      },
+    ]);
+  });
+
+  describe("installed elsewhere", () => {
+    const projects = new Map<PackageManager, InstalledProject>();
+    beforeAll(async () => {
+      const packs = templateNames.map((template) => [
+        `tb-${template}`,
+        `file:${tarballs}/tb-${template}-0.1.0.tgz`,
+      ]);
+      const dependencies = { trailblaze: "^1.0.0", ...Object.fromEntries(packs) };
+      const consumer = { registry: registry.url, dependencies };
+      await Promise.all(
+        packageManagers.map(async (manager) => projects.set(manager, await installWith(manager, consumer))),
+      );
+    });
+    afterAll(() => {
+      for (const project of projects.values()) project.remove();
+    });
+
+    test.each(packageManagers.flatMap((manager) => templateNames.map((template) => ({ manager, template }))))(
+      "with $manager, the tool of the template $template answers a call",
+      async ({ manager, template }) => {
+        const { args, message } = calls[template];
+        const cwd = projects.get(manager)?.directory ?? "";
+        const command = [...runCommand[manager], "trailblaze", "call", ...args, "--json"];
+        const options = { cwd, registry: registry.url, home: join(cwd, "../home") };
+        const answer = JSON.parse(await runPackageManager(manager, command, options));
+        expect(answer).toMatchObject({ variant: "Success", message });
+      },
+    );
+  });
+});
