@@ -15,6 +15,10 @@ const shownDirectory = "/home/you/project";
 /** The strictest confinement there is: which one a machine offers is not what examples are about. */
 const showConfinement = (text: string) => text.replaceAll(/\(code, [a-z+]+\)/g, "(code, permission+netns)");
 
+/** The folder of a validation as installed, whose name is random. */
+const showTemporary = (text: string) =>
+  text.replaceAll(/[^\s"']*\/trailblaze-installed-\w+/g, "/tmp/trailblaze-installed");
+
 /** A project with the built packages of this repository installed, in which the examples of one page run. */
 export class ExampleProject {
   readonly #folder = makeTemporaryFolder();
@@ -76,11 +80,17 @@ export class ExampleProject {
 
   async #run(command: string, args: string[], { mustSucceed = false } = {}): Promise<string> {
     const bin = join(this.#directory, "node_modules/.bin");
-    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: "1" };
+    const env = {
+      ...process.env,
+      PATH: `${bin}:${process.env.PATH}`,
+      NO_COLOR: "1",
+      // npm warns about settings of this machine.
+      npm_config_loglevel: "error",
+    };
     const cwd = this.#directory;
     const { stdout, stderr, exitCode } = await runProcess(command, args, { cwd, env, timeoutMs: 30_000 });
     if (mustSucceed && exitCode !== 0) throw new Error(stderr);
-    return showConfinement(stdout.replaceAll(this.#directory, shownDirectory)).trimEnd();
+    return showTemporary(showConfinement(stdout.replaceAll(this.#directory, shownDirectory))).trimEnd();
   }
 
   /** What the compiler has to say about modules of the project, a line each. */
