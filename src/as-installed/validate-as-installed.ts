@@ -1,16 +1,26 @@
+import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { readConfig } from "../config/read-config.ts";
 import { createConfinedEvaluator } from "../confinement/confined-evaluator.ts";
-import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
+import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
+import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { startServer } from "../mcp/client/start-server.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
-import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import {
+  createProblem,
+  failure,
+  type Path,
+  type Problem,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { planPackServer } from "../runtime/server-launches.ts";
 
@@ -78,53 +88,45 @@ async function installPacked(
   return project;
 }
 
-/** Every `./module.js#export` of an item: its own, and those of the entries of a bundle. */
-function findHandlers({ definition }: InspectedItem): string[] {
-  const { entries, handler, initialize } = definition ?? {};
-  const ofEntries = Array.isArray(entries) ? entries.map((entry) => isRecord(entry) && entry.handler) : [];
-  return [handler, initialize, ...ofEntries].filter(
-    (one): one is string => typeof one === "string" && one.startsWith("./"),
-  );
+interface Finding {
+  item: InspectedItem;
+  problem: Problem;
 }
 
-const report = ({ pack }: InspectedPack, item: InspectedItem, what: string, reason: string): Problem => {
-  const { kind, name } = item.declaration;
-  const place = {
-    pack: pack.name,
-    kind,
-    item: name,
-    ...(item.file === null ? {} : { file: item.file }),
-  };
-  return createProblem("FailsAsInstalled", { what, reason }, place, "validation");
-};
+const findInItem = (item: InspectedItem, path: Path, what: string, reason: string): Finding => ({
+  item,
+  problem: createProblem("FailsAsInstalled", { what, reason }, { path }, "validation"),
+});
 
 /** Imports each module that a handler names, in a confined child of its own. */
 async function importModules(
   inspected: InspectedPack,
   { signal, requireConfinement }: AsInstalledOptions,
-): Promise<Problem[]> {
+): Promise<Finding[]> {
   const { location } = inspected.pack;
   const limits = { wallMs: moduleMs, packMs: moduleMs, restarts: 0 };
   const evaluator = createConfinedEvaluator({ signal, requireConfinement, limits });
-  const modules = new Map<string, InspectedItem>();
+  const modules = new Map<string, { item: InspectedItem; path: Path }>();
   for (const item of inspected.items)
-    for (const handler of findHandlers(item)) {
-      const [module = ""] = handler.split("#");
-      if (!modules.has(module)) modules.set(module, item);
+    for (const { handler, path } of findHandlers(item)) {
+      const place = typeof handler === "string" ? parseHandler(handler) : undefined;
+      if (place === undefined || "fault" in place || modules.has(place.module)) continue;
+      modules.set(place.module, { item, path });
     }
-  const problems: Problem[] = [];
-  for (const [module, item] of modules) {
+  const findings: Finding[] = [];
+  for (const [module, { item, path }] of modules) {
     // The evaluator requires a default export that is data, which a handler's module does not have.
-    const probe = join(location, `trailblaze-probe-${problems.length}-${modules.size}.mjs`);
-    writeFileSync(probe, `import ${JSON.stringify(module)};\nexport default true;\n`);
+    const probe = join(location, `trailblaze-probe-${randomUUID()}.mjs`);
+    const { href } = pathToFileURL(join(location, module));
+    writeFileSync(probe, `import ${JSON.stringify(href)};\nexport default true;\n`);
     const { results } = await evaluator.evaluate({ packageRoot: location, files: [probe] });
     rmSync(probe);
     if (signal.aborted) throw interrupted("import the modules");
     const result = results.get(probe);
     if (result !== undefined && "reason" in result)
-      problems.push(report(inspected, item, `Module "${module}" cannot be imported`, result.reason));
+      findings.push(findInItem(item, path, `Module ${quote(module, 200)} cannot be imported`, result.reason));
   }
-  return problems;
+  return findings;
 }
 
 /** Starts each subprocess server once and lists its tools. The config in `directory` has the timeouts. */
@@ -132,14 +134,14 @@ async function startServers(
   inspected: InspectedPack,
   directory: string,
   options: AsInstalledOptions,
-): Promise<Problem[]> {
+): Promise<Finding[]> {
   const { signal } = options;
   const servers = inspected.items.filter(({ shape }) => shape === "subprocessServer");
   if (servers.length === 0) return [];
   const { port } = createInspectionPorts();
   const { timeouts } = await readConfig(port, { directory });
   const processes = createProcessPort();
-  const problems: Problem[] = [];
+  const findings: Finding[] = [];
   const events = { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} };
   for (const item of servers) {
     if (signal.aborted) throw interrupted("start the servers");
@@ -166,14 +168,15 @@ async function startServers(
       if (!(error instanceof TrailblazeError)) throw error;
       const { message, hint } = error.problem;
       const reason = hint === undefined ? message : `${message} ${hint}`;
-      problems.push(report(inspected, item, "The server cannot be started", reason.replace(/\.$/, "")));
+      const path = [item.definition?.script === undefined ? "command" : "script"];
+      findings.push(findInItem(item, path, "The server cannot be started", reason.replace(/\.$/, "")));
     } finally {
       signal.removeEventListener("abort", stop);
       await server.close();
     }
     if (signal.aborted) throw interrupted("start the servers");
   }
-  return problems;
+  return findings;
 }
 
 async function inspectInstalled(
@@ -219,11 +222,11 @@ export async function validateAsInstalled(
         const args = { what: "The installed pack has an error", reason: message.replace(/\.$/, "") };
         return createProblem("FailsAsInstalled", args, place, "validation");
       });
-    return [
-      ...broken,
+    const findings = [
       ...(await importModules(inspected, options)),
       ...(await startServers(inspected, location, options)),
     ];
+    return [...broken, ...(await placeInItems(inspected, findings))];
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -67,6 +67,9 @@ test.each([
       expect.objectContaining({
         code: "FailsAsInstalled",
         item: "greet",
+        file: "trailblaze/tools/greet.json",
+        path: ["handler"],
+        line: expect.any(Number),
         args: expect.objectContaining({ reason: expect.stringContaining(words) }),
       }),
     );
@@ -86,6 +89,9 @@ test("a server that does not start fails with its last words", async () => {
     expect.objectContaining({
       code: "FailsAsInstalled",
       item: "desk",
+      file: "trailblaze/servers/desk.json",
+      path: ["script"],
+      line: expect.any(Number),
       args: expect.objectContaining({ reason: expect.stringContaining("no license") }),
     }),
   );
