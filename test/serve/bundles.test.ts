@@ -20,7 +20,7 @@ async function connect(server: string, cwd: string): Promise<Client> {
 }
 
 describe("the weather example of seed 002", () => {
-  test("is two bundles behind one endpoint", async () => {
+  test("two bundles are served at one endpoint", async () => {
     const client = await connect("weather-tools/McpHttp", weather);
     const { tools } = await client.listTools();
     expect(namesOf(tools)).toEqual([
@@ -42,7 +42,7 @@ describe("the weather example of seed 002", () => {
     expect(JSON.stringify(wrong.content)).toContain("/city");
   });
 
-  test("serves the same over stdio", async () => {
+  test("the same two bundles are served over stdio", async () => {
     const client = new Client({ name: "bundles", version: "1.0.0" });
     const args = [inRepository("dist/cli/cli.cjs"), "start", "weather-tools/McpStdio", "--cwd", weather];
     await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
@@ -50,7 +50,7 @@ describe("the weather example of seed 002", () => {
     expect(namesOf((await client.listTools()).tools)).toContain("weather_currentConditions");
   });
 
-  test("is a toolset of a session, whose entries are tools", async () => {
+  test("a bundle is a toolset of a session, whose entries are tools", async () => {
     const session = await openForTest(weather);
     expect(session.toolsets).toContainEqual({
       name: "WeatherTools",
@@ -115,8 +115,8 @@ const document = (...tools: string[]) => ({
   tools,
 });
 
-describe("a bundle", () => {
-  test("hands its inputs to handlers and tools, and shares names with plain tools by numbers", async () => {
+describe("bundles in servers and sessions", () => {
+  test("a bundle passes its inputs to handlers and tools, and duplicate names are numbered", async () => {
     const cwd = makePack(
       {
         Bundle: [
@@ -140,7 +140,7 @@ describe("a bundle", () => {
     expect(await call("wrong", {})).toMatchObject({ isError: true });
   });
 
-  test("with a name that is invalid for clients is left out of a session", async () => {
+  test("a bundle with a name that clients reject is excluded from a session", async () => {
     const session = await openForTest(makePack({ A: [entry("x"), entry("y/z")], B: [entry("z")] }, {}));
     expect(namesOf(session.tools)).toEqual(["strict", "z"]);
     expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
@@ -152,7 +152,7 @@ describe("a bundle", () => {
     ]);
   });
 
-  test("hides an uncaught error from clients", async () => {
+  test("a bundle hides an uncaught error from clients", async () => {
     const failing = { handler: "./handlers.js#fail" };
     const cwd = makePack(
       {
@@ -213,7 +213,7 @@ describe("a bundle", () => {
       document("A"),
       "InvalidAdvertisedName",
     ],
-  ])("%s serves nothing", async (_, bundles, server, code) => {
+  ])("a bundle %s is not served", async (_, bundles, server, code) => {
     const cwd = makePack(bundles, { all: server });
     const { error } = (await startServer("pack/all", { cwd, transport: { port: 0 } }).then(
       (running) => running.close(),
@@ -224,7 +224,7 @@ describe("a bundle", () => {
       expect(error.problem.args).toMatchObject({ bundles: expect.arrayContaining(["pack/A"]) });
   });
 
-  test("with invalid entries is registered in a session without them", async () => {
+  test("a bundle with invalid entries is registered in a session without them", async () => {
     const cwd = makePack(
       { Bad: [entry("x", { inputs: { a: "${{ 1 + }}" } }), entry("y")], Good: [entry("z")] },
       {},
@@ -238,7 +238,7 @@ describe("a bundle", () => {
   });
 });
 
-test("a transport whose host or token is not a string is refused", async () => {
+test("a transport whose host or token is not a string is rejected", async () => {
   for (const transport of [{ host: 5 }, { token: 5 }]) {
     const start = startServer("weather-tools/McpHttp", { cwd: weather, transport: transport as never });
     await expect(start).rejects.toMatchObject({ code: "InvalidArguments" });

@@ -54,8 +54,8 @@ async function expectListAndCalls(cwd: string, target: readonly string[]) {
 }
 
 // Each test starts several inspectors; the limit is for hangs.
-describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 }, () => {
-  test("over stdio, and no server keeps running", async () => {
+describe("the MCP inspector with a pack's tools", { timeout: 120_000 }, () => {
+  test("the MCP inspector lists and calls tools over stdio, and no server keeps running", async () => {
     const cwd = makeProject();
     await expectListAndCalls(cwd, ["sh", "start.sh", server]);
     const pids = readPids(join(cwd, "pids.txt"));
@@ -63,7 +63,7 @@ describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 
     await waitUntil(() => !pids.some(isRunning));
   });
 
-  test("over HTTP, one server for all calls", async () => {
+  test("the MCP inspector lists and calls tools over HTTP, with one server for all calls", async () => {
     const cwd = makeProject();
     const serving = await serveOverHttp(server, { cwd });
     onTestFinished(async () => void (await serving.stop()));
@@ -72,7 +72,7 @@ describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 
     expect(isRunning(serving.pid)).toBe(false);
   });
 
-  test("over HTTP with a token, and not without", async () => {
+  test("the MCP inspector lists and calls tools over HTTP with a token, and not without it", async () => {
     const cwd = makeProject();
     const serving = await serveOverHttp(server, { cwd, args: ["--token", "open-sesame"] });
     onTestFinished(async () => void (await serving.stop()));
@@ -88,7 +88,7 @@ describe("the MCP inspector lists and calls a pack's tools", { timeout: 120_000 
     expect(JSON.parse(allowed.stdout).tools).toHaveLength(names.length);
   });
 
-  test("and those of bundles, in documents for either transport", async () => {
+  test("the MCP inspector lists and calls bundles over either transport", async () => {
     const cwd = makeProject("weather-tools");
     const list = async (target: readonly string[]) => {
       const listed = await inspect(cwd, target, "--method", "tools/list");

@@ -28,11 +28,11 @@ test.each<[string, string[], Record<string, string>, string]>([
   ["{{}} {{x}}", [], { x: "y" }, "{{}} {{x}}"],
   ["{{}} {{x}}", [""], {}, "{{}} {{x}}"],
   ["{{ab}} {{a}}", ["a", "ab"], { a: "1", ab: "2" }, "2 1"],
-])("%j with %j", (content, names, args, filled) => {
+])("the content %j with the arguments %j is filled as documented", (content, names, args, filled) => {
   expect(textOf(content, args, names)).toBe(filled);
 });
 
-test("every text of a list of messages is filled, and keys stay", () => {
+test("every string in an array of messages is filled, and keys stay", () => {
   const content = [
     { role: "assistant", content: { type: "text", text: "{{ issue.key }}", "{{x}}": ["{{x}}"] } },
   ];

@@ -114,18 +114,21 @@ describe.each(["in-process", "process"])(
       ["loop", {}, expect.stringContaining("nested more than 3")],
       ["lost", {}, expect.stringContaining('"nowhere"')],
       ["unfillable", {}, expect.stringMatching(/^Cannot evaluate the tool's `inputs`: /)],
-    ])("%s with %j", async (name, args, words, structured = undefined) => {
-      const { session, served } = await callBoth(isolation, name, args);
-      if (words === undefined) {
-        expect(session).toMatchObject({ variant: "Success", structuredContent: structured });
-        expect(served).toMatchObject({ structuredContent: structured });
-        return;
-      }
-      expect(session).toEqual({ variant: "ExceptionThrown", message: words });
-      expect(served).toMatchObject(text(words));
-    });
+    ])(
+      "a session and a client get the same answer from %s with %j",
+      async (name, args, words, structured = undefined) => {
+        const { session, served } = await callBoth(isolation, name, args);
+        if (words === undefined) {
+          expect(session).toMatchObject({ variant: "Success", structuredContent: structured });
+          expect(served).toMatchObject({ structuredContent: structured });
+          return;
+        }
+        expect(session).toEqual({ variant: "ExceptionThrown", message: words });
+        expect(served).toMatchObject(text(words));
+      },
+    );
 
-    test("but for what an entry of a bundle throws, which is an error of the protocol to a client", async () => {
+    test("an error that a bundle's handler throws is a protocol error for clients", async () => {
       expect(await callBoth(isolation, "mapped", {})).toEqual({
         session: {
           variant: "ExceptionThrown",
@@ -142,7 +145,7 @@ describe.each(["in-process", "process"])(
   },
 );
 
-test("a child that ends is the failure of the call, but of an entry a client gets an error that says nothing", async () => {
+test("a child process that exits fails the call, and clients of a bundle get an error without details", async () => {
   const words = expect.stringMatching(/^The process that runs the package's code exited with code 3\./);
   const details = { exitCode: 3, signal: null, stderr: "" };
   const tool = await callBoth("process", "die", {});
@@ -151,7 +154,7 @@ test("a child that ends is the failure of the call, but of an entry a client get
   expect(entry).toMatchObject({ session: { variant: "FatalError", details }, served: { code: -32603 } });
 });
 
-test("initialize that throws is the failure of a session's call, and keeps a server from being served", async () => {
+test("a failing `initialize` fails a session's call, and prevents a server from starting", async () => {
   const cwd = makePack("in-process");
   const session = await openForTest(cwd);
   expect(await session.callTool("unset")).toMatchObject({ variant: "ExceptionThrown", message: "not today" });

@@ -33,7 +33,7 @@ async function answersTo(messages: readonly object[]): Promise<string[]> {
 const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } };
 const wrong = [null, 5, "x", [], {}, true, [5]];
 
-test("every kind of invalid `initialize` is explained in a message", async () => {
+test("every kind of invalid `initialize` has an explanation", async () => {
   const changes = wrong.flatMap((value) => [
     { ...params, clientInfo: { ...params.clientInfo, title: value } },
     { ...params, clientInfo: { ...params.clientInfo, websiteUrl: value } },
@@ -67,6 +67,6 @@ test.each([
     JSON.stringify(Array.from({ length: 9 }, (_, at) => ({ code: "x", path: [at], message: "no" }))),
     "0: no. 1: no. 2: no.",
   ],
-])("%s is %s", (text, words) => {
+])("%s is explained as %s", (text, words) => {
   expect(describeSchemaIssues(text)).toBe(words);
 });

@@ -140,7 +140,7 @@ const makeDesk = (more = {}) => makeProject({ "@acme/desk": desk, other }, more)
 const names = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
 describe("a composed server over stdio", () => {
-  test("offers its members in order, numbered where names are shared, with their identity", async () => {
+  test("a composed server offers its members in order, with its identity, and numbers duplicate names", async () => {
     const client = await connect(makeDesk(), "acme/desk/desk");
     expect(client.getServerVersion()).toMatchObject({ name: "desk", version: "2.1.0" });
     expect(client.getInstructions()).toBe("Be brief.");
@@ -167,7 +167,7 @@ describe("a composed server over stdio", () => {
     ]);
   });
 
-  test("initialises the server, then each tool once, before it answers", async () => {
+  test("a composed server initializes the server, then each tool once, before it answers", async () => {
     const cwd = makeDesk();
     const client = await connect(cwd, "acme/desk/desk");
     await client.callTool({ name: "search1", arguments: { text: "a" } });
@@ -176,7 +176,7 @@ describe("a composed server over stdio", () => {
     expect(order).toBe("server\ntool 3\n");
   });
 
-  test("calls handlers with defaults and without a session, and keeps stdout clean of their output", async () => {
+  test("a composed server calls handlers with defaults and without a session, and their output stays off stdout", async () => {
     const client = await connect(makeDesk(), "acme/desk/desk");
     const result = await client.callTool({
       name: "search1",
@@ -202,7 +202,7 @@ describe("a composed server over stdio", () => {
     ]);
   });
 
-  test("refuses unknown tools, prompts and cursors, and prompts without their arguments, as the protocol has it", async () => {
+  test("a composed server rejects unknown tools, prompts and cursors, and missing prompt arguments, as MCP requires", async () => {
     const client = await connect(makeDesk(), "acme/desk/desk");
     const refused = (call: Promise<unknown>) => expect(call).rejects.toMatchObject({ code: -32602 });
     await refused(client.callTool({ name: "constructor", arguments: {} }));
@@ -212,7 +212,7 @@ describe("a composed server over stdio", () => {
     await refused(client.listTools({ cursor: "bm9uZQ" }));
   });
 
-  test("explains invalid params to the client", async () => {
+  test("a composed server explains invalid params to the client", async () => {
     const info = { name: "tester", version: "1.0.0" };
     const requests = [
       ["initialize", undefined, /protocolVersion/],
@@ -269,7 +269,7 @@ describe("a composed server over stdio", () => {
     ["a child that is not waited for", "await ended(spawn('echo', ['STRAY'], { stdio: [0, 1, 2] }))"],
     ["a forked module", "await ended(fork(new URL('stray.js', import.meta.url)))"],
     ["a child that reads", "spawnSync('sh', ['-c', 'cat; echo STRAY'], { stdio: 'inherit' })"],
-  ])("keeps writes to file descriptors out of the protocol: %s", async (_what, code) => {
+  ])("output to file descriptors does not reach the protocol: %s", async (_what, code) => {
     const cwd = makeProject({
       "@acme/round": toolPack(
         { stray: {}, after: {} },
@@ -301,19 +301,19 @@ describe("a composed server over stdio", () => {
     expect(run.exitCode).toBe(0);
   });
 
-  test("writes the error of a bundle's handler to stderr, not to its client", async () => {
+  test("the error of a bundle's handler is written to stderr, not to its client", async () => {
     const { answers, stderr } = await answer("acme/desk/quiet", ["thrower"]);
     expect(JSON.parse(answers[0] ?? "").error).toEqual({ code: -32603, message: "The tool failed." });
     expect(stderr).toContain("acme/desk/quiet: thrower: it\\u{001b}[31m broke inside\n");
   });
 
-  test("lets a handler call many tools at once, without a warning", async () => {
+  test("a handler may call many tools at once without a warning", async () => {
     const { answers, stderr } = await answer("acme/desk/quiet", ["often"]);
     expect(JSON.parse(answers[0] ?? "").result.content).toEqual([{ type: "text", text: "20" }]);
     expect(stderr).not.toContain("Warning");
   });
 
-  test("passes progress and logging on, and cancellation to the handler", async () => {
+  test("progress and log messages reach the client, and cancellation reaches the handler", async () => {
     const cwd = makeDesk();
     const client = await connect(cwd, "acme/desk/desk");
     const logs: unknown[] = [];
@@ -336,7 +336,7 @@ describe("a composed server over stdio", () => {
     await waitUntil(() => readFileSync(order, "utf8").includes("aborted"));
   });
 
-  test("has prompts of all three forms", async () => {
+  test("a composed server has prompts of all three forms", async () => {
     const client = await connect(makeDesk(), "acme/desk/desk");
     const { prompts } = await client.listPrompts();
     expect(names(prompts)).toEqual(["greet1", "greet2", "code"]);
@@ -355,7 +355,7 @@ describe("a composed server over stdio", () => {
     ]);
   });
 
-  test("lists in pages of a hundred", async () => {
+  test("lists have pages of a hundred", async () => {
     const tools = Object.fromEntries(
       Array.from({ length: 205 }, (_, index) => [`t${index}`, { handler: "./handlers.js" }]),
     );
@@ -374,7 +374,7 @@ describe("a composed server over stdio", () => {
     expect(sizes).toEqual([100, 100, 5]);
   });
 
-  test("exits with 0 when its input ends and on a signal", async () => {
+  test("a composed server exits with 0 when stdin ends and on a signal", async () => {
     const cwd = makeDesk();
     const ended = await runCli(["start", "acme/desk/desk"], { cwd, input: "" });
     expect(ended).toMatchObject({ exitCode: 0, stdout: "" });
@@ -391,7 +391,7 @@ describe("a composed server over stdio", () => {
   test.each([
     ["", "SIGTERM"],
     ["isolation: process\n", "SIGINT"],
-  ] as const)("ends with a signal while it is initialised, too (%j, %s)", async (config, signal) => {
+  ] as const)("a signal ends a server during its initialization (%j, %s)", async (config, signal) => {
     const cwd = makeDesk({ "trailblaze.config.yaml": config });
     const child = spawn(process.execPath, [script, "start", "acme/desk/waiting"], { cwd, stdio: "pipe" });
     const exit = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
@@ -406,7 +406,7 @@ describe("a composed server over stdio", () => {
   });
 });
 
-test("a pack's child that exits fails one call, and the next call has a new, initialized child", async () => {
+test("the exit of a pack's child process fails one call, and the next call gets a new, initialized one", async () => {
   const cwd = makeProject(
     {
       "@acme/frail": toolPack(
@@ -442,13 +442,13 @@ describe("an invalid server", () => {
     ["acme/nothing/x", "PackNotInstalled"],
     ["acme/desk/bad", "InitializeFailed"],
     ["acme/desk/slashed", "InvalidAdvertisedName"],
-  ])("%s says %s and serves nothing", async (server, code) => {
+  ])("%s is reported as %s, and nothing is served", async (server, code) => {
     const run = await runCli(["start", server, "--json"], { cwd: makeDesk() });
     expect(run.exitCode).toBe(1);
     expect(JSON.parse(run.stdout).error.code).toBe(code);
   });
 
-  test("reports the place of an unresolved reference, with near names", async () => {
+  test("an unresolved reference is reported at its place, with similar names", async () => {
     const run = await runCli(["start", "acme/desk/misspelled", "--json"], { cwd: makeDesk() });
     expect(JSON.parse(run.stdout).error).toMatchObject({
       code: "ToolNotFound",
@@ -462,7 +462,7 @@ describe("an invalid server", () => {
     expect(other.stderr).toMatch(/^error ToolNotFound .*\n.*thrown.*\n?.*toolset/m);
   });
 
-  test("is refused with HTTP options that do not apply to it", async () => {
+  test("HTTP options are rejected for a server over stdio", async () => {
     const run = await runCli(["start", "acme/desk/desk", "--token", "x", "--json"], { cwd: makeDesk() });
     expect(run).toMatchObject({ exitCode: 2 });
     expect(JSON.parse(run.stdout).error).toMatchObject({ code: "InvalidArguments" });
@@ -494,7 +494,7 @@ describe("a server over HTTP", () => {
     return client;
   }
 
-  test("answers several clients at once, each in its session", async () => {
+  test("a server over HTTP answers several clients at once, each in its own session", async () => {
     const url = await serve(makeDesk(), "acme/desk/desk", "--http", "0");
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     const clients = await Promise.all([connectTo(url), connectTo(url)]);
@@ -505,7 +505,7 @@ describe("a server over HTTP", () => {
       expect(result.structuredContent).toMatchObject({ args: { text: "hi", count: 2 } });
   });
 
-  test("ends with a pipe to its input, and takes a call that asks for a task as an ordinary one", async () => {
+  test("a server over HTTP ends when its piped stdin closes, and runs a call that requests a task as an ordinary call", async () => {
     const cwd = makeDesk();
     const child = spawn(process.execPath, [script, "start", "acme/desk/desk", "--http", "0"], { cwd });
     let said = "";
@@ -521,13 +521,13 @@ describe("a server over HTTP", () => {
     expect(await exit).toBe(0);
   });
 
-  test("takes a free port where its definition says HTTP, and asks for a token where there is one", async () => {
+  test("a server whose definition requests HTTP uses a free port, and requires a token if one is set", async () => {
     const url = await serve(makeDesk(), "acme/desk/web", "--token", "open-sesame");
     await expect(connectTo(url)).rejects.toThrow();
     expect(names((await (await connectTo(url, "open-sesame")).listTools()).tools)).toEqual(["search"]);
   });
 
-  test("starts a process of its own for each session when it is a subprocess", async () => {
+  test("a subprocess server over HTTP has its own process for each session", async () => {
     const url = await serve(makeDesk(), "acme/desk/process", "--http", "0");
     const [one, two] = await Promise.all([connectTo(url), connectTo(url)]);
     const pidOf = async (client: Client) => {
@@ -558,7 +558,7 @@ test.each([
 });
 
 describe("a subprocess server over stdio", () => {
-  test("is passed through as it is, with little of the host's environment", async () => {
+  test("a subprocess server runs unchanged, with a minimal part of the host's environment", async () => {
     process.env.HOST_SECRET = "do not leak";
     try {
       const client = await connect(makeDesk(), "acme/desk/process");
@@ -573,7 +573,7 @@ describe("a subprocess server over stdio", () => {
     }
   });
 
-  test("is passed on to the last byte to a slow reader", async () => {
+  test("a slow reader gets every byte of a subprocess server", async () => {
     const child = spawn(process.execPath, [script, "start", "acme/desk/brief"], { cwd: makeDesk() });
     let said = "";
     child.stderr.on("data", (chunk) => {
@@ -590,7 +590,7 @@ describe("a subprocess server over stdio", () => {
     expect(length).toBe(350_000);
   });
 
-  test("that fails is reported with its exit code", async () => {
+  test("a failing subprocess server is reported with its exit code", async () => {
     const run = await runCli(["start", "acme/desk/broken"], { cwd: makeDesk() });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
     expect(run.stderr).toMatch(/^error ServerDied\b/m);
@@ -599,7 +599,7 @@ describe("a subprocess server over stdio", () => {
     expect(run.stderr).not.toContain("session");
   });
 
-  test("ends when the reader of its stdout is gone", async () => {
+  test("a subprocess server ends when the reader of its stdout closes it", async () => {
     const child = spawn(process.execPath, [script, "start", "acme/desk/process"], { cwd: makeDesk() });
     const exit = new Promise((resolve) => child.once("exit", resolve));
     child.stdout.destroy();
@@ -610,7 +610,7 @@ describe("a subprocess server over stdio", () => {
 });
 
 describe("the config's own servers", () => {
-  test("are started by their short names, with built-ins and packs' tools", async () => {
+  test("the config's servers start by their short names, with built-ins and tools of packs", async () => {
     const cwd = makeDesk({
       "trailblaze.config.yaml":
         "builtIns: [{ name: tap, description: Tap., inputSchema: {}, handler: ./tap.mjs }]\nservers: { mine: { tools: [tap, acme/desk/echo], version: 3.0.0 } }\noptions: { acme/desk/echo: { limit: 9 } }\n",

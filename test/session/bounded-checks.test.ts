@@ -55,7 +55,7 @@ const project = () =>
 const stopped = /was stopped: .* [\d,]+ steps/;
 
 describe.each(["in-process", "process"] as const)("with isolation %s", (isolation) => {
-  test("a schema of exponential work ends the call and not the host", async () => {
+  test("a schema that takes exponential steps fails the call, and the host continues", async () => {
     const session = await openForTest(project(), { config: { isolation } });
     for (const name of ["echo", "entry"]) {
       expect(await session.callTool(name, { a: "x" })).toMatchObject({
@@ -70,7 +70,7 @@ describe.each(["in-process", "process"] as const)("with isolation %s", (isolatio
     expect((await session.callTool("wide", { p19999: "x" })).variant).toBe("Success");
   });
 
-  test("checks and expressions end with the time of the call", async () => {
+  test("checks and expressions end at the timeout of their call", async () => {
     const session = await openForTest(project(), { config: { isolation } });
     const late = "timeout";
     expect((await session.callTool("echo", { a: "x" }, { timeoutMs: 1 })).message).toContain(late);
@@ -80,7 +80,7 @@ describe.each(["in-process", "process"] as const)("with isolation %s", (isolatio
   });
 });
 
-test("the same limits apply to a served tool", async () => {
+test("a served tool has the same limits", async () => {
   const client = new Client({ name: "test", version: "1.0.0" });
   const args = [inRepository("dist/cli/cli.cjs"), "start", "pack/all", "--cwd", project()];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));

@@ -60,7 +60,7 @@ const project = () => makeProject({ "@acme/shop": shop });
 const device = { platform: "ios", driverType: "ios-host", widthPixels: 390, heightPixels: 844 };
 
 describe("a tool that the host runs", () => {
-  test("is called by its advertised and by its qualified name, with defaults applied", async () => {
+  test("a tool is called by its advertised and by its qualified name, with defaults added", async () => {
     const session = await openForTest(project());
     const result = await session.callTool("shop_add", { item: "tea" });
     expect(result).toEqual({
@@ -73,7 +73,7 @@ describe("a tool that the host runs", () => {
     expect((await session.callTool("@acme/shop@^1/add", { item: "tea" })).variant).toBe("Success");
   });
 
-  test("does not run with arguments that break its schema; the path is named", async () => {
+  test("a tool does not run if its arguments violate its schema, and the error names the path", async () => {
     const session = await openForTest(project());
     const missing = await session.callTool("shop_add", {});
     expect(missing.variant).toBe("ExceptionThrown");
@@ -83,7 +83,7 @@ describe("a tool that the host runs", () => {
     expect((await session.callTool("shop_add", [] as never)).variant).toBe("ExceptionThrown");
   });
 
-  test("gets context, options, memory and device; nothing of a call is enumerable in its arguments", async () => {
+  test("a tool gets its context, options, memory and device, without extra enumerable arguments", async () => {
     const logged: unknown[] = [];
     const session = await openForTest(project(), {
       device,
@@ -107,7 +107,7 @@ describe("a tool that the host runs", () => {
     expect(logged).toEqual([{ tool: "context", level: "info", data: { hello: 1 } }]);
   });
 
-  test("writes memory when it succeeds, and only then", async () => {
+  test("a tool's writes to memory are kept only if the call succeeds", async () => {
     const session = await openForTest(project(), { memory: { gone: "here" } });
     await session.callTool("remember", { key: "user", value: "7", fail: true });
     expect([...session.memory]).toEqual([["gone", "here"]]);
@@ -115,7 +115,7 @@ describe("a tool that the host runs", () => {
     expect([...session.memory]).toEqual([["user", "7"]]);
   });
 
-  test("answers with what it throws, without a stack, and with the variant it names", async () => {
+  test("what a tool throws is its answer, without a stack and with the variant that it names", async () => {
     const session = await openForTest(project());
     const thrown = await session.callTool("fail");
     expect(thrown).toMatchObject({ variant: "ExceptionThrown", message: "it broke" });
@@ -131,7 +131,7 @@ describe("a tool that the host runs", () => {
     expect((await session.callTool("list")).message).toBe("[1,2]");
   });
 
-  test("fails where its structured content breaks its output schema", async () => {
+  test("a tool fails if its structured content violates its output schema", async () => {
     const session = await openForTest(project());
     expect((await session.callTool("structured", { n: 1 })).structuredContent).toEqual({ n: 1 });
     const broken = await session.callTool("structured", { n: "one" });
@@ -139,7 +139,7 @@ describe("a tool that the host runs", () => {
     expect(broken.message).toContain("/n");
   });
 
-  test("ends with a time limit as a failure, with an aborted signal as a rejection", async () => {
+  test("a call fails at its timeout and rejects when its signal aborts", async () => {
     const session = await openForTest(project());
     expect((await session.callTool("list", {}, { timeoutMs: Number.POSITIVE_INFINITY })).variant).toBe(
       "Success",
@@ -152,7 +152,7 @@ describe("a tool that the host runs", () => {
     await expect(call).rejects.toThrow("changed my mind");
   });
 
-  test("is not waited for beyond the limit while it initialises, and once is enough", async () => {
+  test("`initialize` runs once and ends at the timeout of the call", async () => {
     const lazy = toolPack(
       { ready: { initialize: "./setup.js#connect" }, never: { initialize: "./setup.js#hang" } },
       `import { count } from "./setup.js";
@@ -172,7 +172,7 @@ describe("a tool that the host runs", () => {
     });
   });
 
-  test("calls other tools, whose writes it sees at once, to a bounded depth", async () => {
+  test("a tool can call other tools up to a limited depth, and sees their writes immediately", async () => {
     const session = await openForTest(project(), { config: { callback: { maxDepth: 2 } } });
     const result = await session.callTool("outer", {
       tool: "remember",
@@ -185,13 +185,13 @@ describe("a tool that the host runs", () => {
     expect((await session.callTool("outer", nest(2))).message).toContain("more than 2");
   });
 
-  test("may use its pack's short names", async () => {
+  test("a tool can use short names of its pack", async () => {
     const session = await openForTest(project());
     const result = await session.callTool("outer", { tool: "add", args: { item: "x" } });
     expect(jsonOf(result).inner).toContain('"item":"x"');
   });
 
-  test("runs in a child process where isolation is asked for", async () => {
+  test("a tool runs in a child process if the config requests isolation", async () => {
     const pid = toolPack({ pid: {} }, "export const pid = () => String(process.pid);");
     const session = await openForTest(makeProject({ pid }), { config: { isolation: "process" } });
     const { message } = await session.callTool("pid");
@@ -215,7 +215,7 @@ describe("a tool that the host runs", () => {
   });
 });
 
-test("a host that fails when it is told what a tool logs, or how far it is, does not fail the tool", async () => {
+test("a host that throws when a tool logs or reports progress does not fail the tool", async () => {
   const fail = () => {
     throw new Error("no disk");
   };
@@ -232,7 +232,7 @@ test("a host that fails when it is told what a tool logs, or how far it is, does
   }
 });
 
-test("arguments whose toJSON makes no object of them are a failure like other arguments", async () => {
+test("arguments whose toJSON does not return an object fail the call like other invalid arguments", async () => {
   const session = await openForTest(project());
   for (const made of ["text", undefined, []]) {
     expect(await session.callTool("shop_add", { toJSON: () => made })).toMatchObject({
@@ -242,7 +242,7 @@ test("arguments whose toJSON makes no object of them are a failure like other ar
   }
 });
 
-test("whose child process ends says so, with the end of what it wrote and without what is sensitive", async () => {
+test("the exit of a tool's child process fails its call, with the end of its output and without sensitive values", async () => {
   const module = `export const quit = () => { console.error("last words, hidden-value"); process.exit(7); };`;
   const session = await openForTest(makeProject({ quitter: toolPack({ quit: {} }, module) }), {
     memory: { token: "hidden-value" },
@@ -261,7 +261,7 @@ test("whose child process ends says so, with the end of what it wrote and withou
   expect(JSON.stringify(session.problems)).not.toContain("hidden-value");
 });
 
-test("of whose last words a secret was cut in two says nothing of it", async () => {
+test("a sensitive value that is cut at the end of the quoted output is not shown", async () => {
   const module = `export const quit = () => {
     process.stderr.write("hidden-value" + "x".repeat(4096 - 6), () => process.exit(7));
     return new Promise(() => {});
@@ -293,7 +293,7 @@ describe("an unknown tool", () => {
 });
 
 describe("the host's own tools", () => {
-  test("come first, may be functions, and are found by packs", async () => {
+  test("built-ins come first, may be functions, and can be used by packs", async () => {
     const session = await openForTest(project(), {
       builtIns: [
         {
@@ -314,7 +314,7 @@ describe("the host's own tools", () => {
     expect(jsonOf(result).inner).toBe(`4 ${session.id}`);
   });
 
-  test("are refused with a place where they are wrong", async () => {
+  test("invalid built-ins are rejected at their place", async () => {
     const open = openForTest(project(), { builtIns: [{ name: "tap", inputSchema: {}, handler: 3 }] });
     await expect(open).rejects.toMatchObject({ code: "InvalidConfig" });
   });

@@ -62,7 +62,7 @@ test("real servers and a pack share one session", async () => {
   expect(await session.callTool("echo", { message: 1 })).toMatchObject({ variant: "ExceptionThrown" });
 });
 
-test("a server of the SDK that refuses keys it does not know gets none", async () => {
+test("a server of the SDK that rejects unknown keys gets none", async () => {
   const sdk = (path: string) =>
     JSON.stringify(import.meta.resolve(`@modelcontextprotocol/sdk/server/${path}.js`));
   const folder = makeTree({

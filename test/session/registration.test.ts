@@ -9,7 +9,7 @@ const one = (item: string, definition: Readonly<Record<string, unknown>> = {}, f
 
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
-describe("a session selects", () => {
+describe("packs that a session selects", () => {
   /** The app depends on `near`, which brings `far`. */
   const makeTransitive = (near: object = {}) =>
     makeProject(
@@ -34,7 +34,7 @@ describe("a session selects", () => {
   const files = (name: string, tree: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(tree).map(([path, value]) => [`node_modules/${name}/${path}`, value]));
 
-  test("the project's own pack and its dependencies, not those of others", async () => {
+  test("a session selects the project's own pack and its dependencies, but no others", async () => {
     const session = await openForTest(makeTransitive());
     expect(namesOf(session.tools)).toEqual(["hear"]);
     expect(session.skipped).toEqual([
@@ -51,13 +51,13 @@ describe("a session selects", () => {
     });
   });
 
-  test("a transitive pack that the config names", async () => {
+  test("a session selects a transitive pack that the config names", async () => {
     const session = await openForTest(makeTransitive(), { config: { packs: { transitive: ["far"] } } });
     expect(namesOf(session.tools)).toEqual(["far", "near"].map((pack) => (pack === "far" ? "see" : "hear")));
     expect(session.skipped).toEqual([]);
   });
 
-  test("a transitive pack that a selected item refers to by qualified name", async () => {
+  test("a session selects a transitive pack that a selected item refers to by qualified name", async () => {
     const cwd = makeProject(
       {},
       {
@@ -85,7 +85,7 @@ describe("a session selects", () => {
     expect(denied.skipped).toMatchObject([{ name: "see", reason: "Denied" }]);
   });
 
-  test("the items that the policy allows", async () => {
+  test("a session selects the items that the policy allows", async () => {
     const cwd = makeProject({
       "@acme/jira": toolPack(
         { read: {}, write: {} },
@@ -103,7 +103,7 @@ describe("a session selects", () => {
     ]);
   });
 
-  test("no pack that requires another version of the host", async () => {
+  test("a session excludes a pack that requires another version of the host", async () => {
     const cwd = makeProject({ old: one("dig", {}, { engines: { trailblaze: "^0.1.0" } }) });
     const session = await openForTest(cwd);
     expect(session.tools).toEqual([]);
@@ -112,7 +112,7 @@ describe("a session selects", () => {
   });
 });
 
-describe("a broken item", () => {
+describe("invalid items of packs", () => {
   const packs = () =>
     makeProject({
       broken: toolPack(
@@ -128,7 +128,7 @@ describe("a broken item", () => {
       ),
     });
 
-  test("is left out and reported; the others stay", async () => {
+  test("an invalid item is excluded and reported, and the others are kept", async () => {
     const session = await openForTest(packs());
     expect(namesOf(session.tools)).toEqual(["fine"]);
     expect(session.skipped.map(({ source, reason }) => [source.item, reason])).toEqual([
@@ -153,7 +153,7 @@ describe("a broken item", () => {
     });
   });
 
-  test("fails the session when the config says so", async () => {
+  test("an invalid item fails the session if the config says so", async () => {
     const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
     await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
   });
@@ -179,7 +179,7 @@ describe("a broken item", () => {
         },
       },
     ],
-  ])("with %s fails only a session that allows no errors", async (_, broken) => {
+  ])("an invalid item with %s fails only a session that allows no errors", async (_, broken) => {
     const cwd = makeProject({ broken });
     expect((await openForTest(cwd)).problems.some(({ severity }) => severity === "error")).toBe(true);
     await expect(openForTest(cwd, { config: { packs: { onError: "fail" } } })).rejects.toMatchObject({
@@ -187,7 +187,7 @@ describe("a broken item", () => {
     });
   });
 
-  test("that is a server is left out with its reason", async () => {
+  test("an invalid server of a pack is excluded with its reason", async () => {
     const cwd = makeProject({
       bad: {
         "package.json": { trailblaze: { servers: ["gone", "silent"] } },
@@ -215,7 +215,7 @@ describe("a broken item", () => {
     await expect(open).rejects.toThrow();
   });
 
-  test("that is the user's own server fails the session, and nothing is left running", async () => {
+  test("an invalid server of the config fails the session, and no process keeps running", async () => {
     const started: string[] = [];
     const dead = { name: "dead", command: "this-command-is-nowhere" };
     const open = openForTest(makeProject({}), {
@@ -230,7 +230,7 @@ describe("a broken item", () => {
   });
 });
 
-describe("metadata", () => {
+describe("metadata of tools", () => {
   const tool = (meta: Readonly<Record<string, unknown>>) => ({
     _meta: Object.fromEntries(Object.entries(meta).map(([key, value]) => [`trailblaze/${key}`, value])),
   });
@@ -250,7 +250,7 @@ describe("metadata", () => {
       ),
     });
 
-  test("filters by platform, driver and agent, and names the reasons", async () => {
+  test("tools are filtered by platform, driver and agent, and the reasons are named", async () => {
     const session = await openForTest(cwd(), {
       device: { platform: "WEB", driverType: "playwright" },
       preferHostAgent: false,
@@ -265,12 +265,12 @@ describe("metadata", () => {
     expect(fitting.skipped).toEqual([]);
   });
 
-  test("leaves out what has limits where there is no device", async () => {
+  test("without a device, tools with requirements are excluded", async () => {
     const session = await openForTest(cwd());
     expect(namesOf(session.skipped)).toEqual(["android", "driver"]);
   });
 
-  test("of a wrong type counts as absent and is a problem; what is not for models stays callable", async () => {
+  test("metadata of the wrong type is reported and ignored, and tools hidden from models can be called", async () => {
     const session = await openForTest(cwd());
     expect(namesOf(session.toolsForLlm())).toEqual(["anything", "host", "wrong", "context"]);
     expect((await session.callTool("hidden")).variant).toBe("Success");
@@ -278,14 +278,14 @@ describe("metadata", () => {
   });
 });
 
-describe("names", () => {
+describe("duplicate names", () => {
   const packs = () => ({
     "@b/second": one("search", { name: "find" }),
     first: one("search", { name: "find" }),
     third: one("find1", { name: "find1" }),
   });
 
-  test("that are claimed twice are one error with all claims, and nothing is registered", async () => {
+  test("duplicate names are one error that lists all sources, and nothing is registered", async () => {
     const open = openForTest(makeProject(packs()), { builtIns: [builtIn("find1")] });
     const source = (what: string) => expect.stringContaining(what);
     const file = "trailblaze/tools/search.json";
@@ -309,7 +309,7 @@ describe("names", () => {
     });
   });
 
-  test("are numbered on request, and calls reach the right tool", async () => {
+  test("duplicate names are numbered on request, and calls reach the right tool", async () => {
     const session = await openForTest(makeProject(packs()), { config: { nameCollisions: "suffix" } });
     expect(session.tools.map(({ name, qualifiedName }) => [name, qualifiedName])).toEqual([
       ["find2", "b/second/search"],
@@ -339,12 +339,12 @@ function positionOf(text: string, part: string) {
   return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
 }
 
-describe("an error in the config's own items", () => {
+describe("errors in the config's own items", () => {
   const file = "trailblaze.config.json";
   const handler = "./tools.js#run";
   const inputSchema = { type: "object" };
 
-  test("is reported with its line: tools, options, toolsets", async () => {
+  test("errors in the config's tools, options and toolsets are reported with their lines", async () => {
     const config = {
       logDir: "logs",
       builtIns: [
@@ -402,7 +402,7 @@ describe("an error in the config's own items", () => {
     }
   });
 
-  test("is reported with the line of a server that does not start", async () => {
+  test("a server of the config that does not start is reported with its line", async () => {
     const text = `logDir: logs\ntrailblazeSubprocessToolsets:\n  - { name: lost, command: no-such-command }\n`;
     const cwd = makeProject({}, { "trailblaze.config.yaml": text });
     const opening = openForTest(cwd, { config: join(cwd, "trailblaze.config.yaml") });
@@ -412,7 +412,7 @@ describe("an error in the config's own items", () => {
     });
   });
 
-  test("names the file of a tool that claims a name twice", async () => {
+  test("a duplicate name of a tool in the config is reported with the config's file", async () => {
     const tool = { name: "twice", description: "T", inputSchema, handler };
     const code = { "tools.js": "export const run = () => 'ran';" };
     const cwd = makeProject({}, { [file]: { logDir: "logs", builtIns: [tool] }, ...code });
@@ -466,7 +466,7 @@ test("an invalid tool of a server is reported with the tool, the server and its 
 });
 
 describe("the order of tools", () => {
-  test("is built-ins, the user's servers, packs by name; each in its own order", async () => {
+  test("tools are ordered: built-ins, the user's servers, then packs by name, each in its own order", async () => {
     const cwd = makeProject({
       zebra: toolPack({ z2: {}, z1: {} }, "export const z1 = () => 1, z2 = z1;"),
       ant: one("a"),
@@ -485,8 +485,8 @@ describe("the order of tools", () => {
   });
 });
 
-describe("toolsets", () => {
-  test("merge by short name: the config's, packs', and what tools name themselves", async () => {
+describe("toolsets of a session", () => {
+  test("toolsets of the config, of packs and of tools' metadata merge by short name", async () => {
     const cwd = makeProject({
       "@acme/auth": {
         ...toolPack(
@@ -521,7 +521,7 @@ describe("toolsets", () => {
     expect(session.problems.map(({ code }) => code).sort()).toEqual(["PackNotInstalled", "UnknownBuiltIn"]);
   });
 
-  test("that are requested but unknown are an error with near names", async () => {
+  test("requested toolsets that do not exist are an error with similar names", async () => {
     const open = openForTest(makeProject({}), { toolsets: ["aut"], config: { toolsets: { auth: [] } } });
     await expect(open).rejects.toMatchObject({
       code: "ToolsetNotFound",
@@ -530,8 +530,8 @@ describe("toolsets", () => {
   });
 });
 
-describe("a recording", () => {
-  test("holds the host's calls that succeeded and may be recorded, without sensitive values", async () => {
+describe("the recording of a session", () => {
+  test("a recording has the host's successful recordable calls, without sensitive values", async () => {
     const cwd = makeProject({
       rec: toolPack(
         {

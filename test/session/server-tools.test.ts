@@ -22,7 +22,7 @@ const serverPack = (definition: Readonly<Record<string, unknown>> = {}, prefix =
 describe("a server that sends a message of more than 32 MiB", () => {
   const args = { result: { content: [{ type: "text", text: "x" }] }, bytes: 40 << 20 };
 
-  test("is ended, and the call, the problem and later calls say why", async () => {
+  test("a server that sends too large a message is ended, and the call, the problem and later calls name the reason", async () => {
     const session = await openForTest(makeProject({}), { config: { ...config, crash: "isolate" } });
     const message = expect.stringContaining("32 MiB");
     const result = await session.callTool("probe_result", args);
@@ -34,7 +34,7 @@ describe("a server that sends a message of more than 32 MiB", () => {
     expect(await session.callTool("probe_params")).toMatchObject({ variant: "FatalError", message });
   });
 
-  test("ends the session by default, which says why", async () => {
+  test("a server that sends too large a message ends the session by default, with the reason", async () => {
     const session = await openForTest(makeProject({}), { config });
     await session.callTool("probe_result", args);
     await expect(session.callTool("probe_params")).rejects.toMatchObject({
@@ -45,7 +45,7 @@ describe("a server that sends a message of more than 32 MiB", () => {
 });
 
 describe("the context that a call sends to a server", () => {
-  test("is exactly the two context envelopes", async () => {
+  test("a call sends exactly the two context envelopes", async () => {
     const session = await openForTest(makeProject({}), { config, device, memory: { userId: "42" } });
     const sent = jsonOf(await session.callTool("probe_params", { a: [1], _trailblazeContext: "mine" }));
     const expected = { platform: "ANDROID", widthPixels: 1080, heightPixels: 2400, driverType: "adb" };
@@ -62,7 +62,7 @@ describe("the context that a call sends to a server", () => {
     });
   });
 
-  test("has no device where there is none, no base URL where callbacks are off, no context where it is unwanted", async () => {
+  test("a call sends no device, callback URL or context where there is none or it is disabled", async () => {
     const session = await openForTest(makeProject({}), {
       config: {
         callback: { enabled: false },
@@ -85,7 +85,7 @@ describe("the context that a call sends to a server", () => {
     ).toEqual([]);
   });
 
-  test("leaves _trailblazeContext out by itself where the tool's schema forbids further arguments", async () => {
+  test("a call omits _trailblazeContext if the tool's schema forbids additional properties", async () => {
     const schemas = {
       params: { type: "object", properties: { a: {} }, additionalProperties: false },
       open_params: { type: "object", properties: { a: {} } },
@@ -107,7 +107,7 @@ describe("the context that a call sends to a server", () => {
     }
   });
 
-  test("omits sensitive memory, and memory that the pack may not read", async () => {
+  test("a call omits sensitive memory, and memory that the pack may not read", async () => {
     const session = await openForTest(makeProject({ "@acme/probe": serverPack() }), {
       memory: { userId: "42", city: "Bern", token: "hidden" },
       config: {
@@ -124,8 +124,8 @@ describe("the context that a call sends to a server", () => {
   });
 });
 
-describe("a server's environment", () => {
-  test("is the host's for a server of the config, and minimal for a server of a pack", async () => {
+describe("the environment of a server", () => {
+  test("a server of the config gets the host's environment, and a server of a pack a minimal one", async () => {
     process.env.HOST_SECRET = "do not leak";
     process.env.WANTED = "passed";
     process.env.TRAILBLAZE_SESSION_TOKEN = "of another session";
@@ -168,7 +168,7 @@ describe("a server's environment", () => {
   });
 });
 
-describe("what a server answers", () => {
+describe("the answers of a server", () => {
   test.each([
     [{ content: [{ type: "text", text: "fine" }] }, { variant: "Success", message: "fine" }],
     [{ content: [] }, { variant: "Success", message: "" }],
@@ -205,12 +205,12 @@ describe("what a server answers", () => {
       { content: [], isError: true, _meta: { trailblaze: { variant: "Success" } } },
       { variant: "ExceptionThrown" },
     ],
-  ])("%j becomes %j", async (result, expected) => {
+  ])("the answer %j becomes %j", async (result, expected) => {
     const session = await openForTest(makeProject({}), { config });
     expect(await session.callTool("probe_result", { result })).toMatchObject(expected);
   });
 
-  test("changes memory on success only, with texts only", async () => {
+  test("an answer changes memory only if the call succeeds, and only with strings", async () => {
     const session = await openForTest(makeProject({}), { config, memory: { old: "1" } });
     const trailblaze = { memoryDelta: { new: "2", wrong: 3 }, memoryDeletions: ["old"] };
     const content = [{ type: "text", text: "" }];
@@ -221,7 +221,7 @@ describe("what a server answers", () => {
   });
 });
 
-describe("a callback", () => {
+describe("callbacks of a server", () => {
   test("of a pack's server may use the pack's short names, and those of others may not", async () => {
     const manifest = { trailblaze: { servers: ["probe"], tools: ["add", "limited"] } };
     const code = "export const add = () => 'added'; export const limited = () => 1;";
@@ -239,7 +239,7 @@ describe("a callback", () => {
     expect(await call("probe", "add")).toMatchObject({ success: false });
   });
 
-  test("reaches tools of the session while the call is under way, and writes memory at once", async () => {
+  test("a callback reaches tools of the session during the call, and writes memory immediately", async () => {
     const cwd = makeProject({
       shop: toolPack(
         { remember: { inputSchema: { type: "object", required: ["user"] } } },
@@ -275,7 +275,7 @@ describe("a callback", () => {
     });
   });
 
-  test("of one server's invocation by another server is refused", async () => {
+  test("a callback with the invocation of another server is rejected", async () => {
     const session = await openForTest(makeProject({}), {
       config: { trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
     });
@@ -289,8 +289,8 @@ describe("a callback", () => {
   });
 });
 
-describe("a server that ends during a session", () => {
-  test("fails its calls in flight, and the session", async () => {
+describe("a server that exits during a session", () => {
+  test("the exit of a server fails its running calls, and the session", async () => {
     const session = await openForTest(makeProject({}), {
       config: { trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
     });
@@ -307,7 +307,7 @@ describe("a server that ends during a session", () => {
     expect(session.problems).toContainEqual(expect.objectContaining({ code: "ServerDied" }));
   });
 
-  test("takes only its own tools with it when the config says so", async () => {
+  test("the exit of a server removes only its own tools if the config says so", async () => {
     const session = await openForTest(makeProject({}), {
       config: { crash: "isolate", trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
     });
@@ -317,7 +317,7 @@ describe("a server that ends during a session", () => {
     expect(await session.callTool("two_params")).toMatchObject({ variant: "Success" });
   });
 
-  test("is restarted once when the config says so, without repeating the crashed call", async () => {
+  test("an exited server is restarted once if the config says so, without repeating the failed call", async () => {
     const started: string[] = [];
     const session = await openForTest(makeProject({}), {
       config: { ...config, crash: "relaunch" },
@@ -338,7 +338,7 @@ describe("a server that ends during a session", () => {
 });
 
 describe("the end of a session", () => {
-  test("ends its servers, rejects running calls, and may be requested twice", async () => {
+  test("closing a session ends its servers, rejects running calls, and can be requested twice", async () => {
     const session = await openForTest(makeProject({}), { config });
     const hanging = session.callTool("probe_hang");
     const rejected = expect(hanging).rejects.toMatchObject({ code: "SessionClosed" });
@@ -347,7 +347,7 @@ describe("the end of a session", () => {
     await expect(session.callTool("probe_env")).rejects.toMatchObject({ code: "SessionClosed" });
   });
 
-  test("comes with the caller's signal, which tells the server once that a call is over", async () => {
+  test("the caller's signal ends a call, and its server is notified once", async () => {
     const session = await openForTest(makeProject({}), { config });
     const stop = new AbortController();
     const call = session.callTool("probe_hang", {}, { signal: stop.signal });
@@ -360,7 +360,7 @@ describe("the end of a session", () => {
     expect(late).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("30 ms") });
   });
 
-  test("leaves no process, and no log holds its token", async () => {
+  test("after closing, no process is left, and no log contains the token", async () => {
     const cwd = makeProject({ "@acme/probe": serverPack() });
     const session = await openForTest(cwd, { config });
     const told = ["probe", "packed"].map(async (name) => jsonOf(await session.callTool(`${name}_tell`)));
@@ -378,8 +378,8 @@ describe("the end of a session", () => {
   });
 });
 
-describe("logs", () => {
-  test("are a file a server, whatever their names have in common", async () => {
+describe("logs of servers", () => {
+  test("each server has its own log, even if names are similar", async () => {
     const names = ["a b", "A-b", "日本", "中国"];
     const servers = names.map((name, index) => probe(name, { PROBE_PREFIX: `probe${index}` }));
     const session = await openForTest(makeProject({}), {
@@ -391,7 +391,7 @@ describe("logs", () => {
     expect(logs).toEqual(names.map(() => "my token is [redacted]\n"));
   });
 
-  test("that cannot be written are an error of a config that sets logDir", async () => {
+  test("unwritable logs are an error if the config sets logDir", async () => {
     const opening = openForTest(makeProject({}, { file: "" }), { config: { logDir: "file/logs" } });
     await expect(opening).rejects.toMatchObject({
       code: "InvalidConfig",
@@ -401,7 +401,7 @@ describe("logs", () => {
 });
 
 describe("aborting a session", () => {
-  test("during its start leaves no process running, at any stage", async () => {
+  test("aborting at any stage of the start leaves no process running", async () => {
     const code = {
       "package.json": { trailblaze: { tools: ["code"] } },
       "trailblaze/tools/code.mjs": "export default { name: 'code', inputSchema: {}, handler: () => 1 };",
@@ -433,7 +433,7 @@ describe("aborting a session", () => {
     expect(pidFiles.flatMap(readPids).filter(isRunning)).toEqual([]);
   });
 
-  test("after its start ends the session", async () => {
+  test("aborting after the start ends the session", async () => {
     const stop = new AbortController();
     const session = await openForTest(makeProject({}), { config, signal: stop.signal });
     const { pid } = jsonOf(await session.callTool("probe_tell"));
@@ -444,7 +444,7 @@ describe("aborting a session", () => {
 });
 
 describe("a call while its server restarts", () => {
-  test("respects its time limit and its signal", async () => {
+  test("a call that waits for a restart respects its timeout and its signal", async () => {
     const cwd = makeProject({});
     const once = { ...probe(), env: { PROBE_PREFIX: "probe", PROBE_ONCE: join(cwd, "started") } };
     const session = await openForTest(cwd, {

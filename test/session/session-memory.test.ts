@@ -4,7 +4,7 @@ import { CallMemory, SessionMemory } from "../../src/session/session-memory.ts";
 describe("values of sensitive keys", () => {
   const make = () => new SessionMemory([["token", "first-1"]], ["token", "pin"]);
 
-  test("stay secret when they are overwritten, deleted or cleared, the longest first", () => {
+  test("sensitive values stay secret after they are overwritten, deleted or cleared, the longest first", () => {
     const memory = make();
     memory.set("token", "second-22").set("pin", "7").set("plain", "nothing-333").set("pin", "");
     memory.delete("token");
@@ -18,7 +18,7 @@ describe("values of sensitive keys", () => {
     });
   });
 
-  test("are redacted also by redactors and streams created earlier", () => {
+  test("sensitive values are redacted by redactors and streams created earlier, too", () => {
     const memory = make();
     const redactor = memory.createTextRedactor();
     const stream = redactor.createStream();
@@ -28,7 +28,7 @@ describe("values of sensitive keys", () => {
     expect(redactor.redact("later-4444")).toBe("[redacted]");
   });
 
-  test("are secret as soon as a call means to write them", () => {
+  test("a sensitive value is secret as soon as a call is about to write it", () => {
     const memory = make();
     const call = new CallMemory(memory, undefined);
     call.set("token", "pending-5");

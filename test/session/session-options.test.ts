@@ -9,12 +9,12 @@ const deviceOf = (device: Device | undefined, options: SessionOptions) =>
   applyOptions({ device, memory: new Map() } as unknown as SessionConfig, options).device;
 
 describe("the device of a session", () => {
-  test("given as an option replaces the config's as a whole", () => {
+  test("a device given as an option replaces the config's device completely", () => {
     expect(deviceOf(phone, {})).toEqual(phone);
     expect(deviceOf(phone, { device: { driverType: "d" } })).toEqual({ ...unknown, driverType: "d" });
   });
 
-  test("changes only in the given properties", () => {
+  test("an update of the device changes only the given properties", () => {
     expect(deviceOf(phone, { deviceChanges: { driverType: "other" } })).toEqual({
       ...phone,
       driverType: "other",
@@ -32,7 +32,7 @@ describe("the device of a session", () => {
     });
   });
 
-  test("with another platform replaces the whole device", () => {
+  test("an update with another platform replaces the whole device", () => {
     expect(deviceOf(phone, { deviceChanges: { platform: "WEB" } })).toEqual({ ...unknown, platform: "WEB" });
     expect(deviceOf(phone, { deviceChanges: { platform: "WEB", driverType: "d" } })).toEqual({
       ...unknown,
@@ -49,7 +49,7 @@ describe("the device of a session", () => {
   });
 });
 
-describe("an option of a wrong type is refused, by name", () => {
+describe("session options of the wrong type", () => {
   const wrong = (options: unknown) => () => {
     applyOptions({ memory: new Map() } as unknown as SessionConfig, options as SessionOptions);
   };
@@ -68,13 +68,13 @@ describe("an option of a wrong type is refused, by name", () => {
     ["memory", [5]],
     ["toolsets", "auth"],
     ["builtIns", {}],
-  ])("%s: %j", (name, value, option = name) => {
+  ])("the option %s is rejected by name: %j", (name, value, option = name) => {
     const args = expect.objectContaining({ reason: expect.stringContaining(name) });
     const refusal = { code: "InvalidArguments", problem: expect.objectContaining({ args }) };
     expect(wrong({ [option]: value })).toThrow(expect.objectContaining(refusal));
   });
 
-  test("memory may come in every form that a Map takes, and as an object", () => {
+  test("memory may be given in any form that a Map accepts, or as an object", () => {
     for (const memory of [{ a: "1" }, [["a", "1"]], new Map([["a", "1"]]), Object.create(null, {})]) {
       expect(wrong({ memory })).not.toThrow();
     }

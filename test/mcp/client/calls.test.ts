@@ -12,8 +12,8 @@ const outcome = (promise: Promise<unknown>) =>
     (error: unknown) => error as ServerCallError,
   );
 
-describe("a server that behaves", () => {
-  test("is known by its name and its tools, and answers calls with arguments and metadata", async () => {
+describe("a well-behaved server", () => {
+  test("a server is known by its name and its tools, and answers calls with arguments and metadata", async () => {
     const server = await startFixture().ready;
     expect(server.serverInfo).toEqual({ name: "fixture", version: "1.2.3" });
     expect(server.tools.map(({ name }) => name)).toContain("echo");
@@ -24,7 +24,7 @@ describe("a server that behaves", () => {
     });
   });
 
-  test("sees our name and version, and no capability that we lack", async () => {
+  test("a server gets the client's name and version, and only capabilities that the client has", async () => {
     const server = await startFixture().ready;
     const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
     expect(received[0].params).toMatchObject({
@@ -34,7 +34,7 @@ describe("a server that behaves", () => {
     expect(received.at(-1).params._meta).toEqual({});
   });
 
-  test("answers many calls at once, and large ones", async () => {
+  test("a server answers many calls at once, and large ones", async () => {
     const server = await startFixture().ready;
     const many = Array.from({ length: 100 }, (_, i) => server.callTool(call("echo", { i }), limit));
     expect((await Promise.all(many)).map(textOf)).toEqual(many.map((_, i) => `{"i":${i}}`));
@@ -46,8 +46,8 @@ describe("a server that behaves", () => {
   });
 });
 
-describe("progress", () => {
-  test("comes in order when asked for, up to the last before the answer", async () => {
+describe("progress of a call", () => {
+  test("requested progress arrives in order, up to the last one before the answer", async () => {
     const server = await startFixture().ready;
     const seen: unknown[] = [];
     await server.callTool(call("progress", { steps: 3 }), {
@@ -57,7 +57,7 @@ describe("progress", () => {
     expect(seen).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
   });
 
-  test("does not lengthen the time for a call", async () => {
+  test("progress does not extend the timeout of a call", async () => {
     const server = await startFixture().ready;
     let steps = 0;
     const onProgress = () => steps++;
@@ -66,14 +66,14 @@ describe("progress", () => {
     expect(steps).toBeGreaterThan(1);
   });
 
-  test("is not asked for otherwise", async () => {
+  test("progress is requested only if there is a listener", async () => {
     const server = await startFixture().ready;
     await server.callTool(call("progress", { steps: 3 }, { progressToken: 7 }), limit);
     const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
     expect(received.at(-2).params._meta).toEqual({});
   });
 
-  test("of a listener that throws harms nothing", async () => {
+  test("a progress listener that throws does not affect the call", async () => {
     const server = await startFixture().ready;
     const onProgress = () => {
       throw new Error("the host's own");
@@ -83,13 +83,13 @@ describe("progress", () => {
   });
 });
 
-describe("a call that is given up", () => {
+describe("a canceled call", () => {
   const cancellations = async (server: Awaited<ReturnType<typeof startFixture>["ready"]>) => {
     const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
     return received.filter(({ method }: { method: string }) => method === "notifications/cancelled");
   };
 
-  test("rejects with the reason of its signal, and the server is told once", async () => {
+  test("a call rejects with the reason of its signal, and the server is notified once", async () => {
     const server = await startFixture().ready;
     const controller = new AbortController();
     const reason = new Error("enough");
@@ -100,7 +100,7 @@ describe("a call that is given up", () => {
     expect(await cancellations(server)).toHaveLength(1);
   });
 
-  test("rejects for its time, and the server is told once", async () => {
+  test("a call rejects at its timeout, and the server is notified once", async () => {
     const server = await startFixture().ready;
     const error = await outcome(server.callTool(call("hang"), { timeoutMs: 50 }));
     expect(error).toBeInstanceOf(ServerCallError);
@@ -108,7 +108,7 @@ describe("a call that is given up", () => {
     expect(await cancellations(server)).toHaveLength(1);
   });
 
-  test("is not given up by a signal that comes after the answer", async () => {
+  test("a signal that aborts after the answer does not cancel the call", async () => {
     const server = await startFixture().ready;
     const controller = new AbortController();
     await server.callTool(call("echo"), { ...limit, signal: controller.signal });
@@ -116,7 +116,7 @@ describe("a call that is given up", () => {
     expect(await cancellations(server)).toEqual([]);
   });
 
-  test("may be one of many with the same signal", async () => {
+  test("many calls can share one signal", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on("warning", note);
@@ -134,7 +134,7 @@ describe("a call that is given up", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("was never sent where its signal has come before", async () => {
+  test("a call whose signal is already aborted is not sent", async () => {
     const server = await startFixture().ready;
     const signal = AbortSignal.abort(new Error("before"));
     expect(await outcome(server.callTool(call("hang"), { ...limit, signal }))).toMatchObject({
@@ -144,7 +144,7 @@ describe("a call that is given up", () => {
   });
 });
 
-test("arguments longer than a string can be are a fault of that call alone, which names the limit", async () => {
+test("arguments longer than the longest string fail only that call, with the limit", async () => {
   const server = await startFixture().ready;
   const toJSON = () => {
     // What `JSON.stringify` throws, without the half a gigabyte that it takes.
@@ -155,7 +155,7 @@ test("arguments longer than a string can be are a fault of that call alone, whic
   expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
 });
 
-test("arguments that are no JSON are a fault of that call alone", async () => {
+test("arguments that are not JSON fail only that call", async () => {
   const server = await startFixture().ready;
   expect(await outcome(server.callTool(call("echo", { big: 1n }), limit))).toMatchObject({
     reason: "protocol",
@@ -163,8 +163,8 @@ test("arguments that are no JSON are a fault of that call alone", async () => {
   expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
 });
 
-describe("answers that are none", () => {
-  test("an error of the server is a protocol error with its words, without secrets and control characters", async () => {
+describe("invalid answers", () => {
+  test("an error of the server is a protocol error with its message, without secrets and control characters", async () => {
     const server = await startFixture({}, { launch: { secrets: () => ["hunter2"] } }).ready;
     const error = await outcome(server.callTool(call("no\u001bne hunter2"), limit));
     expect(error).toMatchObject({ reason: "protocol" });
@@ -203,7 +203,7 @@ describe("answers that are none", () => {
       '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"_meta":5}}',
       `${badResult}\`_meta\` must be an object`,
     ],
-  ])("%s is a protocol error of that call alone, in words", async (_, line, words) => {
+  ])("%s is a protocol error of that call only, with an explanation", async (_, line, words) => {
     const server = await startFixture().ready;
     const other = outcome(server.callTool(call("hang"), { timeoutMs: 60_000 }));
     const error = await outcome(server.callTool(call("raw", { line: `${line}\n` }), limit));
@@ -234,7 +234,7 @@ describe("answers that are none", () => {
       '{"jsonrpc":"2.0","method":"notifications/message","__proto__":{"x":1},"params":{"__proto__":{"level":"y"}}}',
     ],
     ["an empty line", ""],
-  ])("what is %s is ignored", async (_, line) => {
+  ])("a message that is %s is ignored", async (_, line) => {
     const { ready, reports } = startFixture();
     const server = await ready;
     const good = '{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}';
@@ -245,7 +245,7 @@ describe("answers that are none", () => {
     expect(({} as Record<string, unknown>).level).toBeUndefined();
   });
 
-  test("a second answer to the same call, or one after it was given up, is ignored", async () => {
+  test("a second answer to a call, or one after its cancellation, is ignored", async () => {
     const server = await startFixture().ready;
     const answer = (text: string) =>
       `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"${text}"}]}}\n`;
@@ -254,7 +254,7 @@ describe("answers that are none", () => {
     expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
   });
 
-  test("CRLF, ids given back as text, batches, a byte order mark and broken UTF-8 are put up with", async () => {
+  test("CRLF, ids returned as strings, batches, a byte order mark and invalid UTF-8 are tolerated", async () => {
     const server = await startFixture({ lineEnd: "\r\n" }).ready;
     const send = (line: string) => server.callTool(call("raw", { line }), limit);
     const body = '"result":{"content":[{"type":"text","text":"ok"}]}';

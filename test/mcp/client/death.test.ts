@@ -32,8 +32,8 @@ async function startWithGrandchild(options: object, args: Record<string, unknown
   return { server, grandchild };
 }
 
-describe("a server that dies", () => {
-  test("rejects every call in flight, with exit code and last words, and every later one", async () => {
+describe("a server that exits", () => {
+  test("an exit rejects every call in progress, with exit code and last stderr output, and every later call", async () => {
     const server = await startFixture().ready;
     const calls = Array.from({ length: 100 }, () => outcome(server.callTool(call("hang"), limit)));
     const last = outcome(server.callTool(call("crash", { code: 42, stderr: "out of cheese\n" }), limit));
@@ -44,31 +44,31 @@ describe("a server that dies", () => {
     expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "exited", exit });
   });
 
-  test("of a signal says which", async () => {
+  test("an exit by a signal names the signal", async () => {
     const server = await startFixture().ready;
     const error = await outcome(server.callTool(call("crash", { signal: "SIGKILL" }), limit));
     expect(error).toMatchObject({ reason: "exited", exit: { exitCode: null, signal: "SIGKILL" } });
   });
 
-  test("is noticed although another process holds its stdout, which is ended as well", async () => {
+  test("an exit is noticed although another process holds the server's stdout, and that process is ended", async () => {
     const { server, grandchild } = await startWithGrandchild({}, { exit: 0 });
     expect(await server.exit).toMatchObject({ exitCode: 0 });
     await expectGone(grandchild);
   });
 
-  test("takes a stubborn process of its group with it", async () => {
+  test("an exit ends processes of its group that ignore signals", async () => {
     const { server, grandchild } = await startWithGrandchild({}, { exit: 1, stubborn: true });
     expect(await server.exit).toMatchObject({ exitCode: 1 });
     await expectGone(grandchild);
   });
 
-  test("has its last answer read before that", async () => {
+  test("the last answer before an exit is read", async () => {
     const server = await startFixture().ready;
     const { content } = await server.callTool(call("grandchild", { exit: 0 }), limit);
     expect(content).toHaveLength(1);
   });
 
-  test("has at most 4 KiB of whole characters quoted, and no secret, even in pieces", async () => {
+  test("at most 4 KiB of stderr are quoted, in whole characters and without secrets, even split ones", async () => {
     const secret = "söcret-token";
     const server = await startFixture({}, { launch: { secrets: () => [secret] } }).ready;
     const stderr = `${"€".repeat(3000)}${secret}`;
@@ -79,7 +79,7 @@ describe("a server that dies", () => {
   });
 });
 
-test("what becomes secret while a server runs is taken out of its last words and its log", async () => {
+test("a value that becomes secret while a server runs is removed from its quoted output and its log", async () => {
   const secrets: string[] = [];
   const logFile = makeLogFile();
   const launch = { logFile, secrets: () => [...secrets] };
@@ -92,8 +92,8 @@ test("what becomes secret while a server runs is taken out of its last words and
   expect(readFileSync(logFile, "utf8")).toBe("early hunter2\nlate [redacted]\n");
 });
 
-describe("a server that can only be ended", () => {
-  test("because it writes without end of line dies for its calls", async () => {
+describe("a server that must be ended", () => {
+  test("a server that writes without line ends is ended, and its calls fail", async () => {
     const server = await startFixture({}, { limits: { frameBytes: 1 << 20 } }).ready;
     const error = await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
     expect(error).toMatchObject({ reason: "exited" });
@@ -103,21 +103,21 @@ describe("a server that can only be ended", () => {
     await expectGone(server.pid);
   });
 
-  test("does not take more memory for that than its limit", async () => {
+  test("a server that writes without line ends takes no more memory than the limit", async () => {
     const server = await startFixture({}, { limits: { frameBytes: 8 << 20 } }).ready;
     const before = process.memoryUsage().rss;
     await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
     expect(process.memoryUsage().rss - before).toBeLessThan(200 << 20);
   });
 
-  test("because it has closed its output dies for its calls", async () => {
+  test("a server that closed its stdout is ended, and its calls fail", async () => {
     const server = await startFixture({ ignoreEnd: true }).ready;
     const error = await outcome(server.callTool(call("closeOutput"), limit));
     expect(error).toMatchObject({ reason: "exited", message: expect.stringContaining("closed its output") });
     await expectGone(server.pid);
   });
 
-  test("because it has closed its input fails its calls", async () => {
+  test("calls to a server that closed its stdin fail", async () => {
     const server = await startFixture({ ignoreEnd: true }).ready;
     await outcome(server.callTool(call("closeInput"), { timeoutMs: 200 }));
     // The first may still go into the pipe.
@@ -126,7 +126,7 @@ describe("a server that can only be ended", () => {
     expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining("closed its input") });
   });
 
-  test("because it does not read what it is sent leaves nothing hanging and nothing heaped up", async () => {
+  test("a server that does not read its stdin leaves no calls or buffers behind", async () => {
     const server = await startFixture({ deaf: true, ignoreEnd: true }, { limits: { waitingBytes: 4 << 20 } })
       .ready;
     const large = "x".repeat(1 << 20);
@@ -140,7 +140,7 @@ describe("a server that can only be ended", () => {
 });
 
 describe("closing a server", () => {
-  test("is polite, rejects calls in flight as closed, and is no death", async () => {
+  test("closing a server lets it exit by itself, rejects calls in progress as closed, and is not reported as an exit", async () => {
     const server = await startFixture().ready;
     const pending = outcome(server.callTool(call("hang"), limit));
     await Promise.all([server.close(), server.close()]);
@@ -151,14 +151,14 @@ describe("closing a server", () => {
     expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "closed" });
   });
 
-  test("ends what ignores that its input ends", async () => {
+  test("closing ends a server that ignores the end of its stdin", async () => {
     const server = await startFixture({ ignoreEnd: true }, { durations: { inputMs: 100, termMs: 60_000 } })
       .ready;
     await server.close();
     expect(isRunning(server.pid)).toBe(false);
   });
 
-  test("ends what ignores that and SIGTERM, with all of its group", async () => {
+  test("closing ends a server that also ignores SIGTERM, with all of its group", async () => {
     const options = { ignoreEnd: true, ignoreTerm: true };
     const server = await startFixture(options, { durations: { inputMs: 100, termMs: 100 } }).ready;
     const grandchild = numberIn(await server.callTool(call("grandchild", { stubborn: true }), limit));
@@ -167,7 +167,7 @@ describe("closing a server", () => {
     await expectGone(grandchild, 2000);
   });
 
-  test("ends the rest of the group where the server itself goes politely", async () => {
+  test("closing ends the rest of the group if the server itself exits by itself", async () => {
     const { server, grandchild } = await startWithGrandchild({}, {});
     const start = performance.now();
     await server.close();
@@ -175,7 +175,7 @@ describe("closing a server", () => {
     expect(performance.now() - start).toBeLessThan(soon.inputMs);
   });
 
-  test("of a server that has died does nothing more", async () => {
+  test("closing a server that has exited does nothing", async () => {
     const server = await startFixture().ready;
     await outcome(server.callTool(call("crash"), limit));
     await server.close();
@@ -183,7 +183,7 @@ describe("closing a server", () => {
 });
 
 describe("the log of a server", () => {
-  test("has all of stderr, secrets replaced, for this user alone; megabytes hold nobody up", async () => {
+  test("a server's log has all of its stderr, with secrets replaced, is private, and delays nothing", async () => {
     const logFile = makeLogFile();
     const launch = { logFile, secrets: () => ["hunter2"] };
     const server = await startFixture({ stderr: "token hunter2\n" }, { launch }).ready;
@@ -195,7 +195,7 @@ describe("the log of a server", () => {
     expect(statSync(logFile).mode & 0o777).toBe(0o600);
   });
 
-  test("is bounded, with a note", async () => {
+  test("a server's log is limited and ends with a note", async () => {
     const logFile = makeLogFile();
     const server = await startFixture({}, { launch: { logFile }, limits: { logBytes: 100_000 } }).ready;
     await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);
@@ -205,7 +205,7 @@ describe("the log of a server", () => {
     expect(text).toMatch(/100000 bytes.*\]\n$/);
   });
 
-  test("that cannot be written does not stop the server", async () => {
+  test("a server's log that cannot be written does not stop the server", async () => {
     const logFile = join(makeLogFile(), "no", "such", "folder");
     const server = await startFixture({ stderr: "x\n" }, { launch: { logFile } }).ready;
     await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);

@@ -14,7 +14,7 @@ describe("lines of a server's stdout", () => {
     return read;
   };
 
-  test("are the same however they arrive", () => {
+  test("lines are the same however they are split into chunks", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a\n\r]{0,6}$/)), (chunks) => {
         const whole = chunks.join("").split("\n").slice(0, -1);
@@ -23,7 +23,7 @@ describe("lines of a server's stdout", () => {
     );
   });
 
-  test("that are too long are reported once, as soon as they are, and the next line counts", () => {
+  test("a line that is too long is reported once, immediately, and the next line is read", () => {
     expect(decode(4, ["abcd\nef", "gh"])).toEqual(["abcd"]);
     expect(decode(4, ["abcd\nef", "ghi", "jklmno"])).toEqual(["abcd", "(too long)"]);
     expect(decode(4, ["abcde\nx\n", "y\n"])).toEqual(["(too long)", "x", "y"]);
@@ -33,14 +33,14 @@ describe("lines of a server's stdout", () => {
 describe("the nesting depth of a message", () => {
   const deeper = (text: string, limit: number) => nestsDeeper(Buffer.from(text), limit);
 
-  test("is that of arrays and objects, not of brackets in strings", () => {
+  test("the nesting depth counts arrays and objects, not brackets in strings", () => {
     expect(deeper('[[{"a":[1]}]]', 4)).toBe(false);
     expect(deeper('[[{"a":[1]}]]', 3)).toBe(true);
     expect(deeper(JSON.stringify(["[[[[", '"[[[[', "\\", "[[[[\\"]), 1)).toBe(false);
     expect(deeper(JSON.stringify(["]]", ["]]", ["]]", []]]]), 3)).toBe(true);
   });
 
-  test("is right for any JSON", () => {
+  test("the nesting depth is right for any JSON", () => {
     const depthOf = (value: unknown): number =>
       typeof value === "object" && value !== null
         ? 1 + Math.max(0, ...Object.values(value).map((member) => depthOf(member)))
@@ -55,7 +55,7 @@ describe("the nesting depth of a message", () => {
     );
   });
 
-  test("needs no end of a string", () => {
+  test("the nesting depth is measured even if a string has no end", () => {
     expect(deeper('["abc', 2)).toBe(false);
   });
 });

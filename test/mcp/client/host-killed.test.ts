@@ -42,7 +42,7 @@ const survivors = (pids: readonly number[]) => pids.filter(isRunning).length;
 const stubborn = { ignoreEnd: true, ignoreTerm: true };
 
 test.skipIf(process.platform !== "linux")(
-  "servers and what they started are gone soon after their host was killed, and so is the watcher",
+  "after their host was killed, servers, their child processes and the watcher end",
   async () => {
     const host = await startHost([{}, { ignoreEnd: true }]);
     // For each server one, its child, and the watcher.
@@ -58,7 +58,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "servers that ignore the end of their input and SIGTERM are gone soon after their host was killed",
+  "after their host was killed, servers that ignore the end of stdin and SIGTERM end",
   async () => {
     const host = await startHost([stubborn, stubborn]);
     const pids = processesBelow(host);
@@ -70,7 +70,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "a watcher that was killed is replaced",
+  "a killed watcher is replaced",
   async () => {
     const host = await startHost([stubborn]);
     const before = processesBelow(host);

@@ -36,7 +36,7 @@ test("server-everything lists its tools, echoes, and reports progress", async ()
   expect(reports).toMatchObject({ noise: [], invalid: [], listChanges: 0 });
 }, 120_000);
 
-test("server-filesystem reads a file in its folder and refuses others", async () => {
+test("server-filesystem reads a file in its folder and rejects others", async () => {
   const folder = makeTemporaryFolder();
   folders.push(folder);
   const path = realpathSync(folder.path);
@@ -48,7 +48,7 @@ test("server-filesystem reads a file in its folder and refuses others", async ()
   expect(await read("/etc/passwd")).toMatchObject({ isError: true });
 }, 120_000);
 
-test("server-memory remembers", async () => {
+test("server-memory remembers what it is given", async () => {
   const folder = makeTemporaryFolder();
   folders.push(folder);
   const server = await startReal("memory", [], { MEMORY_FILE_PATH: join(folder.path, "memory.json") }).ready;

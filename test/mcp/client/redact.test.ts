@@ -7,25 +7,25 @@ const inPieces = (secrets: readonly string[], pieces: readonly string[]) => {
   return pieces.map((piece) => stream.push(piece)).join("") + stream.end();
 };
 
-describe("secrets in text", () => {
-  test("are replaced, also as JSON and in addresses, the longest first", () => {
+describe("redacting secrets", () => {
+  test("secrets are replaced, also as JSON and in URLs, the longest first", () => {
     const { redact } = createRedactor(["abcd", "abcde", 'q"/é', ""]);
     expect(redact("x abcde abcd")).toBe("x [redacted] [redacted]");
     expect(redact('q"/é q\\"/é q%22%2F%C3%A9')).toBe("[redacted] [redacted] [redacted]");
     expect(createRedactor([""]).redact("all of it")).toBe("all of it");
   });
 
-  test("are not shown in part where a text was cut", () => {
+  test("a secret that is cut at the end of a string is not shown in part", () => {
     expect(createRedactor(["hunter2"]).redactCut("x hunter2 hunt")).toBe("x [redacted] [redacted]");
   });
 
-  test("are no patterns", () => {
+  test("secrets are not patterns", () => {
     expect(createRedactor(["a.cd", "(xyz", "\\d\\d"]).redact("abcd a.cd (xyz 55 \\d\\d")).toBe(
       "abcd [redacted] [redacted] 55 [redacted]",
     );
   });
 
-  test("are found however they are cut, and a cut-off one is not shown", () => {
+  test("secrets are found in any chunks, and a secret that is cut off is not shown", () => {
     const secret = "hunter2-hunter2-hunter3";
     for (let at = 0; at <= secret.length; at++) {
       expect(inPieces([secret], [`a${secret.slice(0, at)}`, `${secret.slice(at)}b`])).toBe("a[redacted]b");
@@ -34,32 +34,32 @@ describe("secrets in text", () => {
     expect(inPieces([secret], ["a hunter2-hun", "gry"])).toBe("a hunter2-hungry");
   });
 
-  test("that begin like one another lose no end", () => {
+  test("secrets with a common start are replaced completely", () => {
     expect(inPieces(["abcd", "abcdef"], ["xabcd", "ef"])).toBe("x[redacted]");
     expect(inPieces(["abcd", "abcdef"], ["xabcd", "exx"])).toBe("x[redacted]exx");
     expect(inPieces(["xabc", "abcd"], ["xabc", "d"])).toBe("[redacted]d");
   });
 
-  test("nothing is held back that cannot become one", () => {
+  test("output that cannot become a secret is not held back", () => {
     const stream = createRedactor(["token"]).createStream();
     expect(stream.push("no t to tok")).toBe("no t to ");
     expect(stream.push("x")).toBe("tokx");
   });
 
-  test("shorter than 4 characters count only as the whole text", () => {
+  test("secrets shorter than 4 characters are replaced only as a whole string", () => {
     const redactor = createRedactor(["on", 'a"b']);
     expect(redactor.redact("on")).toBe("[redacted]");
     expect(redactor.redact('only on a"b a\\"b')).toBe('only on a"b a\\"b');
     expect(inPieces(["on"], ["on"])).toBe("on");
   });
 
-  test("may be longer than a pattern can be, and many", () => {
+  test("secrets may be long and many", () => {
     const long = "a(".repeat(5_000_000);
     const { redact } = createRedactor([long, ...Array.from({ length: 500 }, (_, index) => `token${index}x`)]);
     expect(redact(`x${long}y token499x`)).toBe("x[redacted]y [redacted]");
   });
 
-  test("are those of the moment", () => {
+  test("the secrets at the time of redaction count", () => {
     const secrets = ["first"];
     const redactor = createRedactor(() => [...secrets]);
     const stream = redactor.createStream();
@@ -71,7 +71,7 @@ describe("secrets in text", () => {
     expect(stream.push("ond")).toBe("second");
   });
 
-  test("are taken out of data: texts, keys, and what reads like one", () => {
+  test("secrets in data are replaced: in strings, in keys, and where values read like one", () => {
     const { redactValue } = createRedactor(["12345", "true", "7", 'q"uote']);
     const data = {
       "is 12345": [12345, 123456, true, false, 7, 77, null],
@@ -86,7 +86,7 @@ describe("secrets in text", () => {
     expect(JSON.stringify(redactValue(proto))).toBe('{"__proto__":{"x":"[redacted]"}}');
   });
 
-  test("are taken out of data that holds itself, or nests without end", () => {
+  test("secrets in circular or very deep data are replaced", () => {
     const { redactValue } = createRedactor(["hunter2"]);
     const round: Record<string, unknown> = { text: "hunter2" };
     round.self = [round, round];
@@ -98,7 +98,7 @@ describe("secrets in text", () => {
     expect(JSON.stringify(redactValue(deep))).not.toContain("hunter2");
   });
 
-  test("are found in bytes however these are cut", () => {
+  test("secrets in bytes are found in any chunks", () => {
     const bytes = Buffer.from("a söcret-€ z");
     for (let at = 0; at <= bytes.length; at++) {
       const stream = createStreamRedactor(createRedactor(["söcret-€"]));
@@ -107,7 +107,7 @@ describe("secrets in text", () => {
     }
   });
 
-  test("in pieces come out as in the whole", () => {
+  test("redacting chunks gives the same as redacting the whole", () => {
     const letters = fc.stringMatching(/^[ab]{4,7}$/);
     fc.assert(
       fc.property(

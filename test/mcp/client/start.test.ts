@@ -36,15 +36,15 @@ const reasonOf = ({ args }: Awaited<ReturnType<typeof problemOf>>) =>
 
 const times = (handshakeMs: number, listMs: number) => ({ launch: { timeouts: { handshakeMs, listMs } } });
 
-describe("a program that cannot be started", () => {
-  test("is named where there is none", async () => {
+describe("a program that cannot start", () => {
+  test("a command that does not exist is named in the error", async () => {
     for (const command of ["no-such-command-here", "/no/such/file"]) {
       const problem = await problemOf({}, { launch: { command } });
       expect(reasonOf(problem)).toContain(`"${command}"`);
     }
   });
 
-  test("is named where it may not be run, or its interpreter is missing", async () => {
+  test("a command without execute permission or interpreter is named in the error", async () => {
     const command = join(makeFolder(), "server");
     writeFileSync(command, "#!/no/such/interpreter\n", { mode: 0o644 });
     expect(reasonOf(await problemOf({}, { launch: { command } }))).toMatch(/executable/);
@@ -52,7 +52,7 @@ describe("a program that cannot be started", () => {
     expect(reasonOf(await problemOf({}, { launch: { command } }))).toMatch(/interpreter/);
   });
 
-  test("is not blamed for a folder that is missing or no folder", async () => {
+  test("a missing folder, or a file in its place, is named instead of the command", async () => {
     const cwd = join(makeFolder(), "gone");
     const missing = reasonOf(await problemOf({}, { launch: { cwd } }));
     expect(missing).toContain(`"${cwd}"`);
@@ -62,14 +62,14 @@ describe("a program that cannot be started", () => {
     expect(noFolder).not.toBe(missing);
   });
 
-  test("makes no fault of ours of what no program can be called", async () => {
+  test("a string that cannot be a command is a start error, not an internal one", async () => {
     for (const command of ["a\0b", ""])
       expect(reasonOf(await problemOf({}, { launch: { command } }))).toContain("started");
   });
 });
 
-describe("a server that does not get as far as its tools", () => {
-  test("is quoted with its error, whatever stack comes after it", async () => {
+describe("a server that fails before it lists its tools", () => {
+  test("the error of a failing server is quoted, whatever stack follows it", async () => {
     const args = [
       "-e",
       "const f = (n) => { if (n > 0) f(n - 1); else throw new Error('No port is free.'); }; f(9);",
@@ -81,23 +81,23 @@ describe("a server that does not get as far as its tools", () => {
     expect(problem.hint).not.toMatch(/\bat f\b/);
   });
 
-  test("times out during `initialize`", async () => {
+  test("a server that does not answer `initialize` times out", async () => {
     const problem = await problemOf({ silent: ["initialize"] }, times(300, 20_000));
     expect(reasonOf(problem)).toMatch(/`initialize`.*\b300 ms/);
   });
 
-  test("times out during `tools/list`", async () => {
+  test("a server that does not answer `tools/list` times out", async () => {
     const problem = await problemOf({ silent: ["tools/list"] }, times(20_000, 300));
     expect(reasonOf(problem)).toMatch(/`tools\/list`.*\b300 ms/);
   });
 
-  test("is ended even where it ignores that its input ends and that it is told to", async () => {
+  test("a server that times out is ended even if it ignores the end of stdin and SIGTERM", async () => {
     const options = { silent: ["initialize"], ignoreEnd: true, ignoreTerm: true };
     const problem = await problemOf(options, times(300, 20_000));
     expect(reasonOf(problem)).toContain("300 ms");
   });
 
-  test("has its exit code and its last words reported, without secrets", async () => {
+  test("the exit code and last output of a failing server are reported, without secrets", async () => {
     const options = { exitAtOnce: 7, stderr: "bad token hunter2\n" };
     const problem = await problemOf(options, { launch: { secrets: () => ["hunter2"] } });
     expect(problem.args).toMatchObject({
@@ -114,7 +114,7 @@ describe("a server that does not get as far as its tools", () => {
       `{"jsonrpc":"2.0","id":ID,"result":${JSON.stringify({ protocolVersion: "1999-01-01", capabilities: {}, serverInfo: { name: "x", version: "1" } })}}\n`,
       "1999-01-01",
     ],
-  ])("answers `initialize` with %s", async (_, initialize, words) => {
+  ])("a server that answers `initialize` with %s fails to start", async (_, initialize, words) => {
     expect(reasonOf(await problemOf({ answers: { initialize } }))).toContain(words);
   });
 
@@ -127,14 +127,17 @@ describe("a server that does not get as far as its tools", () => {
     ["tools that are true", { ...good, capabilities: { tools: true } }, /`capabilities.tools`.*boolean/],
     ["no name", { ...good, serverInfo: { version: "1" } }, /`serverInfo.name`.*missing/],
     ["a null", { ...good, serverInfo: null }, /`serverInfo`.*null/],
-  ])("answers `initialize` with %s, which is said in words", async (_, result, words) => {
-    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
-    const reason = reasonOf(await problemOf({ answers: { initialize } }));
-    expect(reason).toContain("`initialize`");
-    expect(reason).toMatch(words);
-  });
+  ])(
+    "a server that answers `initialize` with %s fails to start, with an explanation",
+    async (_, result, words) => {
+      const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
+      const reason = reasonOf(await problemOf({ answers: { initialize } }));
+      expect(reason).toContain("`initialize`");
+      expect(reason).toMatch(words);
+    },
+  );
 
-  test("starts where only what is not used of `initialize` is wrong", async () => {
+  test("a server starts if only unused parts of its answer to `initialize` are wrong", async () => {
     const result = {
       ...good,
       capabilities: { tools: { listChanged: "yes" }, logging: 5 },
@@ -148,23 +151,23 @@ describe("a server that does not get as far as its tools", () => {
     expect(server.tools.length).toBeGreaterThan(0);
   });
 
-  test("answers `initialize` with a revision of any length", async () => {
+  test("a server that answers `initialize` with a very long revision fails to start", async () => {
     const result = { ...good, protocolVersion: "9".repeat(1e6) };
     const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
     expect((await problemOf({ answers: { initialize } })).message.length).toBeLessThan(1100);
   });
 
-  test("writes a line without end", async () => {
+  test("a server that writes an endless line fails to start", async () => {
     const problem = await problemOf({ prelude: "x".repeat(100_000) }, { limits: { frameBytes: 50_000 } });
     expect(reasonOf(problem)).toContain("50000 bytes");
   });
 
-  test("nests so deep that whoever reads it runs out of stack", async () => {
+  test("a server that sends deeply nested JSON fails to start", async () => {
     const initialize = `{"jsonrpc":"2.0","id":ID,"result":{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}}\n`;
     expect(reasonOf(await problemOf({ answers: { initialize } }))).toContain("512 levels");
   });
 
-  test("is closed before it is ready", async () => {
+  test("a server that is closed before it is ready rejects", async () => {
     const server = startFixture({ silent: ["initialize"] });
     await server.close();
     await expect(server.ready).rejects.toMatchObject({
@@ -177,7 +180,7 @@ describe("a server that does not get as far as its tools", () => {
 describe("the list of tools", () => {
   const tool = (name: string, more = {}) => ({ name, inputSchema: { type: "object" }, ...more });
 
-  test("has every page in order, and what we do not know of a tool", async () => {
+  test("all pages of tools are listed in order, with unknown keys", async () => {
     const odd = tool("b", { annotations: { odd: 1 }, _meta: { "x/y": [1] }, unknown: { deep: true } });
     const pages = [
       { tools: [tool("a"), odd], nextCursor: "1" },
@@ -188,7 +191,7 @@ describe("the list of tools", () => {
     expect(server.tools).toEqual([tool("a"), odd, tool("c")]);
   });
 
-  test("may have many pages", async () => {
+  test("a list of tools may have many pages", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on("warning", note);
@@ -203,7 +206,7 @@ describe("the list of tools", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("lacks what is no tool, and says so; ill-typed keys are left out", async () => {
+  test("invalid tools are excluded and reported, and keys of the wrong type are removed", async () => {
     const tools = [
       5,
       {},
@@ -217,12 +220,12 @@ describe("the list of tools", () => {
     expect(reports.invalid[2]?.[1]).toContain("inputSchema");
   });
 
-  test("is empty where the server has no tools at all", async () => {
+  test("a server without the capability has no tools", async () => {
     const server = await startFixture({ capabilities: {}, silent: ["tools/list"] }).ready;
     expect(server.tools).toEqual([]);
   });
 
-  test("is fetched again where it changes meanwhile, but not for ever", async () => {
+  test("a list of tools that changes while it is read is read again a limited number of times", async () => {
     const settled = startFixture({ changes: 1 });
     expect((await settled.ready).tools).toMatchObject([{ name: "listing2" }]);
     expect(settled.reports.listChanges).toBe(0);
@@ -236,11 +239,11 @@ describe("the list of tools", () => {
     ["is too long", [{ tools: [1, 2, 3, 4, 5, 6].map((n) => tool(`t${n}`)) }], "5 tools"],
     ["is too large", [{ tools: [tool("a", { description: "x".repeat(20_000) })] }], "10000 bytes"],
     ["is none", [{ tools: { a: 1 } }], "`tools`"],
-  ])("that %s is refused", async (_, pages, words) => {
+  ])("a list of tools that %s is rejected", async (_, pages, words) => {
     expect(reasonOf(await problemOf({ pages }, { limits: { list } }))).toContain(words);
   });
 
-  test("stays as it was when the server says that it changed, which is reported once", async () => {
+  test("the list of tools stays the same when the server announces a change, which is reported once", async () => {
     const { ready, reports } = startFixture();
     const server = await ready;
     const before = server.tools;
@@ -251,8 +254,8 @@ describe("the list of tools", () => {
   });
 });
 
-describe("what a server says besides", () => {
-  test("on stdout is reported once, cut, without secrets, and otherwise put up with", async () => {
+describe("other messages of a server", () => {
+  test("other output on stdout is reported once, shortened, without secrets, and tolerated", async () => {
     const prelude = `hello hunter2 ${"é".repeat(5000)}\nmore\n{"level":30,"msg":"log"}\n42\n`;
     const { ready, reports } = startFixture({ prelude }, { launch: { secrets: () => ["hunter2"] } });
     const server = await ready;
@@ -262,7 +265,7 @@ describe("what a server says besides", () => {
     expect([...(reports.noise[0] ?? "")].length).toBeLessThan(210);
   });
 
-  test("as a log entry is passed on, without secrets", async () => {
+  test("log messages are passed on without secrets", async () => {
     const { ready, reports } = startFixture({}, { launch: { secrets: () => ["hunter2"] } });
     const server = await ready;
     const params = { level: "error", logger: "db", data: { text: "with hunter2" } };
@@ -274,7 +277,7 @@ describe("what a server says besides", () => {
   });
 });
 
-test("a host that fails in an event does not fail here", async () => {
+test("a host that throws in an event does not affect the server", async () => {
   const folder = makeFolder();
   mkdirSync(join(folder, "logs"));
   const server = startFixture({ prelude: "noise\n" });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { connectClient, serve, textOf } from "./served.ts";
 
-describe("the SDK's client", () => {
-  test("lists and calls, and hears of progress on the way", async () => {
+describe("the SDK's HTTP client", () => {
+  test("the SDK's client lists and calls tools, and gets progress", async () => {
     const served = await serve();
     const { client, transport } = await connectClient(served);
     const { tools } = await client.listTools();
@@ -16,7 +16,7 @@ describe("the SDK's client", () => {
     expect(heard).toEqual([1, 2, 3]);
   });
 
-  test("has a session of its own, and calls of several go on at once", async () => {
+  test("each client has its own session, and calls of several clients run in parallel", async () => {
     const served = await serve();
     const clients = await Promise.all([1, 2, 3].map(() => connectClient(served)));
     const slow = clients.map(({ client }) => client.callTool({ name: "slow" }));
@@ -32,7 +32,7 @@ describe("the SDK's client", () => {
     expect((await Promise.all(slow)).map(textOf)).toEqual(['"slow"', '"slow"', '"slow"']);
   });
 
-  test("cancels a call, and others of its session go on", async () => {
+  test("a client can cancel a call while other calls of its session continue", async () => {
     const served = await serve();
     const { client } = await connectClient(served);
     const stop = new AbortController();
@@ -47,7 +47,7 @@ describe("the SDK's client", () => {
     expect(textOf(await other)).toBe('"slow"');
   });
 
-  test("ends its session, which closes its server and no other", async () => {
+  test("a client that ends its session closes only its own server", async () => {
     const served = await serve();
     const one = await connectClient(served);
     const other = await connectClient(served);
@@ -56,7 +56,7 @@ describe("the SDK's client", () => {
     expect(textOf(await other.client.callTool({ name: "echo" }))).toBe("{}");
   });
 
-  test("calls with a token, and without a session where there are none", async () => {
+  test("a client can call with a token, and without a session if the server has none", async () => {
     const served = await serve({ token: "s3cret", stateless: true });
     const { client, transport } = await connectClient(served, { authorization: "Bearer s3cret" });
     expect(transport.sessionId).toBeUndefined();
@@ -69,7 +69,7 @@ describe("the SDK's client", () => {
     await expect(connectClient(served, { authorization: "Bearer other" })).rejects.toThrow();
   });
 
-  test("tells handlers nothing of its token", async () => {
+  test("handlers do not get the client's token", async () => {
     const served = await serve({ token: "s3cret" });
     const { client } = await connectClient(served, { authorization: "Bearer s3cret", cookie: "a=b" });
     const seen = textOf(await client.callTool({ name: "headers" }));

@@ -33,7 +33,7 @@ async function failureOf(options: Partial<ServeHttpOptions>): Promise<unknown> {
 }
 
 describe("the address of an HTTP server", () => {
-  test("is 127.0.0.1 and a free port, unless told otherwise", async () => {
+  test("the default address is 127.0.0.1 with a free port", async () => {
     const { url, port } = await serve();
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
     const other = Object.values(networkInterfaces())
@@ -44,7 +44,7 @@ describe("the address of an HTTP server", () => {
     await expect(connection).rejects.toThrow("ECONNREFUSED");
   });
 
-  test.skipIf(!hasIpv6)("may be IPv6, which is in brackets in the URL", async () => {
+  test.skipIf(!hasIpv6)("an IPv6 address is in brackets in the URL", async () => {
     for (const host of ["::1", "[::1]"]) {
       const served = await serve({ host });
       expect(served.url).toBe(`http://[::1]:${served.port}/mcp`);
@@ -52,7 +52,7 @@ describe("the address of an HTTP server", () => {
     }
   });
 
-  test("must not be in use already, nor be elsewhere", async () => {
+  test("an address that is in use or on another machine is rejected", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void taken.close());
     await once(taken, "listening");
@@ -73,7 +73,7 @@ describe("the address of an HTTP server", () => {
     });
   });
 
-  test("is open to others only with a token, or when told so", async () => {
+  test("other machines are allowed only with a token or with explicit permission", async () => {
     for (const host of ["0.0.0.0", "::", "", "192.0.2.1", "tools.example", "127.0.0.1.evil.example"]) {
       expect(await failureOf({ host }), host).toMatchObject({ code: "InvalidArguments" });
     }
@@ -88,8 +88,8 @@ describe("the address of an HTTP server", () => {
   });
 });
 
-describe("a connection", () => {
-  test("that is slow is given up, and served while it is not", async () => {
+describe("connections of an HTTP server", () => {
+  test("a slow connection is served while it makes progress, and then closed", async () => {
     const served = await serve({ connections: { headersTimeoutMs: 150, bodyTimeoutMs: 150 } });
     const { port } = served;
     const silent = await openConnection(port);
@@ -105,7 +105,7 @@ describe("a connection", () => {
     expect((await post(served, initializing())).status).toBe(200);
   });
 
-  test("on which nothing moves is dropped", async () => {
+  test("an idle connection is closed", async () => {
     const served = await serve({ connections: { idleTimeoutMs: 200 } });
     const { port } = served;
     const session = await beginSession(served);
@@ -115,7 +115,7 @@ describe("a connection", () => {
     await expect.poll(() => served.slowCalls[0]?.signal.aborted).toBe(true);
   });
 
-  test("with what is not HTTP is refused", async () => {
+  test("a connection that does not use HTTP is rejected", async () => {
     const { port } = await serve();
     for (const [sent, status] of [
       ["hello\r\n\r\n", 400],
@@ -127,7 +127,7 @@ describe("a connection", () => {
     }
   });
 
-  test("may carry several requests at once, answered in order", async () => {
+  test("pipelined requests on a connection are answered in order", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const connection = await openConnection(served.port);
@@ -137,7 +137,7 @@ describe("a connection", () => {
     expect(served.echoed).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   });
 
-  test("that asks first gets leave for what is allowed only", async () => {
+  test("a request that expects 100 gets it only if the request is allowed", async () => {
     const { port } = await serve();
     const asking = (headers: object) =>
       formatRequest(port, "", { Expect: "100-continue", "Content-Length": "500", ...headers });
@@ -149,7 +149,7 @@ describe("a connection", () => {
     await expect.poll(() => statusesIn(refused.received())).toEqual([413]);
   });
 
-  test("that sends nothing makes room for others where there are too many", async () => {
+  test("connections without requests are closed if there are too many", async () => {
     const served = await serve({ connections: { max: 20, maxRequests: 10 } });
     const session = await beginSession(served);
     const slow = post(served, calling("slow"), session);
@@ -162,7 +162,7 @@ describe("a connection", () => {
     expect((await messagesOf(await slow)).length).toBe(1);
   });
 
-  test("is refused in words where too many requests are under way", async () => {
+  test("a request above the limit of running requests gets an explanation", async () => {
     const served = await serve({ connections: { max: 20, maxRequests: 3 } });
     const session = await beginSession(served);
     const slow = [1, 2, 3].map((id) => post(served, calling("slow", id), session));
@@ -175,7 +175,7 @@ describe("a connection", () => {
     expect((await post(served, calling("echo", 5), session)).status).toBe(200);
   });
 
-  test("whose client does not read holds nobody up", async () => {
+  test("a client that does not read does not block others", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const deaf = await openConnection(served.port);
@@ -189,7 +189,7 @@ describe("a connection", () => {
 });
 
 describe("closing an HTTP server", () => {
-  test("answers what is open, ends streams and connections, and frees the port", async () => {
+  test("closing answers open requests, ends streams and connections, and frees the port", async () => {
     const served = await serve({ graceMs: 60_000 });
     const session = await beginSession(served);
     const slow = post(served, calling("slow", 4), session);
@@ -211,7 +211,7 @@ describe("closing an HTTP server", () => {
     expect((await post(again, initializing())).status).toBe(200);
   });
 
-  test("cuts off open requests after the grace period", async () => {
+  test("closing ends open requests after the grace period", async () => {
     const served = await serve({ graceMs: 100 });
     const session = await beginSession(served);
     const deaf = await openConnection(served.port);
@@ -225,7 +225,7 @@ describe("closing an HTTP server", () => {
     expect(statusesIn(await slowBody.closed)).toEqual([]);
   });
 
-  test("finishes although an MCP server does not close", async () => {
+  test("closing finishes even if an MCP server does not close", async () => {
     const { create, slowCalls } = createTestServers();
     const stubborn: typeof create = (connection) => ({
       ...create(connection),
@@ -240,7 +240,7 @@ describe("closing an HTTP server", () => {
     await expect(slow).rejects.toThrow();
   });
 
-  test("leaves no timer and no socket behind", async () => {
+  test("closing leaves no timers and no sockets behind", async () => {
     const count = (wanted: string) =>
       process.getActiveResourcesInfo().filter((name) => name === wanted).length;
     const resources = () => ({ sockets: count("TCPServerWrap"), timers: count("Timeout") });

@@ -26,7 +26,7 @@ async function serveFixture(options: object = {}, limits?: ProxyLimits) {
 
 const small = { messageBytes: 1 << 20, waitingBytes: 2 << 20 };
 
-test("a server that sends too large a message is ended, and every call under way says why", async () => {
+test("a server that sends a message above the limit is ended, and every running call fails with the reason", async () => {
   const served = await serveFixture({}, small);
   const session = await beginSession(served);
   const other = await beginSession(served);
@@ -43,7 +43,7 @@ test("a server that sends too large a message is ended, and every call under way
   expect(await messagesOf(await post(served, calling("echo"), other))).toMatchObject([{ result: {} }]);
 });
 
-test("a server whose message nests too deep is ended as well", async () => {
+test("a server that sends a message that nests too deep is ended", async () => {
   const served = await serveFixture();
   const session = await beginSession(served);
   const line = `{"jsonrpc":"2.0","id":ID,"result":{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}}\n`;
@@ -56,7 +56,7 @@ test("a server whose message nests too deep is ended as well", async () => {
   ]);
 });
 
-test("what a server does not read does not heap up", async () => {
+test("messages that a server does not read are not buffered without limit", async () => {
   const served = await serveFixture({ deaf: true, ignoreEnd: true }, small);
   const session = await beginSession(served);
   await messagesOf(await post(served, { jsonrpc: "2.0", id: 2, method: "tools/list" }, session));
@@ -76,7 +76,7 @@ test("what a server does not read does not heap up", async () => {
   await Promise.all(calls);
 });
 
-test("messages up to the limit pass", async () => {
+test("messages up to the limit are passed on", async () => {
   const served = await serveFixture();
   const session = await beginSession(served);
   const [message] = await messagesOf(await post(served, calling("text", 2, { bytes: 20 << 20 }), session));

@@ -16,14 +16,14 @@ async function statusWith(
 }
 
 describe("the Host header", () => {
-  test("is a name of loopback with the port, however it is written", async () => {
+  test("a loopback Host with the port is accepted in any form", async () => {
     const served = await serve();
     for (const host of ["127.0.0.1", "localhost", "LocalHost", "[::1]", "127.0.0.2"]) {
       expect(await statusWith(served, { Host: `${host}:${served.port}` }), host).toBe(200);
     }
   });
 
-  test("of anything else is refused, and nothing is made", async () => {
+  test("any other Host is rejected before a session is created", async () => {
     const served = await serve();
     const { port } = served;
     const others = [
@@ -44,7 +44,7 @@ describe("the Host header", () => {
     expect(served.made).toEqual([]);
   });
 
-  test("may be one that was allowed", async () => {
+  test("an allowed Host is accepted", async () => {
     const served = await serve({ allowedHosts: ["tools.example", "Other.example:8443"] });
     const allowed = ["tools.example", "tools.example:443", "other.example:8443"];
     for (const host of allowed) expect(await statusWith(served, { Host: host }), host).toBe(200);
@@ -52,7 +52,7 @@ describe("the Host header", () => {
     expect(await statusWith(served, { Host: "evil.example" })).toBe(403);
   });
 
-  test("of a server for all addresses is any address, but no other name", async () => {
+  test("a server for all addresses accepts any IP address as Host, but no other name", async () => {
     const served = await serve({ host: "0.0.0.0", noAuth: true });
     for (const host of [`192.0.2.1:${served.port}`, "192.0.2.1:8080", "localhost:8080", "[2001:db8::1]:1"]) {
       expect(await statusWith(served, { Host: host }), host).toBe(200);
@@ -64,7 +64,7 @@ describe("the Host header", () => {
 });
 
 describe("the Origin header", () => {
-  test("is absent, or our own", async () => {
+  test("a missing Origin, or the server's own, is accepted", async () => {
     const served = await serve();
     const { port } = served;
     const own = ["http://127.0.0.1", "http://localhost", "https://localhost", "http://[::1]"];
@@ -74,7 +74,7 @@ describe("the Origin header", () => {
     }
   });
 
-  test("of anything else is refused, also before a session's calls", async () => {
+  test("any other Origin is rejected, also in a session", async () => {
     const served = await serve();
     const { port } = served;
     const session = await beginSession(served);
@@ -95,7 +95,7 @@ describe("the Origin header", () => {
     expect((await post(served, calling("echo"), session)).status).toBe(200);
   });
 
-  test("gets no permission for pages, whatever is asked", async () => {
+  test("CORS requests never get permission", async () => {
     const served = await serve();
     const origin = `http://localhost:${served.port}`;
     const answers = [
@@ -113,10 +113,10 @@ describe("the Origin header", () => {
   });
 });
 
-describe("a token", () => {
+describe("the bearer token", () => {
   const token = "s3cret~token";
 
-  test("is asked for, and told apart from one that is wrong", async () => {
+  test("a missing token and a wrong token get different challenges", async () => {
     const served = await serve({ token });
     const without = await post(served, initializing());
     expect(without.status).toBe(401);
@@ -139,7 +139,7 @@ describe("a token", () => {
     expect((await post(served, initializing(), { authorization: `bearer ${token}` })).status).toBe(200);
   });
 
-  test("is needed for every request of a session", async () => {
+  test("every request of a session requires the token", async () => {
     const served = await serve({ token });
     const session = await beginSession(served, { authorization: `Bearer ${token}` });
     const requests = [
@@ -152,7 +152,7 @@ describe("a token", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("given twice counts as none", async () => {
+  test("two tokens in one request count as none", async () => {
     const served = await serve({ token });
     const twice = [`Bearer ${token}`, `Bearer ${token}`];
     expect(await statusWith(served, { Authorization: twice })).toBe(401);
@@ -161,7 +161,7 @@ describe("a token", () => {
 });
 
 describe("method and path", () => {
-  test("are GET, POST and DELETE of /mcp; the query is of no matter", async () => {
+  test("GET, POST and DELETE of /mcp are accepted, with any query", async () => {
     const served = await serve();
     const session = await beginSession(served);
     for (const method of ["PUT", "PATCH", "OPTIONS", "HEAD"]) {
@@ -176,7 +176,7 @@ describe("method and path", () => {
     expect(await statusWith(served, {}, "CONNECT 127.0.0.1:1 HTTP/1.1")).toBe(405);
   });
 
-  test("are POST alone without sessions", async () => {
+  test("without sessions, only POST is accepted", async () => {
     const served = await serve({ stateless: true });
     for (const method of ["GET", "DELETE"]) {
       const answer = await fetch(served.url, { method, headers: { accept: "text/event-stream" } });
@@ -186,8 +186,8 @@ describe("method and path", () => {
   });
 });
 
-describe("a body", () => {
-  test("is JSON in UTF-8 that is JSON-RPC, and not deep without end", async () => {
+describe("the body of a request", () => {
+  test("a body must be JSON-RPC in UTF-8 and not nested too deep", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const errorOf = async (message: unknown) => {
@@ -206,7 +206,7 @@ describe("a body", () => {
     expect(served.echoed).toEqual([{ text: "é" }]);
   });
 
-  test("is of a type, and answered in types, that the protocol names", async () => {
+  test("a body must have, and its client must accept, the types that the protocol names", async () => {
     const served = await serve();
     expect((await post(served, initializing(), { "content-type": "text/plain" })).status).toBe(415);
     expect((await post(served, initializing(), { "content-encoding": "gzip" })).status).toBe(415);
@@ -219,7 +219,7 @@ describe("a body", () => {
     expect((await fetch(served.url, { headers: session })).status).toBe(406);
   });
 
-  test("may be as large as allowed and no larger, announced or not", async () => {
+  test("a body up to the limit is accepted, announced or not", async () => {
     const served = await serve({ maxBodyBytes: 2000 });
     const session = await beginSession(served);
     const bodyOf = (bytes: number) => {
@@ -239,7 +239,7 @@ describe("a body", () => {
     expect(served.echoed).toHaveLength(1);
   });
 
-  test("of 4 MiB is allowed unless told otherwise", async () => {
+  test("the default limit accepts a body of 4 MiB", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const large = { text: "x".repeat(4 * 1024 * 1024 - 200) };
@@ -249,7 +249,7 @@ describe("a body", () => {
     ).toBe(413);
   });
 
-  test("may not be a batch", async () => {
+  test("a batch is rejected", async () => {
     const served = await serve();
     const session = await beginSession(served);
     for (const batch of [[calling("echo", "a"), calling("echo", "b")], [calling("echo", "a")], []]) {

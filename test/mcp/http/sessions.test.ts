@@ -21,8 +21,8 @@ const listening = (served: { url: string }, session: object, signal?: AbortSigna
     ...(signal === undefined ? {} : { signal }),
   });
 
-describe("a session's id", () => {
-  test("is a new UUID each, the one that handlers see, and nothing else finds the session", async () => {
+describe("the ID of a session", () => {
+  test("each session ID is a new UUID, is passed to handlers, and is required to find the session", async () => {
     const served = await serve();
     const one = await beginSession(served);
     const other = await beginSession(served);
@@ -41,7 +41,7 @@ describe("a session's id", () => {
     }
   });
 
-  test("must be given with everything but initialize", async () => {
+  test("every request except `initialize` requires a session ID", async () => {
     const served = await serve();
     expect((await post(served, calling("echo"))).status).toBe(400);
     expect((await listening(served, {})).status).toBe(400);
@@ -55,7 +55,7 @@ describe("a session's id", () => {
   });
 });
 
-test("an initialize whose params are wrong begins no session, and says what is wrong", async () => {
+test("an `initialize` with invalid params starts no session and is explained", async () => {
   const served = await serve();
   for (const params of [undefined, {}, { ...initializing().params, clientInfo: { name: "x" } }]) {
     const answer = await post(served, { ...initializing(7), params });
@@ -67,8 +67,8 @@ test("an initialize whose params are wrong begins no session, and says what is w
   expect(served.made).toEqual([]);
 });
 
-describe("a session ends", () => {
-  test("with DELETE, which answers what is open", async () => {
+describe("the end of a session", () => {
+  test("DELETE ends a session and its open requests", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const other = await beginSession(served);
@@ -86,7 +86,7 @@ describe("a session ends", () => {
     expect((await post(served, calling("echo"), other)).status).toBe(200);
   });
 
-  test("when nothing came for its time to live; each request begins it anew", async () => {
+  test("a session ends after its time to live, which each request restarts", async () => {
     const served = await serve({ sessionTtlMs: 1000 });
     const idle = await beginSession(served);
     const used = await beginSession(served);
@@ -100,7 +100,7 @@ describe("a session ends", () => {
     await expect.poll(() => served.closed.length, { timeout: 10_000 }).toBe(2);
   });
 
-  test("not while a call is under way or a stream is open", async () => {
+  test("a session does not end during a call or an open stream", async () => {
     const served = await serve({ sessionTtlMs: 100 });
     const calls = await beginSession(served);
     const slow = post(served, calling("slow"), calls);
@@ -120,7 +120,7 @@ describe("a session ends", () => {
 });
 
 describe("the number of sessions", () => {
-  test("is limited, and one that ends makes room", async () => {
+  test("the number of sessions is limited, and a session that ends makes room", async () => {
     const served = await serve({ maxSessions: 2 });
     const session = await beginSession(served);
     await beginSession(served);
@@ -132,7 +132,7 @@ describe("the number of sessions", () => {
     expect((await post(served, initializing())).status).toBe(200);
   });
 
-  test("holds for those that come at once, and take long to begin", async () => {
+  test("the limit of sessions counts sessions that are still starting", async () => {
     const { create } = createTestServers();
     const slowly: typeof create = (connection) => {
       const server = create(connection);
@@ -146,8 +146,8 @@ describe("the number of sessions", () => {
   });
 });
 
-describe("a client that goes", () => {
-  test("has its call cancelled; its session and others' calls go on", async () => {
+describe("a client that disconnects", () => {
+  test("a disconnect cancels the client's call, and its session and other calls continue", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const { client } = await connectClient(served);
@@ -170,7 +170,7 @@ describe("a client that goes", () => {
     ]);
   });
 
-  test("ends its server where there are no sessions", async () => {
+  test("without sessions, a disconnect ends the server", async () => {
     const served = await serve({ stateless: true });
     const stop = new AbortController();
     const gone = post(served, calling("slow"), {}, { signal: stop.signal });
@@ -181,7 +181,7 @@ describe("a client that goes", () => {
     await expect.poll(() => served.closed).toEqual(served.made);
   });
 
-  test("may be heard again: its stream is free when it comes back", async () => {
+  test("after a disconnect, a client can reopen its stream", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const stop = new AbortController();
@@ -195,7 +195,7 @@ describe("a client that goes", () => {
 });
 
 describe("the stream of an answer", () => {
-  test("ends when its call was cancelled, and others go on", async () => {
+  test("the stream of a canceled call ends, and other streams continue", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const cancelling = (requestId: unknown) =>
@@ -210,7 +210,7 @@ describe("the stream of an answer", () => {
     expect(await messagesOf(await two)).toEqual([expect.objectContaining({ id: "two" })]);
   });
 
-  test("is one for an id: a second request with it waits for its turn to be right", async () => {
+  test("a second request with the ID of a running one is rejected", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const slow = post(served, calling("slow", 3), session);
@@ -222,13 +222,13 @@ describe("the stream of an answer", () => {
   });
 });
 
-describe("at the limit of sessions, without a token,", () => {
+describe("the limit of sessions without a token", () => {
   const soon = { connections: { replaceableAfterMs: 150 } };
   /** Longer than a session that was never used is safe. */
   const settle = () => delay(250);
   const statusOfNext = async (served: { url: string }) => (await post(served, initializing())).status;
 
-  test("the oldest unused session makes room for a new one once it is idle", async () => {
+  test("without a token, a new session replaces the oldest idle session that was never used", async () => {
     const served = await serve({ maxSessions: 3, ...soon });
     const used = await beginSession(served);
     await messagesOf(await post(served, calling("echo"), used));
@@ -247,7 +247,7 @@ describe("at the limit of sessions, without a token,", () => {
     expect((await post(served, calling("echo"), used)).status).toBe(200);
   });
 
-  test("a session that is in use, or has a stream open, keeps its place", async () => {
+  test("without a token, a session in use or with an open stream is not replaced", async () => {
     const served = await serve({ maxSessions: 2, ...soon });
     const listens = await beginSession(served);
     const stop = new AbortController();
@@ -262,7 +262,7 @@ describe("at the limit of sessions, without a token,", () => {
     expect(served.closed).toEqual([]);
   });
 
-  test("no session makes room when there is a token", async () => {
+  test("with a token, no session is replaced", async () => {
     const served = await serve({ maxSessions: 1, token: "t", ...soon });
     const headers = { authorization: "Bearer t" };
     await beginSession(served, headers);
@@ -273,29 +273,32 @@ describe("at the limit of sessions, without a token,", () => {
   const own = Object.values(networkInterfaces())
     .flat()
     .find((address) => address?.family === "IPv4" && !address.internal)?.address;
-  test.skipIf(own === undefined)("an address with most of them makes room for another address", async () => {
-    const served = await serve({ host: "0.0.0.0", noAuth: true, maxSessions: 4, ...soon });
-    const [greedy, other] = [`http://127.0.0.1:${served.port}/mcp`, `http://${own}:${served.port}/mcp`].map(
-      (url) => ({ url }),
-    );
-    if (greedy === undefined || other === undefined) return;
-    const theirs = [];
-    for (let index = 0; index < 4; index++) {
-      const session = await beginSession(greedy);
-      await messagesOf(await post(greedy, calling("echo"), session));
-      theirs.push(session["mcp-session-id"]);
-    }
-    await settle();
-    expect(await statusOfNext(greedy)).toBe(503);
-    const honest = await beginSession(other);
-    await messagesOf(await post(other, calling("echo"), honest));
-    expect(served.closed).toEqual(theirs.slice(0, 1));
-    await beginSession(other);
-    expect(served.closed).toEqual(theirs.slice(0, 2));
-    // Each has half of them now.
-    expect(await statusOfNext(other)).toBe(503);
-    expect(await statusOfNext(greedy)).toBe(503);
-  });
+  test.skipIf(own === undefined)(
+    "without a token, an address with most sessions loses one to another address",
+    async () => {
+      const served = await serve({ host: "0.0.0.0", noAuth: true, maxSessions: 4, ...soon });
+      const [greedy, other] = [`http://127.0.0.1:${served.port}/mcp`, `http://${own}:${served.port}/mcp`].map(
+        (url) => ({ url }),
+      );
+      if (greedy === undefined || other === undefined) return;
+      const theirs = [];
+      for (let index = 0; index < 4; index++) {
+        const session = await beginSession(greedy);
+        await messagesOf(await post(greedy, calling("echo"), session));
+        theirs.push(session["mcp-session-id"]);
+      }
+      await settle();
+      expect(await statusOfNext(greedy)).toBe(503);
+      const honest = await beginSession(other);
+      await messagesOf(await post(other, calling("echo"), honest));
+      expect(served.closed).toEqual(theirs.slice(0, 1));
+      await beginSession(other);
+      expect(served.closed).toEqual(theirs.slice(0, 2));
+      // Each has half of them now.
+      expect(await statusOfNext(other)).toBe(503);
+      expect(await statusOfNext(greedy)).toBe(503);
+    },
+  );
 });
 
 test.each([

@@ -42,7 +42,7 @@ function start(options: object = {}, ...more: string[]) {
   };
 }
 
-test("the SDK's client calls it while its handlers print, and hears the protocol only", async () => {
+test("the SDK's client calls tools whose handlers print, and receives only MCP messages", async () => {
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StdioClientTransport({ command: process.execPath, args: args({}), stderr: "pipe" });
   const errors: Error[] = [];
@@ -72,7 +72,7 @@ test("the SDK's client calls it while its handlers print, and hears the protocol
   await client.close();
 });
 
-test("the end of the input ends the process cleanly, after the answers that are owed", async () => {
+test("the end of stdin ends the process cleanly after all pending answers", async () => {
   const host = start();
   host.say(initializing(1), calling("echo", 2, { a: 1 }), calling("large", 3, { length: 3_000_000 }));
   host.child.stdin.end();
@@ -81,7 +81,7 @@ test("the end of the input ends the process cleanly, after the answers that are 
   expect(host.stderr()).toContain('end: {"end":"input","closed":1,"aborted":[]}');
 });
 
-test("the end of the input cuts off what does not end, after the grace", async () => {
+test("the end of stdin ends calls that do not finish within the grace period", async () => {
   const host = start({ graceMs: 100 });
   host.say(initializing(1), calling("slow", 2), calling("echo", 3));
   await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(2);
@@ -91,7 +91,7 @@ test("the end of the input cuts off what does not end, after the grace", async (
   expect(host.stderr()).toContain('end: {"end":"input","closed":1,"aborted":[true]}');
 });
 
-test("a reader that goes ends the process cleanly", async () => {
+test("a client that closes its end of stdout ends the process cleanly", async () => {
   const host = start();
   host.say(initializing(1));
   await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(1);
@@ -103,7 +103,7 @@ test("a reader that goes ends the process cleanly", async () => {
   expect(host.stderr()).not.toContain("EPIPE");
 });
 
-test("a reader that takes nothing blocks nothing: the process goes on, and ends", async () => {
+test("a client that stops reading does not block the process or its end", async () => {
   const host = start({ graceMs: 300 }, "exit");
   host.say(initializing(1));
   await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(1);
@@ -114,7 +114,7 @@ test("a reader that takes nothing blocks nothing: the process goes on, and ends"
   expect(await host.exited).toEqual([0, null]);
 });
 
-test("handlers that read, pause or destroy stdin take nothing from the protocol and end nothing", async () => {
+test("handlers that read, pause or destroy stdin do not affect the protocol", async () => {
   const host = start();
   host.say(initializing(1), calling("echo", 2, { a: 1 }));
   await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(2);
@@ -129,7 +129,7 @@ test("handlers that read, pause or destroy stdin take nothing from the protocol 
   expect(await host.exited).toEqual([0, null]);
 });
 
-test("what is written round the stream is not caught, as documented", async () => {
+test("output that bypasses the stream is not redirected, as documented", async () => {
   const script = `
     import { writeSync } from "node:fs";
     import { reserveStdout } from ${JSON.stringify(inRepository("src/mcp/stdio/reserve-stdout.ts"))};

@@ -47,8 +47,8 @@ async function serve(options: Partial<ServeStdioOptions> = {}) {
 
 const begin = [initializing(1), { jsonrpc: "2.0", method: "notifications/initialized" }];
 
-describe("a line on stdin", () => {
-  test("may come in parts that cut characters in two, end in CRLF, or be blank", async () => {
+describe("lines on stdin", () => {
+  test("a line may arrive in chunks that split characters, end in CRLF, or be empty", async () => {
     const served = await serve();
     served.say(...begin, "", "   ", "\t\r");
     for (const byte of Buffer.from(`${JSON.stringify(calling("echo", 2, { text: "grüß 😀" }))}\r\n`)) {
@@ -58,7 +58,7 @@ describe("a line on stdin", () => {
     expect(served.echoed).toEqual([{ text: "grüß 😀" }]);
   });
 
-  test("that is malformed is answered, and the next one is read", async () => {
+  test("a malformed line is answered with an error, and the next line is read", async () => {
     const served = await serve();
     served.say(...begin);
     await served.untilMessages(1);
@@ -87,14 +87,14 @@ describe("a line on stdin", () => {
     expect(served.ends).toEqual([]);
   });
 
-  test("that is an answer to nothing is not answered, broken or not", async () => {
+  test("an unexpected answer gets no answer, valid or not", async () => {
     const served = await serve();
     served.say(...begin, { jsonrpc: "2.0", id: 9, result: {} }, { id: 9, error: "x" }, calling("echo", 2));
     await expect.poll(() => served.messages().at(-1)?.id).toBe(2);
     expect(served.messages().map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  test("may be as long as allowed; a longer one is answered and passed over, wherever it is cut", async () => {
+  test("a line above the limit is answered with an error and skipped, however it is split", async () => {
     const ping = (id: number) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
     const served = await serve({ maxLineBytes: 1000 });
     served.say(...begin, ping(2).padEnd(1000));
@@ -119,7 +119,7 @@ describe("a line on stdin", () => {
     expect(served.messages().at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
-  test("that nests too deep is answered with its own id", async () => {
+  test("a line that nests too deep is answered with an error and its own ID", async () => {
     const served = await serve();
     served.say(...begin);
     await served.untilMessages(1);
@@ -144,8 +144,8 @@ describe("a line on stdin", () => {
   });
 });
 
-describe("a stdio server ends", () => {
-  test("once, when several ends coincide, and aborts open calls", async () => {
+describe("the end of a stdio server", () => {
+  test("a server ends once, even for several reasons at the same time, and aborts running calls", async () => {
     const served = await serve();
     served.say(...begin, calling("slow", 2));
     await expect.poll(() => served.slowCalls.length).toBe(1);
@@ -159,7 +159,7 @@ describe("a stdio server ends", () => {
     expect(served.closed).toHaveLength(1);
   });
 
-  test("after the input, as soon as what is owed is answered", async () => {
+  test("a server ends after stdin has ended and all pending answers are sent", async () => {
     const served = await serve({ graceMs: 60_000 });
     served.say(...begin, calling("slow", 2), calling("slow", 3));
     await expect.poll(() => served.slowCalls.length).toBe(2);
@@ -174,7 +174,7 @@ describe("a stdio server ends", () => {
     expect(served.messages().map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  test("after the input with a line that has no end, which is no message", async () => {
+  test("an incomplete last line on stdin is ignored", async () => {
     const served = await serve();
     served.say(...begin);
     served.input.end(JSON.stringify(calling("echo", 2)));
@@ -182,7 +182,7 @@ describe("a stdio server ends", () => {
     expect(served.messages().map(({ id }) => id)).toEqual([1]);
   });
 
-  test("when the input breaks, or had ended before", async () => {
+  test("a server ends if stdin fails or ended before the start", async () => {
     const served = await serve();
     served.input.destroy(new Error("EIO"));
     await expect.poll(() => served.ends).toEqual(["input"]);
@@ -192,7 +192,7 @@ describe("a stdio server ends", () => {
     await expect.poll(() => ended.ends).toEqual(["input"]);
   });
 
-  test("when the output breaks, at once and with what is open aborted", async () => {
+  test("a server ends immediately if stdout fails, and aborts running calls", async () => {
     const served = await serve({ graceMs: 60_000 });
     served.say(...begin, calling("slow", 2));
     await expect.poll(() => served.slowCalls.length).toBe(1);
@@ -201,7 +201,7 @@ describe("a stdio server ends", () => {
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
   });
 
-  test("when the output breaks in the middle of an answer", async () => {
+  test("a server ends if stdout fails in the middle of an answer", async () => {
     const output = new Writable({ write: () => {} });
     const served = await serve({ output, graceMs: 60_000 });
     served.say(...begin);
@@ -210,7 +210,7 @@ describe("a stdio server ends", () => {
     await expect.poll(() => served.ends).toEqual(["output"]);
   });
 
-  test("after all that it wrote has gone out", async () => {
+  test("a server ends only after all of its output is written", async () => {
     const written: string[] = [];
     const output = new Writable({
       write: (chunk, _encoding, done) => {
@@ -228,7 +228,7 @@ describe("a stdio server ends", () => {
     expect(served.ends).toEqual(["closed"]);
   });
 
-  test("although its server does not close", async () => {
+  test("a server ends even if its MCP server does not close", async () => {
     const { create } = createTestServers();
     const ends: string[] = [];
     const input = new PassThrough();
@@ -243,7 +243,7 @@ describe("a stdio server ends", () => {
   });
 });
 
-test("what the client does not take is not read for without end: input waits, and goes on where it was", async () => {
+test("while the client does not read, the server pauses reading and later continues", async () => {
   const writes: (() => void)[] = [];
   let text = "";
   const output = new Writable({
@@ -278,7 +278,7 @@ test("what the client does not take is not read for without end: input waits, an
     .toBe(false);
 });
 
-test("the end of the input counts while the client takes nothing, and what it said before is done", async () => {
+test("the end of stdin is noticed while the client does not read, and earlier messages are handled", async () => {
   const output = new Writable({ highWaterMark: 1, write: () => {} });
   const served = await serve({ output });
   served.say(...begin);
@@ -292,7 +292,7 @@ test("the end of the input counts while the client takes nothing, and what it sa
   expect(served.echoed).toEqual([{ held: true }]);
 });
 
-test("what a call tells on the way comes before its answer", async () => {
+test("progress of a call arrives before its answer", async () => {
   const served = await serve();
   served.say(...begin);
   await served.untilMessages(1);
@@ -301,7 +301,7 @@ test("what a call tells on the way comes before its answer", async () => {
   expect(served.messages().map(({ id }) => id)).toEqual([1, undefined, undefined, undefined, 2]);
 });
 
-test("the session's id is one UUID", async () => {
+test("a stdio session has one UUID", async () => {
   const served = await serve();
   served.say(...begin);
   await served.untilMessages(1);
