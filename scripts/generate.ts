@@ -168,7 +168,11 @@ interface KeyRules {
 }
 
 function describeShape(shape: z.ZodObject, { some, one, none }: KeyRules): JsonSchema {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: "input", override: omitFunctions });
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, {
+    target: "draft-7",
+    io: "input",
+    override: omitFunctions,
+  });
   delete schema.additionalProperties;
   return {
     ...schema,
@@ -178,11 +182,14 @@ function describeShape(shape: z.ZodObject, { some, one, none }: KeyRules): JsonS
   };
 }
 
-/** The JSON Schema of a kind's definitions, for editors. It allows unknown keys, as validation does. */
+/**
+ * The JSON Schema of a kind's definitions, for editors, in the draft that most of them support. It allows unknown keys, as
+ * validation does.
+ */
 function generateDefinitionSchema(title: string, shapes: readonly JsonSchema[]): string {
   const [only, ...others] = shapes;
   return toJson({
-    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $schema: "http://json-schema.org/draft-07/schema#",
     title,
     ...(others.length === 0 ? only : { type: "object", anyOf: shapes }),
   });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { planPack } from "../../src/author/plan-pack.ts";
@@ -14,7 +14,7 @@ import { inRepository } from "../support/repository.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 
 const require = createRequire(import.meta.url);
-const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
 const validators = new Map(
   kinds.map((kind) => [kind, ajv.compile(require(`trailblaze/schemas/${kind}.json`) as object)]),
 );
@@ -124,6 +124,15 @@ describe("the schemas of definitions", () => {
     for (const kind of kinds) visit(require(`trailblaze/schemas/${kind}.json`), kind);
     expect(lacking).toEqual([]);
   });
+});
+
+test("the guide to editors names files and exports that are the schemas", () => {
+  const rows = readFileSync(inRepository("docs/guides/editors.md"), "utf8").matchAll(
+    /^\| (\w+) \| `node_modules\/trailblaze\/(.+)` \| `(.+)` \|$/gm,
+  );
+  const named = [...rows].map(([, kind = "", file = "", name = ""]) => [kind, inRepository(file), name]);
+  expect(named.map(([kind]) => kind).sort()).toEqual([...kinds].sort());
+  for (const [, file, name = ""] of named) expect(require.resolve(name)).toBe(file);
 });
 
 test("$schema is ignored in the field, in definitions and in files with several of them", async () => {
