@@ -160,14 +160,15 @@ function omitFunctions({ jsonSchema }: { jsonSchema: JsonSchema }): void {
 
 const requires = (key: string): JsonSchema => ({ required: [key] });
 
-/** Keys that `checkDefinition` requires: at least one, exactly one, or none of them. */
+/** Keys that `checkDefinition` requires: at least one, exactly one, or none of them, or others beside a key. */
 interface KeyRules {
   some?: readonly string[];
   one?: readonly string[];
   none?: readonly string[];
+  beside?: Readonly<Record<string, readonly string[]>>;
 }
 
-function describeShape(shape: z.ZodObject, { some, one, none }: KeyRules): JsonSchema {
+function describeShape(shape: z.ZodObject, { some, one, none, beside }: KeyRules): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(shape, {
     target: "draft-7",
     io: "input",
@@ -179,6 +180,7 @@ function describeShape(shape: z.ZodObject, { some, one, none }: KeyRules): JsonS
     ...(some === undefined ? {} : { anyOf: some.map(requires) }),
     ...(one === undefined ? {} : { oneOf: one.map(requires) }),
     ...(none === undefined ? {} : { not: { anyOf: none.map(requires) } }),
+    ...(beside === undefined ? {} : { dependencies: beside }),
   };
 }
 
@@ -199,7 +201,7 @@ function generateDefinitionSchemas(): Record<string, string> {
   const { tool, composedServer, subprocessServer, serverDocument, toolsetList, toolsBundle, prompt } =
     definitionShapes;
   const composed = ["tools", "toolsets", "prompts"];
-  const subprocess = ["command", "script"];
+  const subprocess = ["command", "script", "package"];
   const document = ["toolsets", "prompts", ...subprocess];
   return {
     "schemas/tool.json": generateDefinitionSchema("Definition of a tool", [
@@ -207,7 +209,11 @@ function generateDefinitionSchemas(): Record<string, string> {
     ]),
     "schemas/server.json": generateDefinitionSchema("Definition of a server", [
       describeShape(composedServer, { some: composed, none: ["kind", ...subprocess] }),
-      describeShape(subprocessServer, { one: subprocess, none: ["kind", ...composed] }),
+      describeShape(subprocessServer, {
+        one: subprocess,
+        none: ["kind", ...composed],
+        beside: { bin: ["package"] },
+      }),
       describeShape(serverDocument, { none: document }),
     ]),
     "schemas/toolset.json": generateDefinitionSchema("Definition of a toolset", [
