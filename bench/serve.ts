@@ -2,17 +2,15 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Client as ModernClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as LegacyStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { BenchmarkOptions } from "./support/options.ts";
 import { compareRounds, runAsyncRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatRatio, printTable } from "./support/print.ts";
 import { time, timeCalls } from "./support/time.ts";
 
-/** At 32 at once, 0.45 of the throughput is 2.22 of the time. */
-const aims = { oneAtATime: 2.5, atOnce: 2.22 };
-
-const bare = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url));
 const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 
 const inputSchema = { type: "object", properties: { text: { type: "string" } } };
@@ -50,57 +48,103 @@ function writePack(folder: string): void {
   }
 }
 
-async function connect(args: readonly string[], cwd: string): Promise<Client> {
-  const client = new Client({ name: "bench", version: "1.0.0" });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [...args], cwd }));
-  return client;
+/** The clients of an era, and the SDK's bare server for them. */
+interface Era {
+  name: string;
+  bare: string;
+  /** Limits of the ratios: one call at a time, and 32 at once. */
+  aims: { oneAtATime: number; atOnce: number };
+  connect(args: readonly string[], cwd: string): Promise<Client>;
 }
 
-/** Starts a server and lists its tools once. */
-async function start(args: readonly string[], cwd: string): Promise<Client> {
-  const client = await connect(args, cwd);
-  await client.listTools();
-  return client;
+/** What both SDKs' clients can do. */
+interface Client {
+  listTools(): Promise<unknown>;
+  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
 }
 
-/** A served pack against the SDK's bare server with the same tool, both called by the SDK's client. */
+const info = { name: "bench", version: "1.0.0" };
+const launch = (args: readonly string[], cwd: string) => ({
+  command: process.execPath,
+  args: [...args],
+  cwd,
+});
+
+const eras: readonly Era[] = [
+  {
+    name: "legacy",
+    bare: fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url)),
+    // 0.45 of the throughput is 2.22 of the time.
+    aims: { oneAtATime: 2.5, atOnce: 2.22 },
+    async connect(args, cwd) {
+      const client = new LegacyClient(info);
+      await client.connect(new LegacyStdio(launch(args, cwd)));
+      return client;
+    },
+  },
+  {
+    name: "modern",
+    bare: fileURLToPath(new URL("support/modern-sdk-server.mjs", import.meta.url)),
+    aims: { oneAtATime: 1.15, atOnce: 2.22 },
+    async connect(args, cwd) {
+      const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+      await client.connect(new ModernStdio(launch(args, cwd)));
+      return client;
+    },
+  },
+];
+
+async function measureEra({ name, bare, aims, connect }: Era, folder: string, rounds: number) {
+  const close = (client: Client) => client.close();
+  /** Starts a server and lists its tools once. */
+  const start = async (args: readonly string[]): Promise<Client> => {
+    const client = await connect(args, folder);
+    await client.listTools();
+    return client;
+  };
+  const starts = await runAsyncRounds(
+    {
+      served: () => time(() => start([command, "start", "measured/plain"]), close),
+      bare: () => time(() => start([bare, "echo"]), close),
+    },
+    rounds,
+  );
+  const started = compareRounds(starts, "served", "bare", "time");
+
+  const served = await connect([command, "start", "measured/both"], folder);
+  const sdk = await connect([bare, "echo"], folder);
+  const rows = [[`${name}: start to the first tools/list`, formatRatio(started), "-", "-"]];
+  for (const [label, calls, width, aim] of [
+    ["tools/call, 100 B, one at a time", 300, 1, aims.oneAtATime],
+    ["tools/call, 100 B, 32 at once", 960, 32, aims.atOnce],
+  ] as const) {
+    const args = { text: "x".repeat(100) };
+    const call = (client: Client, tool: string) => () => client.callTool({ name: tool, arguments: args });
+    const measured = await runAsyncRounds(
+      {
+        served: () => timeCalls(call(served, "echo"), calls, width),
+        entry: () => timeCalls(call(served, "entry"), calls, width),
+        bare: () => timeCalls(call(sdk, "echo"), calls, width),
+      },
+      rounds,
+    );
+    const ratio = compareRounds(measured, "served", "bare", "time");
+    const entry = compareRounds(measured, "entry", "served", "time");
+    rows.push([`${name}: ${label}`, formatRatio(ratio), formatAim(ratio, aim), formatRatio(entry)]);
+  }
+  await Promise.all([served.close(), sdk.close()]);
+  return rows;
+}
+
+/** A served pack against the bare server of each SDK with the same tool, both called by that SDK's client. */
 export async function benchServe({ rounds }: BenchmarkOptions): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
   try {
     writePack(folder);
-    const close = (client: Client) => client.close();
-    const starts = await runAsyncRounds(
-      {
-        served: () => time(() => start([command, "start", "measured/plain"], folder), close),
-        bare: () => time(() => start([bare, "echo"], folder), close),
-      },
-      rounds,
-    );
-    const started = compareRounds(starts, "served", "bare", "time");
-
-    const served = await connect([command, "start", "measured/both"], folder);
-    const sdk = await connect([bare, "echo"], folder);
-    const rows = [["start to the first tools/list", formatRatio(started), "-", "-"]];
-    for (const [label, calls, width, aim] of [
-      ["tools/call, 100 B, one at a time", 300, 1, aims.oneAtATime],
-      ["tools/call, 100 B, 32 at once", 960, 32, aims.atOnce],
-    ] as const) {
-      const args = { text: "x".repeat(100) };
-      const call = (client: Client, name: string) => () => client.callTool({ name, arguments: args });
-      const measured = await runAsyncRounds(
-        {
-          served: () => timeCalls(call(served, "echo"), calls, width),
-          entry: () => timeCalls(call(served, "entry"), calls, width),
-          bare: () => timeCalls(call(sdk, "echo"), calls, width),
-        },
-        rounds,
-      );
-      const ratio = compareRounds(measured, "served", "bare", "time");
-      const entry = compareRounds(measured, "entry", "served", "time");
-      rows.push([label, formatRatio(ratio), formatAim(ratio, aim), formatRatio(entry)]);
-    }
+    const rows = [];
+    for (const era of eras) rows.push(...(await measureEra(era, folder, rounds)));
     printTable(["", "served ÷ the bare SDK server", "aim", "entry of a bundle ÷ its handler"], rows);
-    await Promise.all([served.close(), sdk.close()]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
