@@ -12,6 +12,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
+import { findHeaderFault, findMirroredArguments } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer } from "./protocol-server.ts";
 import { findParamsFault, readLogLevel } from "./request-params.ts";
 import { claimedRevision, modernRevision } from "./revisions.ts";
@@ -39,10 +40,13 @@ function findFault(message: unknown): string | undefined {
   return findParamsFault(method, (message as { params?: unknown }).params);
 }
 
-const paramsError = (id: RequestId | null, message: string) => ({
+/** The error code for headers that disagree with the body. */
+const headerMismatch = -32020;
+
+const createError = (id: RequestId | null, code: number, message: string) => ({
   jsonrpc: "2.0" as const,
   id: id as RequestId,
-  error: { code: rpcCode.params, message },
+  error: { code, message },
 });
 
 /** Nothing of a client is checked against a schema by the SDK. */
@@ -112,26 +116,41 @@ function createFactory(served: ServedServer, hint: CacheHint) {
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
 export function createModernHttpServer(served: ServedServer, hint: CacheHint): ModernHttpServer {
   const create = createFactory(served, hint);
+  const mirrored = new Map(
+    served.tools.map(({ name, listing }) => [name, findMirroredArguments(listing.inputSchema)]),
+  );
   const messages = new WeakMap<Request, unknown>();
-  const faults = new WeakMap<Request, string>();
+  const refusals = new WeakMap<Request, Response>();
+  /** The answer to a request whose params are invalid or disagree with its headers. */
+  const findRefusal = (request: Request, message: unknown): Response | undefined => {
+    const id = requestIdOf(message) ?? null;
+    const fault = findFault(message);
+    if (fault !== undefined) return Response.json(createError(id, rpcCode.params, fault));
+    if (methodOf(message) !== "tools/call") return undefined;
+    const { params } = message as { params: Record<string, unknown> };
+    const found = findHeaderFault(mirrored.get(String(params.name)) ?? [], params.arguments, request.headers);
+    if (found === undefined) return undefined;
+    return Response.json(createError(id, headerMismatch, found), { status: 400 });
+  };
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const message = requestInfo && messages.get(requestInfo);
-      const fault = findFault(message);
-      if (requestInfo !== undefined && fault !== undefined) {
-        faults.set(requestInfo, fault);
-        throw new Error(fault);
+      const refusal = requestInfo && findRefusal(requestInfo, message);
+      if (requestInfo !== undefined && refusal !== undefined) {
+        refusals.set(requestInfo, refusal);
+        throw new Error("The request is refused.");
       }
       return create(() => argumentsIn(isRecord(message) ? message.params : undefined));
     },
     { legacy: "reject" },
   );
   return {
+    headers: [...new Set([...mirrored.values()].flat().map(({ header }) => header))],
     async answer(request, message) {
       messages.set(request, message);
+      // The SDK checks the headers of the protocol, then creates the server, and only then looks at the params.
       const response = await handler.fetch(request, { parsedBody: message });
-      const fault = faults.get(request);
-      return fault === undefined ? response : Response.json(paramsError(requestIdOf(message) ?? null, fault));
+      return refusals.get(request) ?? response;
     },
     close: () => handler.close(),
   };
@@ -167,7 +186,7 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
         if (id !== undefined && claimedRevision(message) === modernRevision) {
           const fault = findFault(message);
           if (fault !== undefined) {
-            void transport.send(paramsError(id, fault)).catch(() => {});
+            void transport.send(createError(id, rpcCode.params, fault)).catch(() => {});
             return;
           }
           const method = methodOf(message);

@@ -82,7 +82,6 @@ test("docs/conformance.md excludes only scenarios about features beyond tools, p
     "sep-2164-resource-not-found",
     "caching",
     "server-stateless",
-    "http-custom-header-server-validation",
   ]);
   expect(listed.length).toBeGreaterThan(leftOut.length);
 });

@@ -146,7 +146,7 @@ describe("a modern request over HTTP", () => {
       result: { structuredContent: [1, 2], content: [{ text: "[1,2]" }] },
     });
     const { result } = await ask(modern("tools/list"));
-    expect((result as { tools: unknown[] }).tools[1]).toMatchObject({ outputSchema: { type: "array" } });
+    expect((result as { tools: unknown[] }).tools[2]).toMatchObject({ outputSchema: { type: "array" } });
   });
 
   test("gets an error of the tool for a result that MCP does not allow", async () => {
@@ -315,6 +315,39 @@ describe("a modern request that is wrong", () => {
   });
 });
 
+describe("an argument that a header repeats", () => {
+  const regional = (args: object) => modernCall("regional", args);
+  const encode = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
+
+  test.each<[object, Record<string, string>]>([
+    [{ region: "us-west1" }, { "mcp-param-region": "us-west1" }],
+    [{ region: "Zürich" }, { "mcp-param-region": encode("Zürich") }],
+    [{ page: { size: 42 } }, { "mcp-param-size": "42.0" }],
+    [{ region: null }, {}],
+    [{}, {}],
+  ])("is taken if they agree: %j with %j", async (args, headers) => {
+    const { ask } = await serve();
+    expect(await ask(regional(args), headers)).toMatchObject({
+      status: 200,
+      result: { resultType: "complete" },
+    });
+  });
+
+  test.each<[object, Record<string, string>]>([
+    [{ region: "us-west1" }, {}],
+    [{ region: "us-west1" }, { "mcp-param-region": "us-east1" }],
+    [{ region: "us-west1" }, { "mcp-param-region": "US-WEST1" }],
+    [{ region: "us-west1" }, { "mcp-param-region": "=?base64?%%%?=" }],
+    [{ region: "é" }, { "mcp-param-region": "é" }],
+    [{ page: { size: 42 } }, { "mcp-param-size": "0x2a" }],
+    [{ page: { size: 42 } }, { "mcp-param-size": "43" }],
+  ])("is refused if they disagree: %j with %j", async (args, headers) => {
+    const { ask, requests } = await serve();
+    expect(await ask(regional(args), headers)).toMatchObject(failing(400, -32020));
+    expect(requests).toEqual([]);
+  });
+});
+
 describe("a subscription over HTTP", () => {
   const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
 
@@ -379,8 +412,8 @@ describe("the protocol that is served over HTTP", () => {
     expect(await resultOf(calling("object"))).toMatchObject({ structuredContent: { a: 1 } });
     const list = await resultOf({ jsonrpc: "2.0", id: 3, method: "tools/list" });
     const { tools } = list as { tools: Record<string, unknown>[] };
-    expect(tools[1]).not.toHaveProperty("outputSchema");
-    expect(tools[2]).toHaveProperty("outputSchema");
+    expect(tools[2]).not.toHaveProperty("outputSchema");
+    expect(tools[3]).toHaveProperty("outputSchema");
   });
 
   test("both serves a legacy request with an unknown session as before", async () => {

@@ -69,6 +69,15 @@ export function createServed(): Served {
   });
   const tools = [
     tool("echo", ({ arguments: args }) => ({ content: text(args) })),
+    tool("regional", ({ arguments: args }) => ({ content: text(args) }), {
+      inputSchema: {
+        type: "object",
+        properties: {
+          region: { type: "string", "x-mcp-header": "Region" },
+          page: { type: "object", properties: { size: { type: "integer", "x-mcp-header": "Size" } } },
+        },
+      },
+    }),
     tool("array", () => ({ content: text([1, 2]), structuredContent: [1, 2] }), {
       outputSchema: { type: "array" },
     }),
