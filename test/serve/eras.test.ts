@@ -114,9 +114,9 @@ const asModern = {
 };
 const asLegacy = { ...all, session: { id: expect.any(String), client: "tester" }, structured: undefined };
 
-describe("a server that serves both eras", { timeout: 30_000 }, () => {
+describe("a server for both eras of MCP", { timeout: 30_000 }, () => {
   test.each(["auto", { pin: revision }] as const)(
-    "serves a modern client of version 2 in mode %j, over stdio and HTTP",
+    "a server for both eras serves a modern client of version 2 in mode %j, over stdio and HTTP",
     async (mode) => {
       const cwd = makeDesk();
       expect(await lookWith(mode, new StdioClientTransport(processOf(cwd)))).toEqual(asModern);
@@ -126,7 +126,7 @@ describe("a server that serves both eras", { timeout: 30_000 }, () => {
     },
   );
 
-  test("serves legacy clients of both versions, over stdio and HTTP", async () => {
+  test("a server for both eras serves legacy clients of both versions, over stdio and HTTP", async () => {
     const cwd = makeDesk();
     expect(await lookAsLegacy(new LegacyStdio(processOf(cwd)))).toMatchObject(asLegacy);
     expect(await lookWith("legacy", new StdioClientTransport(processOf(cwd)))).toMatchObject(asLegacy);
@@ -137,7 +137,7 @@ describe("a server that serves both eras", { timeout: 30_000 }, () => {
     expect(await lookWith("legacy", new StreamableHTTPClientTransport(url))).toMatchObject(asLegacy);
   });
 
-  test("lets clients in mode auto fall back where it serves only legacy ones", async () => {
+  test("a legacy server lets clients in mode auto fall back", async () => {
     const cwd = makeDesk();
     const process = processOf(cwd);
     const stdio = new StdioClientTransport({ ...process, args: [...process.args, "--protocol", "legacy"] });
@@ -148,7 +148,7 @@ describe("a server that serves both eras", { timeout: 30_000 }, () => {
     expect(await lookWith("auto", http)).toMatchObject(asLegacy);
   });
 
-  test("exits at SIGTERM while a subscription is open, and gives it its result", async () => {
+  test("a server exits at SIGTERM during a subscription, and sends its result", async () => {
     const cwd = makeDesk();
     const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
     const serving = await serveOverHttp("acme/desk/desk", { cwd });
@@ -185,7 +185,7 @@ async function takenBy(url: string): Promise<string> {
   return taken.join(" ").trim();
 }
 
-describe("the protocol that is served", { timeout: 30_000 }, () => {
+describe("the option --protocol", { timeout: 30_000 }, () => {
   const servers = {
     own: { tools: ["acme/desk/echo"], protocol: "legacy" },
     plain: { tools: ["acme/desk/echo"] },
@@ -200,7 +200,7 @@ describe("the protocol that is served", { timeout: 30_000 }, () => {
     ["own", undefined, "legacy"],
     ["own", "modern", "modern"],
     ["plain", undefined, "modern legacy"],
-  ] as const)("of %s with the option %s is %s", async (server, protocol, expected) => {
+  ] as const)("the protocol of %s with the option %s is %s", async (server, protocol, expected) => {
     const options = protocol === undefined ? {} : { protocol };
     const running = await startServer(server, { cwd: makeDesk(config({ servers })), ...http, ...options });
     onTestFinished(() => running.close());
@@ -214,12 +214,12 @@ describe("the protocol that is served", { timeout: 30_000 }, () => {
     [{}, "acme/desk/wrong", "InvalidServerDefinition"],
     [{ protocol: "legacy", transport: "stdio" }, "acme/desk/process", "InvalidArguments"],
     [{ cacheTtl: 5 }, "acme/desk/process", "InvalidArguments"],
-  ])("is refused where it cannot be served: %j of %s", async (options, server, code) => {
+  ])("a protocol that cannot be served is rejected: %j of %s", async (options, server, code) => {
     const starting = startServer(server, { cwd: makeDesk(), ...http, ...(options as object) });
     await expect(starting).rejects.toMatchObject({ code });
   });
 
-  test("is invalid in the config and on the command line with another word", async () => {
+  test("an unknown protocol is rejected in the config and on the command line", async () => {
     const cwd = makeDesk(config({ servers: { own: { tools: [], protocol: "auto" } } }));
     await expect(startServer("own", { cwd, ...http })).rejects.toMatchObject({ code: "InvalidConfig" });
     for (const option of [
@@ -232,7 +232,7 @@ describe("the protocol that is served", { timeout: 30_000 }, () => {
     }
   });
 
-  test("holds for the lists of modern clients as long as the option says, privately with a token", async () => {
+  test("lists of modern clients may be kept as long as the option says, privately with a token", async () => {
     const discover = modern("server/discover");
     for (const [options, expected] of [
       [{}, { ttlMs: 300_000, cacheScope: "public" }],
@@ -251,7 +251,7 @@ describe("the protocol that is served", { timeout: 30_000 }, () => {
 });
 
 describe("a subprocess server over HTTP", { timeout: 30_000 }, () => {
-  test("is offered to legacy clients, and modern ones fall back", async () => {
+  test("a subprocess server over HTTP serves legacy clients, and modern ones fall back", async () => {
     const serving = await serveOverHttp("acme/desk/process", { cwd: makeDesk() });
     onTestFinished(async () => void (await serving.stop()));
     const discover = modern("server/discover");

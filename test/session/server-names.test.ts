@@ -27,7 +27,7 @@ const packWithServer = (tools: readonly string[]) =>
   });
 
 describe("the entry of a server in a config", () => {
-  test("gives its tools a prefix, once, and calls the server by its own names", async () => {
+  test("an entry of a server adds its prefix to names of tools once, and calls use the server's own names", async () => {
     const session = await openForTest(makeProject({}), {
       config: withServers(
         server("a", ["get"], { prefix: "mine" }),
@@ -42,7 +42,7 @@ describe("the entry of a server in a config", () => {
     expect(session.tools.every(({ _meta }) => _meta === undefined)).toBe(true);
   });
 
-  test("allows and denies tools by their own names, and deny wins", async () => {
+  test("an entry of a server allows and denies tools by their own names, and deny wins", async () => {
     const tools = { allow: ["get*", "a/*"], deny: ["get_secret", "*_b"] };
     const own = ["get", "get_secret", "put", "a/b", "get_b"];
     const session = await openForTest(makeProject({}), {
@@ -56,7 +56,7 @@ describe("the entry of a server in a config", () => {
     ]);
   });
 
-  test("puts its tools into a toolset, next to the others of that name", async () => {
+  test("an entry of a server adds its tools to a toolset, next to others of that name", async () => {
     const session = await openForTest(makeProject({}), {
       config: {
         ...withServers(server("a", ["get"], { toolset: "web" }), server("b", ["put"], { toolset: "web" })),
@@ -72,7 +72,7 @@ describe("the entry of a server in a config", () => {
 describe("names of servers' tools that clients would reject", () => {
   const long = "x".repeat(100);
 
-  test("are made safe, and calls take both", async () => {
+  test("invalid names of servers' tools are made safe, and calls accept both names", async () => {
     const session = await openForTest(makeProject({}), {
       config: {
         ...withServers(server("a", ["files.read", "put it/here", long, "fine"])),
@@ -92,7 +92,7 @@ describe("names of servers' tools that clients would reject", () => {
     expect(session.problems).toEqual([]);
   });
 
-  test("that become one are a collision, which nameCollisions can resolve", async () => {
+  test("names that become equal are a collision, which nameCollisions can resolve", async () => {
     const config = withServers(server("a", ["a.b", "a_b"]));
     const cwd = makeProject({});
     await expect(openForTest(cwd, { config })).rejects.toMatchObject({
@@ -129,7 +129,7 @@ test("with nameCollisions: prefix, tools with one name get the name of their pac
 describe("the policy for packs", () => {
   const cwd = () => makeProject({ "@acme/jira": packWithServer(["get", "put", "own"]) });
 
-  test("denies a tool of a pack's server by name", async () => {
+  test("the policy can deny a tool of a pack's server by name", async () => {
     const session = await openForTest(cwd(), {
       config: { packs: { deny: ["acme/jira/put"] }, nameCollisions: "suffix" },
     });
@@ -137,13 +137,13 @@ describe("the policy for packs", () => {
     expect(session.skipped).toMatchObject([{ name: "put", reason: "Denied", source: { server: "api" } }]);
   });
 
-  test("allows a tool of a pack's server by name, which starts the server and uses nothing else", async () => {
+  test("the policy can allow only a tool of a pack's server by name, which starts the server", async () => {
     const session = await openForTest(cwd(), { config: { packs: { allow: ["@acme/jira/get"] } } });
     expect(namesOf(session.tools)).toEqual(["get"]);
     expect(namesOf(session.skipped).sort()).toEqual(["own", "own", "put"]);
   });
 
-  test("means an item if the pack has one of that name, and then starts no server", async () => {
+  test("a name in the policy means an item if the pack has one of that name, and then starts no server", async () => {
     const started: string[] = [];
     const session = await openForTest(cwd(), {
       config: { packs: { allow: ["acme/jira/own"] } },

@@ -32,8 +32,8 @@ const startWith = async (files: Tree, fields: object = {}) => {
   throw new Error("the session is open");
 };
 
-describe("A server of the config that runs a package", () => {
-  test("starts with its arguments and its environment", async () => {
+describe("a server of the config that runs a package", () => {
+  test("a server that runs a package starts with its arguments and its environment", async () => {
     const root = makeProject({}, plainServer());
     const session = await openForTest(root, { config: configOf({ env: { PROBE_PREFIX: "plain" } }) });
     expect(session.tools.map(({ name }) => name)).toContain("plain_params");
@@ -43,7 +43,7 @@ describe("A server of the config that runs a package", () => {
     );
   });
 
-  test("starts a shell script as it is", async () => {
+  test("a server that runs a package starts a shell script unchanged", async () => {
     const script = `#!/bin/sh\nexec "${process.execPath}" "${probeServer}"\n`;
     const root = makeProject({}, plainServer("cli.sh", { "cli.sh": script }));
     chmodSync(join(root, "node_modules/mcp-probe/cli.sh"), 0o755);
@@ -51,7 +51,7 @@ describe("A server of the config that runs a package", () => {
     expect(session.tools.map(({ name }) => name)).toContain("plain_params");
   });
 
-  test("is ServerPackageNotInstalled, with the command of the project's manager, if it is missing", async () => {
+  test("a missing package is ServerPackageNotInstalled, with the command of the project's manager", async () => {
     const error = await startWith({ "pnpm-lock.yaml": "" });
     expect(error.problem).toMatchObject({
       code: "ServerPackageNotInstalled",
@@ -66,7 +66,7 @@ describe("A server of the config that runs a package", () => {
   test.each([
     ["does not exist", { "cli.mjs": undefined }, {}, "package"],
     ["is not the named one", {}, { bin: "other" }, "bin"],
-  ])("is InvalidConfig if its command %s", async (_, files, fields, key) => {
+  ])("a server that runs a package is InvalidConfig if its command %s", async (_, files, fields, key) => {
     const error = await startWith(plainServer("cli.mjs", files), fields);
     expect(error.problem).toMatchObject({
       code: "InvalidConfig",
@@ -76,11 +76,11 @@ describe("A server of the config that runs a package", () => {
   });
 });
 
-describe("A command in node_modules/.bin", () => {
+describe("a command in node_modules/.bin", () => {
   const files = plainServer({ "mcp-probe": "cli.mjs" });
   const manifest = { name: "app", version: "1.0.0", dependencies: { "mcp-probe": "*" } };
 
-  test("does not start a server, also if it is in the PATH, and the hint names the package", async () => {
+  test("a command in node_modules/.bin does not start a server, even if it is in the PATH, and the hint names the package", async () => {
     const script = `#!/bin/sh\nexec "${process.execPath}" "${probeServer}"\n`;
     const yaml = JSON.stringify({ trailblazeSubprocessToolsets: [{ name: "plain", command: "mcp-probe" }] });
     const root = makeProject(
@@ -108,7 +108,7 @@ describe("A command in node_modules/.bin", () => {
     });
   });
 
-  test("stays in the PATH of a server, which is unchanged", async () => {
+  test("node_modules/.bin stays in the PATH of a server, which is unchanged", async () => {
     const root = makeProject({}, plainServer());
     const env = { PROBE_PREFIX: "plain", PATH: `/nowhere/node_modules/.bin${delimiter}${process.env.PATH}` };
     const session = await openForTest(root, {
@@ -121,20 +121,20 @@ describe("A command in node_modules/.bin", () => {
   });
 });
 
-describe("A pack's server that runs a package", () => {
+describe("a pack's server that runs a package", () => {
   const pack = (definition: object, dependencies: object = { "mcp-probe": "*" }): Tree => ({
     "package.json": { trailblaze: { servers: ["wrapped"] }, dependencies },
     "trailblaze/servers/wrapped.json": definition,
   });
   const wrapped = { package: "mcp-probe", env: { PROBE_PREFIX: "wrapped" } };
 
-  test("starts", async () => {
+  test("a pack's server can run a package", async () => {
     const session = await openForTest(makeProject({ "@acme/wrap": pack(wrapped) }, plainServer()));
     expect(session.problems).toEqual([]);
     expect(session.tools.map(({ name }) => name)).toContain("wrapped_params");
   });
 
-  test("starts the copy in the pack's own node_modules", async () => {
+  test("a pack's server runs the copy in the pack's own node_modules", async () => {
     const files = {
       ...pack(wrapped),
       "node_modules/mcp-probe/package.json": { name: "mcp-probe", bin: "own.mjs", type: "module" },
@@ -156,16 +156,19 @@ describe("A pack's server that runs a package", () => {
       "InvalidServerDefinition",
       ["command"],
     ],
-  ])("is excluded with a problem if the package %s", async (_, files, definition, code, path) => {
-    const session = await openForTest(makeProject({ "@acme/wrap": pack(definition) }, files));
-    expect(session.tools).toEqual([]);
-    expect(session.problems).toMatchObject([
-      { code, severity: "error", pack: "@acme/wrap", item: "wrapped", path },
-    ]);
-  });
+  ])(
+    "a pack's server is excluded with a problem if the package %s",
+    async (_, files, definition, code, path) => {
+      const session = await openForTest(makeProject({ "@acme/wrap": pack(definition) }, files));
+      expect(session.tools).toEqual([]);
+      expect(session.problems).toMatchObject([
+        { code, severity: "error", pack: "@acme/wrap", item: "wrapped", path },
+      ]);
+    },
+  );
 
   test.each([[{}], [{ devDependencies: { "mcp-probe": "*" } }]])(
-    "is excluded with UndeclaredDependency if package.json has only %j",
+    "a pack's server is excluded with UndeclaredDependency if package.json has only %j",
     async (fields) => {
       const files = { ...pack(wrapped), "package.json": { trailblaze: { servers: ["wrapped"] }, ...fields } };
       const session = await openForTest(makeProject({ "@acme/wrap": files }, plainServer()));

@@ -23,8 +23,8 @@ async function unmatched(config: Record<string, unknown>) {
   return found.map(({ key, pattern, nearest }) => [key, pattern, ...nearest.slice(0, 1)]);
 }
 
-describe("a pattern or a name of a config that matches nothing installed is a warning", () => {
-  test("with the nearest names, those of deny first", async () => {
+describe("a pattern or a name of a config that matches nothing", () => {
+  test("an unmatched pattern is a warning with the nearest names, those of deny first", async () => {
     const config = {
       packs: {
         allow: ["acme/*", "acmee/jira"],
@@ -43,7 +43,7 @@ describe("a pattern or a name of a config that matches nothing installed is a wa
     ]);
   });
 
-  test("also for the tools of servers", async () => {
+  test("an unmatched name of a server's tool is a warning", async () => {
     const config = {
       packs: { deny: ["acme/jira/api_hang", "acme/jira/api_hung", "acme/jira/*_tell"] },
       trailblazeSubprocessToolsets: [
@@ -57,11 +57,11 @@ describe("a pattern or a name of a config that matches nothing installed is a wa
     ]);
   });
 
-  test("unless it may match a tool of a server that did not start", async () => {
+  test("a pattern is not reported if it may match a tool of a server that did not start", async () => {
     expect(await unmatched({ packs: { deny: ["acme/jira/api", "acme/jira/api_hung"] } })).toEqual([]);
   });
 
-  test("with its place in the file, before other problems, in doctor too", async () => {
+  test("an unmatched pattern is reported at its place, before other problems, also by doctor", async () => {
     const cwd = makeJira(
       "packs:\n  deny: [none]\n  memory: { '@acme/none': [] }\nmcpServers:\n  a: { url: 'https://a.b', x: 1 }\n",
     );

@@ -9,8 +9,8 @@ const pasted = (name: string, changes: object = {}) => {
   return { ...entry, ...changes };
 };
 
-describe("a session of a config with mcpServers", () => {
-  test("has the tools of enabled servers, and reports those that are remote", async () => {
+describe("mcpServers in the config", () => {
+  test("a session has the tools of enabled servers, and reports remote servers", async () => {
     const session = await openForTest(makeProject({}), {
       config: {
         trailblazeSubprocessToolsets: [probe("listed"), { ...probe("off"), enabled: false }],
@@ -33,7 +33,7 @@ describe("references to variables in the servers of a config", () => {
     mcpServers: { vars: pasted("vars", changes) },
   });
 
-  test("are replaced in the environment, the arguments and the folder, and shown as written", async () => {
+  test("variables are replaced in the environment, the arguments and the folder of a server, and shown as written", async () => {
     vi.stubEnv("PROBE_TEST_SECRET", "hunter2");
     vi.stubEnv("PROBE_TEST_EMPTY", "");
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -58,7 +58,7 @@ describe("references to variables in the servers of a config", () => {
     expect(JSON.stringify(shown)).not.toContain("hunter2");
   });
 
-  test("that are not set fail the start with the name of the variable and its place", async () => {
+  test("an unset variable fails the start with its name and its place", async () => {
     const config = withVariables({ env: { SECRET: "hunter2", TOKEN: "${PROBE_TEST_UNSET}" } });
     const error = await openForTest(makeProject({}), { config }).catch((thrown) => thrown);
     expect(error).toMatchObject({

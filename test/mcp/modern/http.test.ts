@@ -49,7 +49,7 @@ const failing = (status: number, code: number, data?: object) => ({
 const supported = [revision];
 
 describe("a modern request over HTTP", () => {
-  test("is answered without a session, whatever session it names", async () => {
+  test("a modern request is answered without a session, whatever session it names", async () => {
     const { ask, send } = await serve({ maxSessions: 1 });
     const response = await send(modernCall("echo", { a: 1 }), { "mcp-session-id": "no such session" });
     expect(response.headers.get("mcp-session-id")).toBeNull();
@@ -64,7 +64,7 @@ describe("a modern request over HTTP", () => {
       expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
   });
 
-  test("does not count as a session, and sessions go on beside it", async () => {
+  test("a modern request does not count as a session, and sessions continue", async () => {
     const served = await serve({ maxSessions: 1 });
     const session = await beginSession(served);
     expect(await served.ask(modernCall("echo"))).toMatchObject({ status: 200 });
@@ -72,7 +72,7 @@ describe("a modern request over HTTP", () => {
     expect((await post(served, initializing())).status).toBe(503);
   });
 
-  test("creates the modern server once, and only when it comes", async () => {
+  test("the modern server is created once, at the first modern request", async () => {
     const served = await serve();
     await beginSession(served);
     expect(served.counts.modern).toBe(0);
@@ -81,7 +81,7 @@ describe("a modern request over HTTP", () => {
     expect(served.counts.modern).toBe(1);
   });
 
-  test("for server/discover gets revisions, capabilities, instructions and how long they hold", async () => {
+  test("server/discover returns revisions, capabilities, instructions and how long they may be kept", async () => {
     const { ask } = await serve();
     expect(await ask(modern("server/discover"))).toMatchObject({
       status: 200,
@@ -97,20 +97,20 @@ describe("a modern request over HTTP", () => {
     });
   });
 
-  test.each(["tools/list", "prompts/list"])("for %s gets how long the list holds", async (method) => {
+  test.each(["tools/list", "prompts/list"])("%s returns how long the list may be kept", async (method) => {
     const { ask } = await serve();
     const { result } = await ask(modern(method));
     expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: "public", resultType: "complete" });
     expect((await ask(modern(method))).result).toEqual(result);
   });
 
-  test("for a prompt gets its messages", async () => {
+  test("a modern request for a prompt returns its messages", async () => {
     const { ask } = await serve();
     const message = modern("prompts/get", { name: "greet", arguments: { who: "you" } });
     expect(await ask(message)).toMatchObject({ result: { messages: [{ content: { text: "Hello you" } }] } });
   });
 
-  test("hands its own client to the tool, and no session", async () => {
+  test("a modern request passes its own client to the tool, and no session", async () => {
     const { ask, requests } = await serve();
     const meta = {
       [clientKey]: { name: "tester", version: "2" },
@@ -132,7 +132,7 @@ describe("a modern request over HTTP", () => {
     expect(requests[0]?.meta).not.toHaveProperty("trailblaze");
   });
 
-  test("keeps an argument with the name __proto__", async () => {
+  test("a modern request keeps an argument named __proto__", async () => {
     const { url, requests } = await serve();
     const message = modernCall("echo", { marker: 1 });
     const body = JSON.stringify(message).replace('"marker":1', '"__proto__":{"x":1}');
@@ -140,7 +140,7 @@ describe("a modern request over HTTP", () => {
     expect(JSON.stringify(requests[0]?.arguments)).toBe('{"__proto__":{"x":1}}');
   });
 
-  test("gets structured content of any type, and the schema of it", async () => {
+  test("a modern request gets structured content of any type, and its schema", async () => {
     const { ask } = await serve();
     expect(await ask(modernCall("array"))).toMatchObject({
       result: { structuredContent: [1, 2], content: [{ text: "[1,2]" }] },
@@ -149,19 +149,19 @@ describe("a modern request over HTTP", () => {
     expect((result as { tools: unknown[] }).tools[2]).toMatchObject({ outputSchema: { type: "array" } });
   });
 
-  test("gets an error of the tool for a result that MCP does not allow", async () => {
+  test("a result that MCP does not allow is an error of the tool", async () => {
     const { ask } = await serve();
     expect(await ask(modernCall("invalid"))).toMatchObject({ result: { isError: true } });
   });
 
-  test("learns nothing of what failed in the host", async () => {
+  test("a modern request gets no details of failures in the host", async () => {
     const { ask } = await serve();
     const answer = await ask(modernCall("throws"));
     expect(answer).toMatchObject(failing(200, -32603));
     expect(JSON.stringify(answer)).not.toContain("internals");
   });
 
-  test("gets progress, and log messages only of the level that it names and above", async () => {
+  test("a modern request gets progress, and log messages from the level that it names", async () => {
     const { send } = await serve();
     const meta = { progressToken: "p" };
     const quiet = await messagesOf(await send(modernCall("logs", {}, { meta })));
@@ -175,7 +175,7 @@ describe("a modern request over HTTP", () => {
     ]);
   });
 
-  test("is canceled when its stream is closed", async () => {
+  test("closing its stream cancels a modern request", async () => {
     const { send, slowCalls } = await serve();
     const controller = new AbortController();
     const response = await send(
@@ -191,7 +191,7 @@ describe("a modern request over HTTP", () => {
     await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
   });
 
-  test("is canceled when its client disconnects before anything was sent", async () => {
+  test("a modern request is canceled if its client disconnects before anything was sent", async () => {
     const { send, slowCalls } = await serve();
     const controller = new AbortController();
     const sent = send(modernCall("slow"), {}, { signal: controller.signal });
@@ -201,7 +201,7 @@ describe("a modern request over HTTP", () => {
     await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
   });
 
-  test("is answered with 503 when the server closes", async () => {
+  test("a modern request gets 503 when the server closes", async () => {
     const { send, slowCalls, close } = await serve();
     const sent = send(modernCall("slow"));
     await expect.poll(() => slowCalls.length).toBe(1);
@@ -209,20 +209,20 @@ describe("a modern request over HTTP", () => {
     expect(await (await sent).json()).toMatchObject({ id: 1, error: { code: -32000 } });
   });
 
-  test("that is a notification is taken with 202", async () => {
+  test("a modern notification gets 202", async () => {
     const { send } = await serve();
     const { id: _, ...notification } = modern("notifications/cancelled", { requestId: 7 });
     expect((await send(notification)).status).toBe(202);
   });
 
-  test("works without sessions, too", async () => {
+  test("a modern request works on a server without sessions", async () => {
     const { ask, url } = await serve({ stateless: true });
     expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
     expect((await post({ url }, calling("echo"))).status).toBe(200);
   });
 });
 
-describe("a modern request that is wrong", () => {
+describe("an invalid modern request", () => {
   test.each<[string, object, Record<string, string | undefined>, object]>([
     [
       "a header that names another revision",
@@ -295,14 +295,14 @@ describe("a modern request that is wrong", () => {
     ["an invalid cursor", modern("tools/list", { cursor: "x" }), {}, failing(200, -32602)],
     ["a cursor that is not a string", modern("tools/list", { cursor: 5 }), {}, failing(200, -32602)],
     ["another type of content", modernCall("echo"), { "content-type": "text/plain" }, failing(415, -32000)],
-  ])("by %s is refused", async (_what, message, headers, expected) => {
+  ])("a modern request with %s is rejected", async (_what, message, headers, expected) => {
     const { ask } = await serve();
     const answer = await ask(message as { method: string }, headers);
     expect(answer).toMatchObject(expected);
     expect(JSON.stringify(answer)).not.toMatch(/invalid_type|"path"|\\n/);
   });
 
-  test("is refused for its Origin, its token, its size and its depth before anything else", async () => {
+  test("a modern request is checked for its Origin, token, size and depth before anything else", async () => {
     const { ask, send } = await serve({ token: "secret", maxBodyBytes: 8000 });
     const authorization = "Bearer secret";
     const open = modernCall("echo");
@@ -351,7 +351,7 @@ describe("an argument that a header repeats", () => {
 describe("a subscription over HTTP", () => {
   const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
 
-  test("is acknowledged first, without types, and gets its result when the server closes", async () => {
+  test("a subscription is acknowledged first, without types, and gets its result when the server closes", async () => {
     const { send, close } = await serve();
     const response = await send(listen);
     expect(response.status).toBe(200);
@@ -368,7 +368,7 @@ describe("a subscription over HTTP", () => {
 });
 
 describe("the protocol that is served over HTTP", () => {
-  test("legacy refuses a modern request so that its client falls back, and serves sessions", async () => {
+  test("a legacy server rejects a modern request so that its client falls back, and serves sessions", async () => {
     const served = await serve({ protocol: "legacy" });
     const { status, error } = await served.ask(modern("server/discover"));
     expect(status).toBe(400);
@@ -380,29 +380,32 @@ describe("the protocol that is served over HTTP", () => {
   test.each([
     ["initialize", initializing(), "2025-11-25"],
     ["a call", calling("echo"), undefined],
-  ])("modern refuses %s of a legacy client, and names its revisions", async (_what, message, requested) => {
-    const { url, ask } = await serve({ protocol: "modern" });
-    const response = await post({ url }, message);
-    expect(response.status).toBe(400);
-    const { error } = (await response.json()) as { error: { code: number; data: Record<string, unknown> } };
-    expect(error).toMatchObject({ code: -32022, data: { supported } });
-    if (requested !== undefined) expect(error.data.requested).toBe(requested);
-    expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
-  });
+  ])(
+    "a modern server rejects %s of a legacy client, and names its revisions",
+    async (_what, message, requested) => {
+      const { url, ask } = await serve({ protocol: "modern" });
+      const response = await post({ url }, message);
+      expect(response.status).toBe(400);
+      const { error } = (await response.json()) as { error: { code: number; data: Record<string, unknown> } };
+      expect(error).toMatchObject({ code: -32022, data: { supported } });
+      if (requested !== undefined) expect(error.data.requested).toBe(requested);
+      expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
+    },
+  );
 
-  test.each(["GET", "DELETE"])("modern has no sessions, so %s is not allowed", async (method) => {
+  test.each(["GET", "DELETE"])("a modern server has no sessions, so %s is not allowed", async (method) => {
     const { url } = await serve({ protocol: "modern" });
     const response = await fetch(url, { method, headers: { "mcp-session-id": "x" } });
     expect(response.status).toBe(405);
   });
 
-  test("both takes a GET or DELETE only with a session", async () => {
+  test("a server for both eras accepts GET or DELETE only with a session", async () => {
     const { url } = await serve();
     expect((await fetch(url, { method: "DELETE", headers: { "mcp-session-id": "x" } })).status).toBe(404);
     expect((await fetch(url, { headers: { accept: "text/event-stream" } })).status).toBe(400);
   });
 
-  test("both gives a legacy client only what is an object as structured content, and its text", async () => {
+  test("a server for both eras gives a legacy client only objects as structured content, and their text", async () => {
     const served = await serve();
     const session = await beginSession(served);
     const resultOf = async (message: object) =>
@@ -416,7 +419,7 @@ describe("the protocol that is served over HTTP", () => {
     expect(tools[3]).toHaveProperty("outputSchema");
   });
 
-  test("both serves a legacy request with an unknown session as before", async () => {
+  test("a server for both eras answers a legacy request with an unknown session as before", async () => {
     const { url } = await serve();
     expect((await post({ url }, calling("echo"), { "mcp-session-id": "x" })).status).toBe(404);
     expect((await post({ url }, calling("echo"))).status).toBe(400);

@@ -60,8 +60,8 @@ const versionError = (requested: string) => ({
   error: { code: -32022, data: { supported: [revision], requested } },
 });
 
-describe("over stdio, the first request decides", () => {
-  test("with a revision, its client is served as a modern one", async () => {
+describe("the first request over stdio selects the era", () => {
+  test("after a first request with a revision, the client is served as modern", async () => {
     const { ask, requests } = await serve();
     expect(await ask(modernCall("array", {}, { id: 1 }))).toMatchObject({
       result: { resultType: "complete", structuredContent: [1, 2], _meta: { [serverKey]: { name: "test" } } },
@@ -69,7 +69,7 @@ describe("over stdio, the first request decides", () => {
     expect(requests[0]?.session).toEqual({ id: null, clientInfo: null, capabilities: {} });
   });
 
-  test("without one, its client is served as a legacy one, whatever it claims later", async () => {
+  test("after a first request without a revision, the client is served as legacy, whatever it claims later", async () => {
     const { ask, requests, counts } = await serve();
     expect(await ask(initializing(1))).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
     const answer = await ask(modernCall("array", {}, { id: 2 }));
@@ -79,7 +79,7 @@ describe("over stdio, the first request decides", () => {
     expect(counts.modern).toBe(0);
   });
 
-  test("and initialize is refused by a modern process, which goes on", async () => {
+  test("a modern process rejects initialize and continues", async () => {
     const { ask } = await serve();
     await ask(modernCall("echo", {}, { id: 1 }));
     expect(await ask(initializing(2))).toMatchObject(versionError("2025-11-25"));
@@ -88,7 +88,7 @@ describe("over stdio, the first request decides", () => {
     });
   });
 
-  test("and server/discover decides nothing: initialize is still taken", async () => {
+  test("server/discover does not select the era: initialize is still accepted", async () => {
     const { ask } = await serve();
     expect(await ask(discover(1))).toMatchObject({ result: { supportedVersions: [revision] } });
     expect(await ask(discover(2))).toMatchObject({ result: { instructions: "How to use it." } });
@@ -97,7 +97,7 @@ describe("over stdio, the first request decides", () => {
     expect(await ask(discover(5))).toMatchObject({ error: { code: -32601 } });
   });
 
-  test("and server/discover and initialize sent at once are both answered", async () => {
+  test("server/discover and initialize sent together are both answered", async () => {
     const { say, find } = await serve();
     say(discover(1), initializing(2), calling("echo", 3));
     await expect.poll(() => [1, 2, 3].every((id) => find(id) !== undefined)).toBe(true);
@@ -106,7 +106,7 @@ describe("over stdio, the first request decides", () => {
     expect(find(3)).toMatchObject({ result: { content: [{ text: "{}" }] } });
   });
 
-  test("also with an unknown revision, which is refused with the known ones", async () => {
+  test("a first request with an unknown revision is rejected with the known ones", async () => {
     const { ask } = await serve();
     const unknown = modern("tools/list", {}, { id: 1, meta: { [revisionKey]: "2099-01-01" } });
     expect(await ask(unknown)).toMatchObject(versionError("2099-01-01"));
@@ -116,7 +116,7 @@ describe("over stdio, the first request decides", () => {
     });
   });
 
-  test("and a notification decides nothing", async () => {
+  test("a notification does not select the era", async () => {
     const { say, ask } = await serve();
     say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } });
     expect(await ask(modernCall("echo", {}, { id: 1 }))).toMatchObject({
@@ -124,7 +124,7 @@ describe("over stdio, the first request decides", () => {
     });
   });
 
-  test("and requests that follow at once keep their order", async () => {
+  test("requests that follow immediately keep their order", async () => {
     const { say, requests } = await serve();
     say(...Array.from({ length: 20 }, (_, n) => modernCall("echo", { n }, { id: n + 1 })));
     await expect.poll(() => requests.length).toBe(20);
@@ -133,7 +133,7 @@ describe("over stdio, the first request decides", () => {
 });
 
 describe("a modern client over stdio", () => {
-  test("keeps an argument with the name __proto__", async () => {
+  test("over stdio, a modern request keeps an argument named __proto__", async () => {
     const { say, requests } = await serve();
     say(JSON.stringify(modernCall("echo", { marker: 1 })).replace('"marker":1', '"__proto__":{"x":1}'));
     await expect.poll(() => requests.length).toBe(1);
@@ -151,16 +151,19 @@ describe("a modern client over stdio", () => {
     ["invalid params", modern("tools/call", { name: 5 }), -32602],
     ["an unknown tool", modernCall("no such"), -32602],
     ["an invalid cursor", modern("tools/list", { cursor: "x" }), -32602],
-  ])("that sends %s gets an error, and the next request is answered", async (_what, message, code) => {
-    const { ask } = await serve();
-    await ask(modernCall("echo", {}, { id: 0 }));
-    expect(await ask(message)).toMatchObject({ error: { code } });
-    expect(await ask(modernCall("echo", {}, { id: 2 }))).toMatchObject({
-      result: { resultType: "complete" },
-    });
-  });
+  ])(
+    "a modern client that sends %s gets an error, and the next request is answered",
+    async (_what, message, code) => {
+      const { ask } = await serve();
+      await ask(modernCall("echo", {}, { id: 0 }));
+      expect(await ask(message)).toMatchObject({ error: { code } });
+      expect(await ask(modernCall("echo", {}, { id: 2 }))).toMatchObject({
+        result: { resultType: "complete" },
+      });
+    },
+  );
 
-  test("that sends a request without its envelope later is refused", async () => {
+  test("a later request without an envelope is rejected", async () => {
     const { ask } = await serve();
     await ask(modernCall("echo", {}, { id: 1 }));
     expect(await ask(calling("echo", 2))).toMatchObject({ error: { code: -32602 } });
@@ -169,7 +172,7 @@ describe("a modern client over stdio", () => {
     expect(await ask(without)).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("cancels a call by a notification, and gets nothing more for it", async () => {
+  test("a notification cancels a call, which then sends nothing more", async () => {
     const { say, ask, slowCalls, find } = await serve();
     say(modernCall("slow", {}, { id: 1 }));
     await expect.poll(() => slowCalls.length).toBe(1);
@@ -185,7 +188,7 @@ describe("a modern client over stdio", () => {
     { id: "s" as never },
   );
 
-  test("that listens delays neither the end of its input nor `close`, and gets a result", async () => {
+  test("a subscription delays neither the end of stdin nor `close`, and gets a result", async () => {
     for (const finish of ["input", "closed"]) {
       const { say, messages, find, input, close, ends } = await serve();
       say(listen);
@@ -204,7 +207,7 @@ describe("a modern client over stdio", () => {
     }
   });
 
-  test("gets the answers that are due when its input ends", async () => {
+  test("pending answers are sent after stdin ends", async () => {
     const { say, input, slowCalls, find, ends } = await serve();
     say(modernCall("slow", {}, { id: 1 }));
     await expect.poll(() => slowCalls.length).toBe(1);
@@ -216,7 +219,7 @@ describe("a modern client over stdio", () => {
 });
 
 describe("the protocol that is served over stdio", () => {
-  test("legacy answers server/discover as an unknown method, and claims are ignored", async () => {
+  test("a legacy process answers server/discover as an unknown method, and ignores claims", async () => {
     const { ask, counts } = await serve({ protocol: "legacy" });
     expect(await ask(discover(1))).toMatchObject({ error: { code: -32601 } });
     expect(await ask(initializing(2))).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
@@ -226,7 +229,7 @@ describe("the protocol that is served over stdio", () => {
     expect(counts.modern).toBe(0);
   });
 
-  test("modern refuses initialize, names its revisions, and goes on", async () => {
+  test("a modern process rejects initialize, names its revisions, and continues", async () => {
     const { ask } = await serve({ protocol: "modern" });
     expect(await ask(initializing(1))).toMatchObject(versionError("2025-11-25"));
     expect(await ask(calling("echo", 2))).toMatchObject({ error: { code: -32022 } });
