@@ -143,6 +143,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "inspection",
     "npm",
     "runtime",
+    "mcp",
     "session",
     "serve",
   ],

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { isFault, readManifest } from "../discovery/manifest.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -11,7 +12,13 @@ import { type ChangeOptions, changePackages } from "./managers/change-packages.t
 import { findClaims, findNewClaims } from "./managers/find-claims.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
-import { namesOfItems, type PackPreview, previewPacks, readCommands } from "./preview-packs.ts";
+import {
+  namesOfItems,
+  type PackPreview,
+  type PreviewOptions,
+  previewPacks,
+  readCommands,
+} from "./preview-packs.ts";
 
 export interface AddOptions extends ChangeOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
@@ -20,12 +27,18 @@ export interface AddOptions extends ChangeOptions {
   consent: (previews: readonly PackPreview[]) => boolean | Promise<boolean>;
   /** Allow names that are very similar to existing ones, with a warning. Default: false, which throws `SimilarName`. */
   allowSimilar?: boolean;
+  /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
+  servers?: PreviewOptions["servers"];
+  /** Called after the installation, for example to write the config. If it rejects, the installation is undone. */
+  complete?: () => Promise<void>;
 }
 
 /** The result of adding packs. */
 export interface AddedPacks {
   /** The added packs, as discovery finds them. */
   added: DiscoveredPack[];
+  /** The previews of added MCP servers that are not packs. */
+  servers: PackPreview[];
   /** Warnings of the previews, and problems that validation finds after the installation. */
   problems: Problem[];
   /** Consent was declined, and nothing was changed. */
@@ -40,21 +53,27 @@ function rejectPlugAndPlay({ problems }: FoundPacks): void {
   if (problem !== undefined) throw new TrailblazeError(problem);
 }
 
+const describeVersion = (name: string, version: unknown, shown: PackPreview["pack"]): string =>
+  `${name} ${version} was installed, but the preview showed ${shown.version}; if the package manager has a minimum ` +
+  `release age, pass the version: ${name}@${version}`;
+
 /** The reason why an installed pack differs from its preview; `undefined` if it is the same. */
 async function compare(
   port: InspectionPort,
   { packs, resolvePackage }: FoundPacks,
-  { spec, pack, commands }: PackPreview,
+  { spec, pack, commands, serverBins }: PackPreview,
 ): Promise<string | undefined> {
   const { name } = spec;
+  if (serverBins !== undefined) {
+    const location = resolvePackage(name);
+    const read = location === undefined ? "absent" : readManifest(port, location, "always");
+    if (typeof read === "string" || isFault(read)) return `${name} was not installed`;
+    return read.value.version === pack.version ? undefined : describeVersion(name, read.value.version, pack);
+  }
   const found = packs.find((one) => one.pack.location === resolvePackage(name));
   if (found === undefined || found.pack.name !== name) return `${name} was not installed as a pack`;
   const { pack: installed } = found;
-  if (installed.version !== pack.version)
-    return (
-      `${name} ${installed.version} was installed, but the preview showed ${pack.version}; if the package manager has ` +
-      `a minimum release age, pass the version: ${name}@${installed.version}`
-    );
+  if (installed.version !== pack.version) return describeVersion(name, installed.version, pack);
   if (namesOfItems(installed) !== namesOfItems(pack))
     return `the contents of ${name} differ from the preview`;
   const isSame = isDeepStrictEqual(await readCommands(port, found), commands);
@@ -104,8 +123,8 @@ async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Pro
  * Trust level: execution. Fetches the packs for previews, and installs them only with `consent`. After a failure, restores
  * package.json and lockfiles byte for byte.
  *
- * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (the package is not a pack),
- * `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
+ * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (the package is not a pack)
+ * or with `servers` `NotAPack`, `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
  */
 export async function addPacks(specs: readonly string[], options: AddOptions): Promise<AddedPacks> {
   return addParsedPacks(parseSpecs(specs), options);
@@ -116,7 +135,7 @@ export async function addParsedPacks(
   parsed: readonly RegistrySpec[],
   options: AddOptions,
 ): Promise<AddedPacks> {
-  const { cwd = process.cwd(), consent, allowSimilar = false, registryTimeoutMs, signal } = options;
+  const { cwd = process.cwd(), consent, allowSimilar = false, registryTimeoutMs, signal, servers } = options;
   if (typeof consent !== "function")
     throw failure("InvalidArguments", { reason: "`consent` must be a function" });
   if (parsed.length === 0)
@@ -129,12 +148,12 @@ export async function addParsedPacks(
   const names = parsed.map(({ name }) => name);
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
   const claimsBefore = await findClaims(port, project.directory);
-  const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal });
+  const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);
   }
-  if (!(await consent(previews))) return { added: [], problems: [], declined: true };
+  if (!(await consent(previews))) return { added: [], servers: [], problems: [], declined: true };
   if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
 
   const specTexts = parsed.map(({ text }) => text);
@@ -145,7 +164,9 @@ export async function addParsedPacks(
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
     const faults = await Promise.all(previews.map((one) => compare(port, now, one)));
-    return faults.find((fault) => fault !== undefined);
+    const fault = faults.find((one) => one !== undefined);
+    if (fault === undefined && !signal?.aborted) await options.complete?.();
+    return fault;
   });
   const packs = found?.packs.map(({ pack }) => pack) ?? [];
   const claimed = claimsBefore.claims.map((claim) =>
@@ -155,6 +176,7 @@ export async function addParsedPacks(
   const warnings = previews.flatMap((preview) => preview.warnings);
   return {
     added,
+    servers: previews.filter(({ serverBins }) => serverBins !== undefined),
     problems: [...claimed, ...warnings, ...(await validateAdded(added, cwd))],
     declined: false,
   };

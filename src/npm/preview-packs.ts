@@ -11,9 +11,11 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
+import { readBins } from "../inspection/server-package.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { findReservedCommand } from "../qualified-names/reserved-commands.ts";
+import { isDeclaredServer } from "./declared-server.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
 import { readManagerVersion } from "./managers/package-manager.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
@@ -54,6 +56,8 @@ export interface PackPreview {
   published: string | undefined;
   /** Warnings to consider before installing. */
   warnings: Problem[];
+  /** Names of its commands if the package is an MCP server and not a pack. */
+  serverBins?: readonly string[];
 }
 
 export interface PreviewOptions {
@@ -61,9 +65,14 @@ export interface PreviewOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
+  /**
+   * Also accept MCP servers that are not packs: those whose package.json says so, or any package with a command. Default:
+   * only packs.
+   */
+  servers?: "declared" | "any" | undefined;
 }
 
-interface PreviewContext {
+interface PreviewContext extends Pick<PreviewOptions, "servers"> {
   client: RegistryClient;
   port: InspectionPort;
   /** The latest publication time that the package manager allows, in milliseconds since 1970. */
@@ -287,10 +296,24 @@ export async function readCommands(port: InspectionPort, found: FoundPack): Prom
   }));
 }
 
+/** Describes a package like a pack without items if it is an MCP server. Throws for other packages. */
+function describePlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
+  if (servers === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
+  const hasBin = readBins(name, manifest).size > 0;
+  if (!hasBin || (servers === "declared" && !isDeclaredServer(manifest)))
+    throw failure("NotAPack", { name, hasBin });
+  return describeRemotePack(name, { ...manifest, trailblaze: {} }, false);
+}
+
 async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PackPreview> {
   const { manifest: announced, packument } = await findManifest(context, spec);
   const { name } = spec;
-  const announcedPack = describeRemotePack(name, announced, false);
+  const isPack = Object.hasOwn(announced, "trailblaze");
+  const describe = (manifest: Record<string, unknown>) =>
+    Object.hasOwn(manifest, "trailblaze") || isPack
+      ? describeRemotePack(name, manifest, false)
+      : describePlainServer(context, name, manifest);
+  const announcedPack = describe(announced);
   if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
   const version = String(announced.version);
   const published = await findAge(context, name, version, packument);
@@ -299,9 +322,10 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
     const manifest = readManifest(context.port, unpacked.folder, "always");
     if (typeof manifest === "string" || isFault(manifest))
       throw createFailure(spec, "its package.json is missing or cannot be read");
-    const pack = describeRemotePack(name, manifest.value, false);
+    const pack = describe({ ...manifest.value });
     const isSame =
       pack !== undefined &&
+      Object.hasOwn(manifest.value, "trailblaze") === isPack &&
       pack.version === announced.version &&
       namesOfItems(pack) === namesOfItems(announcedPack);
     if (!isSame) throw createFailure(spec, "the package differs from the registry's manifest");
@@ -321,6 +345,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
       published,
       warnings: warnOfAge(name, version, published),
+      ...(isPack ? {} : { serverBins: [...readBins(name, manifest.value).keys()] }),
     };
   } finally {
     unpacked.remove();
@@ -329,13 +354,13 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
 
 /**
  * Previews packs: fetches their manifests and packages, and reads definitions that are data, without running any code.
- * Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound`, `InstallFailed` (no such version, or the package
- * differs from the manifest), `ReservedCommand`, `UnsupportedSpec`.
+ * Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound` or with `servers` `NotAPack`, `InstallFailed` (no
+ * such version, or the package differs from the manifest), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
   { directory, workspaceRoot = directory, manager, program }: ChangeableProject,
   specs: readonly RegistrySpec[],
-  { port, registryTimeoutMs: timeoutMs = 60_000, signal }: PreviewOptions,
+  { port, registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
 ): Promise<PackPreview[]> {
   const configuration = readNpmConfiguration({ projectDirectory: workspaceRoot, env: process.env });
   // pnpm and Yarn have their own settings; a different version is detected after the installation.
@@ -347,6 +372,7 @@ export async function previewPacks(
     findNewestAllowed: (name) => findNewestAllowed(ofManager, name, limits),
     timeoutMs,
     signal,
+    servers,
   };
   const previews: PackPreview[] = [];
   for (const spec of specs) previews.push(await previewPack(context, spec));

@@ -26,12 +26,20 @@ export type RemovedPack = DiscoveredPack | { name: string };
 
 type Found = Awaited<ReturnType<typeof findPacks>>;
 
+export interface RemoveOptions extends ChangeOptions {
+  /** Whether a package that is not a pack may be removed, because the config runs it as a server. Default: none. */
+  isServer?: (name: string) => boolean;
+  /** Called with the npm names after the removal. If it rejects, the removal is undone. */
+  complete?: (names: readonly string[]) => Promise<void>;
+}
+
 /** Finds the dependency to remove and its pack. Throws if the project does not declare it. */
 async function findDependency(
   found: Found,
   { manifest }: OpenedProject,
   port: DiscoveryPort,
   written: string,
+  isServer: (name: string) => boolean,
 ) {
   const declared = declaredDependencies(manifest);
   const packs = found.packs.map(({ pack }) => pack);
@@ -50,7 +58,7 @@ async function findDependency(
     throw failure("PackNotInstalled", { name, isDeclared: true, manager: found.manager });
   }
   const pack = packs.find((one) => one.location === location);
-  if (pack === undefined) {
+  if (pack === undefined && !isServer(name)) {
     const read = readManifest(port, location, "always");
     if (typeof read !== "string" && !isFault(read)) throw failure("ExtensionNotFound", { name });
   }
@@ -65,23 +73,27 @@ async function findDependency(
  */
 export async function removePacks(
   names: readonly string[],
-  options: ChangeOptions = {},
+  options: RemoveOptions = {},
 ): Promise<{ removed: RemovedPack[] }> {
-  const { cwd = process.cwd() } = options;
+  const { cwd = process.cwd(), signal, isServer = () => false, complete } = options;
   const written = [...new Set(names.map(readName))];
   if (written.length === 0)
     throw failure("InvalidArguments", { reason: "Removing packs requires at least one name" });
   const port = createNodeDiscoveryPort();
   const project = await openProject(port, cwd, `remove ${written.join(", ")}`);
   const found = await findPacks(port, { cwd: project.directory });
-  const removed = await Promise.all(written.map((name) => findDependency(found, project, port, name)));
+  const removed = await Promise.all(
+    written.map((name) => findDependency(found, project, port, name, isServer)),
+  );
   const packages = [...new Set(removed.map(({ name }) => name))];
   await changePackages(project, "remove", packages, options, async () => {
     const read = readManifest(port, project.directory, "always");
     if (typeof read === "string" || isFault(read)) return "package.json can no longer be read";
     const declared = declaredDependencies(read);
     const left = packages.find((name) => declared.has(name));
-    return left === undefined ? undefined : `package.json still declares ${left}`;
+    if (left !== undefined) return `package.json still declares ${left}`;
+    if (!signal?.aborted) await complete?.(packages);
+    return undefined;
   });
   return { removed: removed.map(({ pack }) => pack) };
 }

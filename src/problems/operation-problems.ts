@@ -186,6 +186,23 @@ export const operationProblems = {
       `The ${inRegistry ? "package" : "installed package"} ${quote(name)} is not a Trailblaze pack: its package.json has no \`trailblaze\` field.`,
     hint: () => "Run `trailblaze list` to see which installed packages are packs.",
   }),
+  NotAPack: entry<{
+    /** The npm name. */
+    name: string;
+    /** The package has a command, which may be an MCP server. */
+    hasBin: boolean;
+  }>({
+    title: "Package is neither a pack nor an MCP server",
+    severity: "error",
+    message: ({ name, hasBin }) =>
+      hasBin
+        ? `The package ${quote(name)} is not a Trailblaze pack, and its package.json does not say that it is an MCP server.`
+        : `The package ${quote(name)} is neither a Trailblaze pack nor an MCP server: it has no command.`,
+    hint: ({ hasBin }) =>
+      hasBin
+        ? "If it is an MCP server, pass --server."
+        : "Run `trailblaze search` to find packs in the registry.",
+  }),
   ServerNotFound: itemNotFound("server"),
   ToolNotFound: itemNotFound("tool"),
   ToolsetNotFound: itemNotFound("toolset"),

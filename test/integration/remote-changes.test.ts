@@ -102,7 +102,7 @@ describe.each(packageManagers)("with %s", (manager) => {
     const directory = await makeProject(manager, { registry, dependencies });
     const before = readState(directory);
     const change = await addPacks(["@acme/jira"], { cwd: directory, consent: () => false });
-    expect(change).toEqual({ added: [], problems: [], declined: true });
+    expect(change).toEqual({ added: [], servers: [], problems: [], declined: true });
     expect(readState(directory)).toEqual(before);
   });
 

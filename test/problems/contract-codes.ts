@@ -112,6 +112,7 @@ export const ownCodes: readonly string[] = [
   "InvalidArguments",
   "InternalError",
   "NodeUnsupported",
+  "NotAPack",
   "RecentlyPublished",
   "ServerDied",
   "ServerPackageNotInstalled",

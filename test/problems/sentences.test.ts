@@ -256,6 +256,10 @@ const samples: Samples = {
     { name: "@acme/jira", version: null, winner: null, location: "node_modules/@acme/jira", manager: "pnpm" },
   ],
   ConfinementUnavailable: [{ required: true }],
+  NotAPack: [
+    { name: "lodash", hasBin: false },
+    { name: "cowsay", hasBin: true },
+  ],
   ServerPackageNotInstalled: [
     { name: "@acme/mcp", label: "api", isDeclared: false },
     { name: "@acme/mcp", label: "api", isDeclared: false, manager: "pnpm" },

@@ -1,48 +1,181 @@
-import { type AddedPacks, addPacks } from "../../npm/add-packs.ts";
+import { findProject } from "../../discovery/project.ts";
+import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import type { AddedServerOptions } from "../../install/added-server.ts";
+import type { ConfigEdit, EntryToWrite } from "../../install/project-config.ts";
+import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
-import { failure, printable } from "../../problems/index.ts";
+import type { PackPreview } from "../../npm/preview-packs.ts";
+import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
 
-function formatAdded({ added, declined }: AddedPacks): string {
-  if (declined) return "Nothing was installed.";
-  const lines = added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`);
-  return lines.map(printable).join("\n");
+interface ServerOptions extends AddedServerOptions {
+  /** Accept any package with a command. */
+  isForced: boolean;
+  writesConfig: boolean;
+  isChecked: boolean;
 }
 
-export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+/** An added MCP server that is not a pack. */
+interface AddedServer {
+  /** Its label in the config. */
+  name: string;
+  package: string;
+  version: string | null;
+  /** The config's name; `null` with `--no-config`. */
+  file: string | null;
+  /** Its tools, if it was started. */
+  tools?: string[];
+}
+
+const invalid = (reason: string, hint?: string) =>
+  failure("InvalidArguments", hint === undefined ? { reason } : { reason, hint });
+
+function readOptions({ options }: CommandInput): ServerOptions {
+  const text = (name: string) => (options[name] === undefined ? undefined : String(options[name]));
+  const list = (name: string) => (Array.isArray(options[name]) ? options[name].map(String) : []);
+  const server = {
+    ...{ name: text("name"), args: list("arg"), env: list("env"), bin: text("bin") },
+    isForced: options.server === true,
+    writesConfig: options["no-config"] !== true,
+    isChecked: options.check === true,
+  };
+  const isStarted = server.writesConfig || server.isChecked;
+  if (!server.writesConfig && server.name !== undefined)
+    throw invalid("--name and --no-config exclude each other");
+  if (!isStarted && server.args.length + server.env.length > 0)
+    throw invalid("--arg and --env have no effect with --no-config");
+  return server;
+}
+
+/** Throws if options for one server are given for no server, or for several. */
+function checkOptions(servers: readonly PackPreview[], options: ServerOptions): void {
+  const { name, args, env, bin, isForced, isChecked, writesConfig } = options;
+  const isForOne = name !== undefined || bin !== undefined || args.length + env.length > 0;
+  if (servers.length > 1 && isForOne) throw invalid("--name, --bin, --arg and --env apply to one server");
+  if (servers.length === 0 && (isForOne || isForced || isChecked || !writesConfig)) {
+    const hint = "Omit --server, --name, --bin, --arg, --env, --check and --no-config.";
+    throw invalid("The options for MCP servers do not apply to packs", hint);
+  }
+}
+
+/** The additions of MCP servers to a project: planned before the installation, completed after it. */
+class ServerAdditions {
+  readonly #directory: string;
+  readonly #options: ServerOptions;
+  entries: EntryToWrite[] = [];
+  edit: ConfigEdit | undefined;
+
+  constructor(directory: string, options: ServerOptions) {
+    this.#directory = directory;
+    this.#options = options;
+  }
+
+  async plan(previews: readonly PackPreview[]): Promise<void> {
+    const servers = previews.filter(({ serverBins }) => serverBins !== undefined);
+    checkOptions(servers, this.#options);
+    if (servers.length === 0) return;
+    const { checkLabels, createEntry } = await import("../../install/added-server.ts");
+    this.entries = servers.map((preview) => createEntry(preview, this.#options));
+    if (!this.#options.writesConfig) return;
+    const labels = this.entries.map(({ label }) => label);
+    await checkLabels(this.#directory, labels);
+    const { planConfigEdit } = await import("../../install/project-config.ts");
+    this.edit = await planConfigEdit(this.#directory, { write: this.entries });
+    output.note(printableLines(this.edit.diff.trimEnd()));
+  }
+
+  async complete(): Promise<void> {
+    const { checkProgram } = await import("../../install/added-server.ts");
+    for (const entry of this.entries) checkProgram(this.#directory, entry);
+    await this.edit?.apply();
+  }
+
+  /** Starts the servers if the user wants that. Returns the problems of those that fail. */
+  async check(added: readonly AddedServer[], signal: AbortSignal): Promise<Problem[]> {
+    const wanted =
+      this.#options.isChecked ||
+      (added.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
+    if (!wanted) return [];
+    const { listServerTools } = await import("../../install/added-server.ts");
+    const problems: Problem[] = [];
+    for (const [index, entry] of this.entries.entries()) {
+      const server = added[index];
+      if (server === undefined) continue;
+      const onCommand = (command: string) =>
+        output.note(`Starting ${printable(`${entry.label}: ${command}`)}`);
+      try {
+        server.tools = await listServerTools(this.#directory, entry, onCommand);
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        problems.push(error.problem);
+      }
+    }
+    return problems;
+  }
+}
+
+function describeServer({ name, package: packageName, version, file, tools }: AddedServer): string[] {
+  const where = file === null ? "without an entry in the config" : `as server "${name}" in ${file}`;
+  const first = `Added ${packageName} ${version ?? ""} ${where}`;
+  return tools === undefined ? [first] : [first, `  tools: ${tools.join(", ") || "none"}`];
+}
+
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
   const isConfirmed = options.yes === true;
   // Without a prompt, names that resemble another pack's need a flag of their own.
   const allowSimilar = !isConfirmed || options["allow-similar"] === true;
   parseSpecs(positionals);
+  const serverOptions = readOptions(input);
   if (!isConfirmed && !canAsk()) {
     const hint = "Pass --yes to install without confirmation.";
     throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
   }
-  const change = await withInterruption((signal) =>
-    addPacks(positionals, {
+  const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+  const additions = new ServerAdditions(directory, serverOptions);
+  return await withInterruption(async (signal) => {
+    const change = await addPacks(positionals, {
       cwd,
       signal,
       allowSimilar,
+      servers: serverOptions.isForced ? "any" : "declared",
       onCommand: (command) => output.note(`Running ${printable(command)}`),
       onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-      consent(previews) {
+      async consent(previews) {
         output.note(formatPreviews(previews, output.stderrStyle().width));
-        return (
-          isConfirmed ||
-          askForYes(previews.length === 1 ? "Install this pack?" : "Install these packs?", signal)
-        );
+        await additions.plan(previews);
+        const what = additions.entries.length === 0 ? "pack" : "package";
+        const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
+        return isConfirmed || (await askForYes(question, signal));
       },
-    }),
-  );
-  const { added, problems, declined } = change;
-  return {
-    json: { added, removed: [], problems },
-    formatText: () => formatAdded(change),
-    problems,
-    failed: declined,
-  };
+      complete: () => additions.complete(),
+    }).catch(async (error: unknown) => {
+      await additions.edit?.undo();
+      throw error;
+    });
+    const { added, declined } = change;
+    const servers = change.servers.map(
+      ({ pack }, index): AddedServer => ({
+        name: additions.entries[index]?.label ?? pack.name,
+        package: pack.name,
+        version: pack.version,
+        file: additions.edit?.file ?? null,
+      }),
+    );
+    const problems = [...change.problems, ...(await additions.check(servers, signal))];
+    const lines = [
+      ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
+      ...servers.flatMap(describeServer),
+    ];
+    return {
+      json: { added, removed: [], servers, problems },
+      formatText: () => (declined ? "Nothing was installed." : lines.map(printable).join("\n")),
+      problems,
+      failed: declined,
+    };
+  });
 }

@@ -1,3 +1,7 @@
+import { findProject } from "../../discovery/project.ts";
+import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import { findPackageServers } from "../../install/added-server.ts";
+import { type ConfigEdit, planConfigEdit } from "../../install/project-config.ts";
 import { removePacks } from "../../npm/remove-packs.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
@@ -5,17 +9,35 @@ import { output } from "../output.ts";
 import { withInterruption } from "../remote/ask.ts";
 
 export async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
+  const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+  const known = await findPackageServers(directory);
+  let servers: typeof known = [];
+  let edit: ConfigEdit | undefined;
   const { removed } = await withInterruption((signal) =>
     removePacks(positionals, {
       cwd,
       signal,
       onCommand: (command) => output.note(`Running ${printable(command)}`),
       onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
+      isServer: (name) => known.some((server) => server.package === name),
+      async complete(names) {
+        servers = known.filter((server) => names.includes(server.package));
+        if (servers.length === 0) return;
+        edit = await planConfigEdit(directory, { remove: servers.map(({ name }) => name) });
+        await edit.apply();
+      },
+    }).catch(async (error: unknown) => {
+      await edit?.undo();
+      throw error;
     }),
   );
+  const lines = [
+    ...removed.map(({ name }) => `Removed ${name}`),
+    ...servers.map(({ name }) => `Removed server "${name}" from ${edit?.file}`),
+  ];
   return {
-    json: { added: [], removed, problems: [] },
-    formatText: () => removed.map(({ name }) => printable(`Removed ${name}`)).join("\n"),
+    json: { added: [], removed, servers, problems: [] },
+    formatText: () => lines.map(printable).join("\n"),
     problems: [],
   };
 }

@@ -13,7 +13,7 @@ function formatNames(names: readonly string[]): string {
 }
 
 function formatPreview(preview: PackPreview): string[] {
-  const { pack, commands, lifecycleScripts, deprecated, published, warnings } = preview;
+  const { pack, commands, lifecycleScripts, deprecated, published, warnings, serverBins = [] } = preview;
   const lines: string[] = [
     `${pack.name} ${pack.version ?? ""}`,
     `  ${pack.description ?? "(no description)"}`,
@@ -28,6 +28,7 @@ function formatPreview(preview: PackPreview): string[] {
     const what = command === undefined ? "defined in code (not run)" : command;
     lines.push(`  command   ${server}: ${what}`);
   }
+  if (serverBins.length > 0) lines.push(`  commands  ${formatNames(serverBins)}`);
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
   for (const { code, message } of pack.problems.slice(0, maximumNames)) lines.push(`  ${code}: ${message}`);

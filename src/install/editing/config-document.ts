@@ -14,6 +14,7 @@ import {
   toPlain,
   valueAt,
 } from "./config-value.ts";
+import { editList } from "./list-entries.ts";
 import { applySplices, type Splice } from "./splice.ts";
 
 /** What adding the first entry changed besides, so that removing the last entry can undo it. */
@@ -211,10 +212,21 @@ export class ConfigDocument {
     return this.#find(place);
   }
 
+  #isEditedAsList({ isList }: EntryPlace): boolean {
+    return isList && !this.#editor.hasLists;
+  }
+
+  #editList(place: EntryPlace, entry: JsonRecord | undefined): Splice[][] {
+    return editList(this.#body, this.#layout, place, entry);
+  }
+
   /** Writes an entry, replacing an existing one. Throws `ConfigSyntaxError` if that cannot be done safely. */
   set(place: EntryPlace, entry: JsonRecord): ConfigDocument {
-    const ways = this.get(place) === undefined ? "add" : "replace";
-    const edited = this.#apply(this.#layout[ways](place, entry), withEntry(this.root, place, entry));
+    const action = this.get(place) === undefined ? "add" : "replace";
+    const ways = this.#isEditedAsList(place)
+      ? this.#editList(place, entry)
+      : this.#layout[action](place, entry);
+    const edited = this.#apply(ways, withEntry(this.root, place, entry));
     return edited ?? this.#refuse(place.container);
   }
 
@@ -259,7 +271,8 @@ export class ConfigDocument {
   remove(place: EntryPlace, trace?: ContainerTrace): ConfigDocument {
     const { container } = place;
     const expected = withEntry(this.root, place, undefined);
-    const cut = this.#apply(this.#layout.remove(place), expected, container) ?? this.#refuse(container);
+    const ways = this.#isEditedAsList(place) ? this.#editList(place, undefined) : this.#layout.remove(place);
+    const cut = this.#apply(ways, expected, container) ?? this.#refuse(container);
     if (!isEmptyValue(valueAt(expected, container))) return cut;
     const tidied = cut.#tidyContainer(container, trace, expected);
     const whole = trace?.whole;

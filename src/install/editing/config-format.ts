@@ -29,6 +29,8 @@ export interface EntryPlace {
 export interface ConfigEditor {
   /** The longest text that it can edit within about ten seconds, in UTF-16 code units. */
   readonly maximumLength: number;
+  /** Whether its layouts edit entries in arrays themselves; otherwise `editList` does. */
+  readonly hasLists: boolean;
   /** An empty container, if its former text is unknown. */
   readonly emptyText: string;
   /** Parses a text without a byte order mark. Throws `ConfigSyntaxError`. */

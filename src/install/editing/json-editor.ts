@@ -191,6 +191,7 @@ function wrap(keys: readonly string[], value: JsonValue): JsonValue {
 
 export const jsonEditor: ConfigEditor = {
   maximumLength: 64 << 20,
+  hasLists: false,
   emptyText: "",
   open(text) {
     const root = parseTreeOf(text);

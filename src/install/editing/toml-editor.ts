@@ -152,6 +152,7 @@ function startOfNext(text: string, offset: number): number {
 
 export const tomlEditor: ConfigEditor = {
   maximumLength: 64 << 20,
+  hasLists: true,
   // Tables create their containers implicitly; inline containers can be empty.
   emptyText: "",
   open(text) {

@@ -1,39 +1,14 @@
 import { type Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, type YAMLMap } from "yaml";
 import { DataSyntaxError } from "../../data/decode.ts";
-import { isRecord } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
 import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
 import { type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
+import { endOfNode } from "./list-entries.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
 import { quoteText } from "./toml-text.ts";
+import { writeYamlPair } from "./yaml-values.ts";
 
 type Ranged = { range?: [number, number, number] | null };
-
-const plainText = /^[A-Za-z_/][A-Za-z0-9_/.@+-]*$/;
-const specialWords = /^(?:true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
-
-const scalar = (text: string) => (plainText.test(text) && !specialWords.test(text) ? text : quoteText(text));
-
-/** The lines of a value below its key, or the value itself after the key. */
-function writeValue(value: JsonValue, indentation: string, lineEnd: string): string {
-  if (typeof value === "string") return ` ${scalar(value)}`;
-  if (Array.isArray(value)) {
-    if (value.length === 0) return " []";
-    return value
-      .map((item) => `${lineEnd}${indentation}-${writeValue(item, `${indentation}  `, lineEnd)}`)
-      .join("");
-  }
-  if (!isRecord(value)) return ` ${String(value)}`;
-  const entries = Object.entries(value as JsonRecord);
-  if (entries.length === 0) return " {}";
-  return entries
-    .map(([key, entry]) => `${lineEnd}${indentation}${writePair(key, entry, indentation, lineEnd)}`)
-    .join("");
-}
-
-function writePair(key: string, value: JsonValue, indentation: string, lineEnd: string): string {
-  return `${scalar(key)}:${writeValue(value, `${indentation}  `, lineEnd)}`;
-}
 
 /** A pair inside `{ … }`: valid JSON is valid flow style. */
 const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
@@ -65,20 +40,10 @@ function findNode(document: Document.Parsed, path: readonly string[]): unknown {
   return node;
 }
 
-/** The end of a value: a block's own range includes what follows it. */
-function endOfValue(node: unknown): number {
-  if ((isYamlMap(node) || isSeq(node)) && !node.flow) {
-    const last: unknown = node.items.at(-1);
-    const value = isPair(last) ? (last.value ?? last.key) : last;
-    if (value !== undefined && value !== null) return endOfValue(value);
-  }
-  return rangeOf(node)[1];
-}
-
 /** The end of a pair, before its line end. */
 function endOfPair(text: string, pair: Pair): number {
   const [, keyEnd] = rangeOf(pair.key);
-  const valueEnd = endOfValue(pair.value);
+  const valueEnd = endOfNode(pair.value);
   let end = valueEnd > keyEnd ? valueEnd : text.indexOf(":", keyEnd) + 1;
   if (text[end - 1] === "\n") end -= text[end - 2] === "\r" ? 2 : 1;
   return end;
@@ -103,7 +68,7 @@ function addToBlock(text: string, map: YAMLMap, key: string, value: JsonValue): 
   const [start] = rangeOf(first.key);
   const line = lineStart(text, start);
   const indentation = text.slice(line, start).replace(/[^ ]/g, " ");
-  const written = indentation + writePair(key, value, indentation, lineEnd);
+  const written = indentation + writeYamlPair(key, value, indentation, lineEnd);
   const behind = (pair: Pair) => endOfLine(text, endOfPair(text, pair));
   const isOpen = !text.endsWith("\n") && text.slice(behind(last)).trim() === "" && endsInBlockScalar(map);
   if (isOpen && beforeLast === undefined) return [{ start: line, end: line, text: written + lineEnd }];
@@ -126,7 +91,7 @@ function fillEmpty(text: string, pair: Pair, indentation: string, key: string, v
   const below = {
     start: at,
     end: at,
-    text: lineEnd + indentation + writePair(key, value, indentation, lineEnd),
+    text: lineEnd + indentation + writeYamlPair(key, value, indentation, lineEnd),
   };
   return end > start ? [{ start, end, text: "" }, below] : [below];
 }
@@ -182,7 +147,7 @@ function addEntry(
   const wrap = (depth: number) =>
     keys.slice(depth).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), entry);
   if (!isYamlMap(root) || root.items.length === 0) {
-    const written = writePair(keys[0] ?? "", wrap(1), "", lineEnd);
+    const written = writeYamlPair(keys[0] ?? "", wrap(1), "", lineEnd);
     if (isYamlMap(root)) {
       const [start, end] = rangeOf(root);
       return [{ start, end, text: written }];
@@ -208,6 +173,7 @@ function addEntry(
 
 export const yamlEditor: ConfigEditor = {
   maximumLength: 16 << 20,
+  hasLists: false,
   emptyText: " {}",
   open(text) {
     const { document, value } = parseText(text);
@@ -231,12 +197,13 @@ export const yamlEditor: ConfigEditor = {
         const indentation = " ".repeat(start - lineStart(text, start));
         const written = own.map.flow
           ? writeFlowPair(key, entry)
-          : writePair(key, entry, indentation, findLineEnd(text));
+          : writeYamlPair(key, entry, indentation, findLineEnd(text));
         return [[{ start, end: endOfPair(text, own.pair), text: written }]];
       },
       rawEmpty(container) {
         const pair = pairAt(container)?.pair;
-        if (pair === undefined || (isYamlMap(pair.value) && pair.value.items.length > 0)) return undefined;
+        if (pair === undefined) return undefined;
+        if ((isYamlMap(pair.value) || isSeq(pair.value)) && pair.value.items.length > 0) return undefined;
         const { start, end } = findNothing(text, pair);
         return text.slice(start, end);
       },

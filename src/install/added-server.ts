@@ -1,0 +1,130 @@
+import { readConfig } from "../config/read-config.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { findPackageProgram } from "../inspection/server-package.ts";
+import { connectServer } from "../mcp/client/start-server.ts";
+import type { PackPreview } from "../npm/preview-packs.ts";
+import { failure, listOf, quote } from "../problems/index.ts";
+import { createProcessPort } from "../processes/server-process.ts";
+import { planUserServer } from "../runtime/server-launches.ts";
+import type { JsonRecord } from "./editing/config-value.ts";
+import { type EntryToWrite, readProjectServers } from "./project-config.ts";
+
+/** How an added MCP server runs. */
+export interface AddedServerOptions {
+  /** Default: the last segment of the npm name. */
+  name: string | undefined;
+  args: readonly string[];
+  /** `NAME=VALUE`, or `NAME` for a reference to the variable. */
+  env: readonly string[];
+  /** Default: the only command, or the one that is named like the package. */
+  bin: string | undefined;
+}
+
+function readVariable(written: string): [name: string, value: string] {
+  const equals = written.indexOf("=");
+  const name = equals < 0 ? written : written.slice(0, equals);
+  if (/^[A-Za-z_]\w*$/.test(name)) return [name, equals < 0 ? `\${${name}}` : written.slice(equals + 1)];
+  const reason = `${quote(name)} is not a valid variable name`;
+  throw failure("InvalidArguments", { reason, hint: "Pass --env NAME or --env NAME=VALUE." });
+}
+
+/** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is none. */
+function chooseBin(name: string, bins: readonly string[], bin: string | undefined): string | undefined {
+  const own = name.replace(/^@[^/]*\//, "");
+  const names = bins.slice(0, 10).map((one) => quote(one));
+  if (bin !== undefined && !bins.includes(bin)) {
+    const reason = `The package ${quote(name)} has no command ${quote(bin)}`;
+    throw failure("InvalidArguments", { reason, hint: `Pass --bin ${listOf(names)}.` });
+  }
+  if (bin === undefined && bins.length > 1 && !bins.includes(own)) {
+    const reason = `The package ${quote(name)} has several commands`;
+    throw failure("InvalidArguments", { reason, hint: `Pass --bin ${listOf(names)}.` });
+  }
+  return bin;
+}
+
+/** The entry of the config for an MCP server. Throws `TrailblazeError` `InvalidArguments`. */
+export function createEntry(
+  { spec, serverBins = [] }: PackPreview,
+  { name, args, env, bin }: AddedServerOptions,
+): EntryToWrite {
+  const command = chooseBin(spec.name, serverBins, bin);
+  const entry: JsonRecord = { package: spec.name };
+  if (command !== undefined) entry.bin = command;
+  if (args.length > 0) entry.args = [...args];
+  if (env.length > 0) entry.env = Object.fromEntries(env.map(readVariable));
+  return { label: name ?? spec.name.replace(/^@[^/]*\//, ""), entry };
+}
+
+/** Throws `TrailblazeError` `InvalidArguments` for a label that a server of the config already has. */
+export async function checkLabels(directory: string, labels: readonly string[]): Promise<void> {
+  const servers = await readProjectServers(directory);
+  const known = new Set(servers.map(({ label }) => String(label).toLowerCase()));
+  for (const label of labels) {
+    if (known.has(label.toLowerCase())) {
+      const reason = `The config already has a server ${quote(label)}`;
+      throw failure("InvalidArguments", { reason, hint: "Pass another name with --name." });
+    }
+    known.add(label.toLowerCase());
+  }
+}
+
+/** Throws `TrailblazeError` `InstallFailed` if the command of an installed server cannot be run. */
+export function checkProgram(directory: string, { entry }: EntryToWrite): void {
+  const { bin } = entry;
+  const name = String(entry.package);
+  const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
+  const found = findPackageProgram(createNodeInspectionPort(), directory, named);
+  if (found.state === "found") return;
+  const reason = found.state === "unusable" ? found.reason : `the package ${quote(name)} was not installed`;
+  throw failure("InstallFailed", { what: `add ${name}`, reason });
+}
+
+/** The packages of the config's servers with their labels. */
+export async function findPackageServers(
+  directory: string,
+): Promise<readonly { name: string; package: string }[]> {
+  const servers = await readProjectServers(directory);
+  return servers.flatMap(({ label, values }) =>
+    typeof label === "string" && isRecord(values) && typeof values.package === "string"
+      ? [{ name: label, package: values.package }]
+      : [],
+  );
+}
+
+/**
+ * Starts a server of a project once and returns the names of its tools. Throws `TrailblazeError`, as a session does:
+ * `ServerStartFailed` and others.
+ */
+export async function listServerTools(
+  directory: string,
+  { label, entry }: EntryToWrite,
+  onCommand: (command: string) => void,
+): Promise<string[]> {
+  const port = createNodeInspectionPort();
+  const servers = [{ name: label, ...entry }];
+  const { timeouts } = await readConfig(port, { directory });
+  const config = await readConfig(port, { directory, config: { trailblazeSubprocessToolsets: servers } });
+  const [server] = config.subprocessServers;
+  if (server === undefined) return [];
+  const { fault, command, args, cwd, shown, createEnvironment } = await planUserServer(port, server, config);
+  if (fault !== undefined) throw fault;
+  onCommand([shown.command, ...shown.args].join(" "));
+  const { env: hostEnvironment, platform } = process;
+  const facts = { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
+  const connected = await connectServer(
+    {
+      ...{ label, command, args, cwd, timeouts, logFile: undefined },
+      env: createEnvironment(facts),
+      secrets: () => [],
+    },
+    { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} },
+    { processes: createProcessPort() },
+  );
+  try {
+    return connected.tools.map(({ name }) => name);
+  } finally {
+    await connected.close();
+  }
+}

@@ -1,0 +1,131 @@
+import { join } from "node:path";
+import { parseConfig, readProjectConfig } from "../config/config-file.ts";
+import { readConfig } from "../config/read-config.ts";
+import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
+import type { ConfigFiles } from "../files/config-files.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { failure } from "../problems/index.ts";
+import { type ConfigDocument, loadEditor, openConfig } from "./editing/config-document.ts";
+import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
+import type { JsonRecord } from "./editing/config-value.ts";
+import { formatDiff } from "./format-diff.ts";
+import { openFiles } from "./install-files.ts";
+
+const listKey = "trailblazeSubprocessToolsets";
+
+/** An entry of the project's config to write: in the array, unless it replaces one of `mcpServers`. */
+export interface EntryToWrite {
+  label: string;
+  entry: JsonRecord;
+}
+
+/** Which servers of the project's config to write and to remove. */
+export interface ConfigChange {
+  write?: readonly EntryToWrite[];
+  /** Labels. */
+  remove?: readonly string[];
+}
+
+/** A planned change of the project's config. */
+export interface ConfigEdit {
+  /** The file's name in the project's folder. */
+  file: string;
+  diff: string;
+  /** Writes the file. Throws `TrailblazeError` `ClientConfigUnwritable`, or `InvalidConfig` if it has changed meanwhile. */
+  apply(): Promise<void>;
+  /** Restores what `apply` replaced, unless the file has changed since. */
+  undo(): Promise<void>;
+}
+
+/** The servers of the project's config. Throws `TrailblazeError` `InvalidConfig` for an invalid config. */
+export async function readProjectServers(directory: string): Promise<ServerEntry[]> {
+  const port = createNodeInspectionPort();
+  await readConfig(port, { directory });
+  const text = await readProjectConfig(port, directory);
+  return listServerEntries(text?.value);
+}
+
+const placeOf = (servers: readonly ServerEntry[], label: string): EntryPlace => {
+  const isPasted = servers.some((server) => server.label === label && server.isPasted);
+  return { container: [isPasted ? "mcpServers" : listKey], key: label, isList: !isPasted };
+};
+
+function edit(
+  document: ConfigDocument,
+  servers: readonly ServerEntry[],
+  { write = [], remove = [] }: ConfigChange,
+): ConfigDocument {
+  let edited = document;
+  for (const label of remove) edited = edited.remove(placeOf(servers, label), { found: 0 });
+  for (const { label, entry } of write) edited = edited.set(placeOf(servers, label), entry);
+  return edited;
+}
+
+/** Writes a text, or deletes the file. Returns false if the file does not have the expected text. */
+async function replaceText(
+  files: ConfigFiles,
+  editor: ConfigEditor,
+  realFile: string,
+  [before, after]: readonly [string | undefined, string | undefined],
+): Promise<boolean> {
+  const lock = await files.lock(realFile);
+  try {
+    const isWhole = (text: string) => !(openConfig(editor, text) instanceof ConfigSyntaxError);
+    const { snapshot, text } = await files.open(realFile, { isWhole });
+    try {
+      if (text !== before) return false;
+      if (after === undefined) return snapshot.bytes === undefined || files.remove(snapshot);
+      const draft = files.draft(realFile, after, 0o644, snapshot);
+      try {
+        return files.replace(draft, snapshot, { isFolderBusy: true });
+      } finally {
+        draft.discard();
+      }
+    } finally {
+      snapshot.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Plans a change of the config next to a project's package.json, which is made where there is none. Keeps comments, order
+ * and layout. Throws `TrailblazeError` `InvalidConfig` if the config is invalid, or would be after the change.
+ */
+export async function planConfigEdit(directory: string, change: ConfigChange): Promise<ConfigEdit> {
+  const port = createNodeInspectionPort();
+  const servers = await readProjectServers(directory);
+  const source = await readProjectConfig(port, directory);
+  const file = source?.file ?? "trailblaze.config.yaml";
+  const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
+  const files = openFiles();
+  const realFile = files.findRealFile(join(directory, file));
+  const before = files.read(realFile);
+  const invalid = ({ reason }: ConfigSyntaxError) =>
+    failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
+  const document = openConfig(editor, before ?? "");
+  if (document instanceof ConfigSyntaxError) throw invalid(document);
+  let after: string;
+  try {
+    after = edit(document, servers, change).text;
+  } catch (error) {
+    throw error instanceof ConfigSyntaxError ? invalid(error) : error;
+  }
+  const { value } = await parseConfig(file, Buffer.from(after));
+  await readConfig(port, { directory, config: value ?? {} });
+  let isApplied = false;
+  return {
+    file,
+    diff: formatDiff(file, before, after),
+    async apply() {
+      if (before === after) return;
+      isApplied = await replaceText(files, editor, realFile, [before, after]);
+      if (!isApplied) throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
+    },
+    async undo() {
+      if (isApplied) await replaceText(files, editor, realFile, [after, before]);
+      isApplied = false;
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { packageManagers } from "../support/package-managers.ts";
+import { publish } from "../support/publish.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const everything = "@modelcontextprotocol/server-everything";
+const dependencies = { "hello-tools": "^1.0.0" };
+const configFile = "trailblaze.config.yaml";
+
+async function open(manager: (typeof packageManagers)[number] = "npm", config?: string) {
+  const registry = inject("registry");
+  useManagers(registry);
+  const cwd = await makeProject(manager, { registry, dependencies });
+  if (config !== undefined) writeFileSync(join(cwd, configFile), config);
+  const run = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await runCli([...args, "--json"], { cwd });
+    return { exitCode, stderr, json: JSON.parse(stdout) };
+  };
+  const readConfig = () => {
+    const path = join(cwd, configFile);
+    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  };
+  return { cwd, registry, run, readConfig };
+}
+
+/** The files of a package that is not a pack. */
+const plain = (name: string, fields: object, files: object = {}) => ({
+  "package.json": { name, version: "1.0.0", ...fields },
+  ...files,
+});
+
+describe.each(packageManagers)("with %s", (manager) => {
+  test("add installs a real MCP server with an entry in the config, call runs it, and remove takes both out", async () => {
+    const config = "# mine\ncrash: isolate # keep\n";
+    const { cwd, run, readConfig } = await open(manager, config);
+    const before = readState(cwd);
+    const added = await run("add", everything, "--yes", "--check", "--name", "every", "--env", "HOME");
+    expect(added.exitCode).toBe(0);
+    expect(added.json).toMatchObject({
+      added: [],
+      servers: [{ name: "every", package: everything, file: configFile }],
+      problems: [],
+    });
+    expect(added.json.servers[0].tools).toContain("echo");
+    expect(readConfig()).toBe(
+      `${config}trailblazeSubprocessToolsets:\n  - name: every\n    package: "${everything}"\n    env:\n      HOME: "\${HOME}"\n`,
+    );
+    const called = await run("call", "echo", "message=hi");
+    expect(called.json).toMatchObject({ variant: "Success", message: "Echo: hi" });
+
+    const removed = await run("remove", everything);
+    expect(removed.exitCode).toBe(0);
+    expect(removed.json).toMatchObject({
+      removed: [{ name: everything }],
+      servers: [{ name: "every", package: everything }],
+    });
+    expect(readConfig()).toBe(config);
+    expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
+  });
+});
+
+describe("add changes nothing", () => {
+  test.each([
+    ["for a package that is neither a pack nor a server", {}, [], 1, "NotAPack"],
+    ["for a package without a command, with --server", {}, ["--server"], 1, "NotAPack"],
+    ["for a command that is not declared to be a server", { bin: "cli.js" }, [], 1, "NotAPack"],
+    ["if the command does not exist", { bin: "none.js", mcpName: "x" }, [], 1, "InstallFailed"],
+    ["for two commands", { bin: { a: "cli.js", b: "cli.js" }, mcpName: "x" }, [], 2, "InvalidArguments"],
+    ["for an unknown command", { bin: "cli.js", mcpName: "x" }, ["--bin", "y"], 2, "InvalidArguments"],
+    ["for a label that is taken", { bin: "cli.js", mcpName: "x" }, ["--name", "mine"], 2, "InvalidArguments"],
+    ["for an invalid label", { bin: "cli.js", mcpName: "x" }, ["--name", "a/b"], 2, "InvalidConfig"],
+    ["for an invalid variable", { bin: "cli.js", mcpName: "x" }, ["--env", "A=${b:c}"], 2, "InvalidConfig"],
+    [
+      "for options that have no effect",
+      { bin: "cli.js" },
+      ["--no-config", "--name", "x"],
+      2,
+      "InvalidArguments",
+    ],
+  ])("%s", async (_, fields, options, exitCode, code) => {
+    const config = "mcpServers: { mine: { command: node } }\n";
+    const { cwd, registry, run, readConfig } = await open("npm", config);
+    const name = `tb-plain-${Math.random().toString(36).slice(2)}`;
+    await publish(registry, plain(name, fields, { "cli.js": "run();\n" }));
+    const before = readState(cwd);
+    const result = await run("add", name, "--yes", ...options);
+    expect(result.json).toMatchObject({ error: { code } });
+    expect(result.exitCode).toBe(exitCode);
+    expect(readState(cwd)).toEqual(before);
+    expect(readConfig()).toBe(config);
+  });
+
+  test("for options of servers with a pack", async () => {
+    const { cwd, run } = await open();
+    const before = readState(cwd);
+    const result = await run("add", "@globex/calculator", "--yes", "--name", "x");
+    expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidArguments" } } });
+    expect(readState(cwd)).toEqual(before);
+  });
+
+  test("for an invalid config", async () => {
+    const { cwd, run } = await open("npm", "crash: maybe\n");
+    const before = readState(cwd);
+    const result = await run("add", everything, "--yes");
+    expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidConfig" } } });
+    expect(readState(cwd)).toEqual(before);
+  });
+});
+
+test("add --server --no-config installs a package with any command, without an entry", async () => {
+  const { registry, run, readConfig } = await open();
+  await publish(registry, plain("tb-any-command", { bin: { one: "cli.js" } }, { "cli.js": "" }));
+  const result = await run("add", "tb-any-command", "--yes", "--server", "--no-config");
+  expect(result).toMatchObject({
+    exitCode: 0,
+    json: { servers: [{ package: "tb-any-command", version: "1.0.0", file: null }] },
+  });
+  expect(readConfig()).toBeUndefined();
+});
+
+test("add --check reports a server that does not start, which stays installed", async () => {
+  const { registry, run, readConfig } = await open();
+  await publish(
+    registry,
+    plain("tb-no-server", { bin: "cli.js", mcpName: "x" }, { "cli.js": "process.exit(3)" }),
+  );
+  const result = await run("add", "tb-no-server", "--yes", "--check");
+  expect(result).toMatchObject({ exitCode: 1, json: { servers: [{ name: "tb-no-server" }] } });
+  expect(result.json.problems).toContainEqual(expect.objectContaining({ code: "ServerStartFailed" }));
+  expect(readConfig()).toContain("package: tb-no-server");
+});
