@@ -49,9 +49,14 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
   },
   inspect: {
     summary: "Show a pack or an item and its definition, without running it",
-    usage: "<pack|publisher/pack/item>",
+    usage: "<pack|publisher/pack/item|label/tool>",
     positionals: [1, 1],
-    options: { kind, "built-ins": builtIns, ...confinement },
+    options: {
+      kind,
+      start: { type: "boolean", description: "Start the config's server LABEL, to show its tool" },
+      "built-ins": builtIns,
+      ...confinement,
+    },
     load: () => import("./commands/inspect.ts"),
   },
   validate: {
@@ -97,7 +102,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/tools.ts"),
   },
   call: {
-    summary: "Call a tool by its advertised or qualified name",
+    summary: "Call a tool by its advertised or qualified name, or by label/tool",
     usage: "<tool> [key=value...]",
     positionals: [1, Number.POSITIVE_INFINITY],
     options: {

@@ -4,6 +4,7 @@ import type { Referrer } from "../inspection/find-referrers.ts";
 import type { ItemInspection } from "../inspection/inspect.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import { formatCount, printable } from "../problems/text.ts";
+import type { SessionTool } from "../session/session-tool.ts";
 import type { TextStyle } from "./command.ts";
 import { formatColumns, formatTable, shortenForPeople, wrap } from "./layout.ts";
 
@@ -209,5 +210,29 @@ export function formatItemPage(
     lines.push(...formatMembers(definition, members, style), ...formatBundle(definition.entries, style));
   }
   if (kind === "server") lines.push(...formatServer(item, style));
+  return lines.join("\n");
+}
+
+/** A tool of a server of the config as a page. `subject` is its `LABEL/TOOL`. */
+export function formatServerToolPage(subject: string, tool: SessionTool, style: TextStyle): string {
+  const { name, title, description, source, annotations, inputSchema, outputSchema } = tool;
+  const facts: [string, string][] = [
+    ["server", source.server ?? ""],
+    ["advertised", name],
+  ];
+  if (annotations !== undefined) facts.push(["annotations", formatValue(annotations)]);
+  const lines = [
+    `tool ${printable(shortenForPeople(subject))}`,
+    ...[title, description]
+      .filter((text) => typeof text === "string")
+      .map((text) => wrap(printable(shortenForPeople(text)), style.width)),
+    "",
+    formatColumns(
+      facts.map(([key, value]) => [key, printable(shortenForPeople(value))]),
+      style.width,
+    ),
+    ...formatSchema("INPUT", inputSchema, style),
+    ...formatSchema("OUTPUT", outputSchema, style),
+  ];
   return lines.join("\n");
 }

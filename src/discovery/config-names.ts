@@ -7,6 +7,8 @@ import { TrailblazeError } from "../problems/index.ts";
 /** The names that a project's config defines. */
 export interface ConfigNames {
   servers: readonly string[];
+  /** Those of `servers` that are subprocess servers. */
+  labels: readonly string[];
   tools: readonly string[];
 }
 
@@ -19,13 +21,13 @@ const namesIn = (list: unknown): string[] =>
 export async function readConfigNames(port: DiscoveryPort, directory: string): Promise<ConfigNames> {
   try {
     const config = (await readProjectConfig(port, directory))?.value;
-    if (!isRecord(config)) return { servers: [], tools: [] };
+    if (!isRecord(config)) return { servers: [], labels: [], tools: [] };
     const { servers, builtIns } = config;
     const composed = isRecord(servers) ? Object.keys(servers) : [];
     const own = listServerEntries(config).flatMap(({ label }) => (typeof label === "string" ? label : []));
-    return { servers: [...composed, ...own], tools: namesIn(builtIns) };
+    return { servers: [...composed, ...own], labels: own, tools: namesIn(builtIns) };
   } catch (error) {
-    if (error instanceof TrailblazeError) return { servers: [], tools: [] };
+    if (error instanceof TrailblazeError) return { servers: [], labels: [], tools: [] };
     throw error;
   }
 }

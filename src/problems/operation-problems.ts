@@ -25,8 +25,12 @@ export interface ItemNotFound {
   advertises?: string;
   /** Items of all kinds were searched. */
   isAnyKind?: boolean;
-  /** The server of the config whose name is the first segment. */
+  /** The server of the config whose label is the first segment, and that has no such tool. */
   server?: string;
+  /** Why sessions do not use this server of the config. */
+  unused?: "disabled" | "remote";
+  /** The name is the first segment of LABEL/TOOL, and the config has servers. */
+  isLabel?: boolean;
 }
 
 const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
@@ -35,28 +39,36 @@ const itemNotFound = (kind: Kind) =>
   entry<ItemNotFound>({
     title: `${capitalize(kind)} not found`,
     severity: "error",
-    message: ({ name, otherKind, reason, advertises, isAnyKind, server }) =>
-      server !== undefined
-        ? `${capitalize(kind)} ${quote(name)} not found: tools of the configured server ${quote(server)} have no qualified names.`
-        : advertises !== undefined
-          ? `${capitalize(kind)} ${quote(name)} not found; this is the advertised name of ${quote(advertises, 200)}.`
-          : otherKind !== undefined
-            ? `${capitalize(kind)} ${quote(name)} not found; there is a ${otherKind} with this name.`
-            : reason !== undefined
-              ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
-              : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
-    hint: ({ name, nearest, otherKind, reason, isAnyKind, server }) =>
-      otherKind !== undefined && name.includes("/")
-        ? `Run \`trailblaze inspect ${quoteForShell(printable(name))} --kind ${otherKind}\` to see the ${otherKind}.`
-        : reason !== undefined
-          ? "Run `trailblaze tools` to see which tools are available and why others are not."
-          : nearest.length > 0
-            ? `Did you mean ${listOf(nearest)}?`
-            : isAnyKind
-              ? "Run `trailblaze list` to see what is installed."
-              : server !== undefined
-                ? "Run `trailblaze tools` to list its tools."
-                : `Run \`trailblaze list ${keyOfKind[kind]}\` to see every installed ${kind}.`,
+    message: ({ name, otherKind, reason, advertises, isAnyKind, server, unused }) =>
+      unused !== undefined
+        ? `${capitalize(kind)} ${quote(name)} ${unused === "disabled" ? "is disabled in the config" : "is remote, which is not supported yet"}.`
+        : server !== undefined
+          ? `${capitalize(kind)} ${quote(name)} not found: the configured server ${quote(server)} has no such tool.`
+          : advertises !== undefined
+            ? `${capitalize(kind)} ${quote(name)} not found; this is the advertised name of ${quote(advertises, 200)}.`
+            : otherKind !== undefined
+              ? `${capitalize(kind)} ${quote(name)} not found; there is a ${otherKind} with this name.`
+              : reason !== undefined
+                ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
+                : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
+    hint: ({ name, nearest, otherKind, reason, isAnyKind, server, unused, isLabel }) =>
+      unused !== undefined
+        ? unused === "disabled"
+          ? "Enable it in the config."
+          : "Use a server with a command."
+        : otherKind !== undefined && name.includes("/")
+          ? `Run \`trailblaze inspect ${quoteForShell(printable(name))} --kind ${otherKind}\` to see the ${otherKind}.`
+          : reason !== undefined
+            ? "Run `trailblaze tools` to see which tools are available and why others are not."
+            : nearest.length > 0
+              ? `Did you mean ${listOf(nearest)}?`
+              : isAnyKind
+                ? "Run `trailblaze list` to see what is installed."
+                : server !== undefined
+                  ? "Run `trailblaze tools` to list its tools."
+                  : isLabel
+                    ? `Run \`trailblaze list servers --built-in\` to see the config's servers. If ${quote(name)} is a pack, install it.`
+                    : `Run \`trailblaze list ${keyOfKind[kind]}\` to see every installed ${kind}.`,
   });
 
 export interface PackNotInstalled {
@@ -207,14 +219,24 @@ export const operationProblems = {
   ToolNotFound: itemNotFound("tool"),
   ToolsetNotFound: itemNotFound("toolset"),
   PromptNotFound: itemNotFound("prompt"),
-  AmbiguousName: entry<{ name: string; kinds: readonly Kind[] }>({
-    title: "Name matches items of several kinds",
+  AmbiguousName: entry<{
+    name: string;
+    kinds: readonly Kind[];
+    /** The server of the config that has a tool with this name, as a pack has. */
+    server?: string;
+  }>({
+    title: "Name matches several items",
     severity: "error",
-    message: ({ name, kinds }) => {
+    message: ({ name, kinds, server }) => {
+      if (server !== undefined)
+        return `${quote(name)} matches a tool of a pack and a tool of the configured server ${quote(server)}.`;
       const named = kinds.map((kind) => `a ${kind}`);
       return `${quote(name)} matches ${listOf(named, "and")}.`;
     },
-    hint: ({ kinds }) => `Pass ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
+    hint: ({ kinds, server }) =>
+      server !== undefined
+        ? "Give the server another name in the config, or use the tool's advertised name."
+        : `Pass ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
   }),
   InvalidConfig: entry<{
     reason: string;

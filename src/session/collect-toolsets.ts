@@ -6,7 +6,7 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { SuggestionBudget } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { explainServerReference } from "./server-of-reference.ts";
+import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import { indexCandidates, type SessionToolset, type ToolCandidate } from "./session-tool.ts";
 
 /** The sources of a session's toolsets. */
@@ -33,7 +33,9 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const suggestions = new SuggestionBudget();
   const names = new Map<string, string>();
   const entries = new Map<string, string[]>();
-  for (const [name, { tool }] of indexCandidates(registered)) names.set(name, tool.name);
+  for (const [name, { tool }] of [...indexByLabel(registered), ...indexCandidates(registered)]) {
+    names.set(name, tool.name);
+  }
   for (const { tool, bundle } of registered) {
     if (bundle === undefined) continue;
     if (entries.has(bundle)) entries.get(bundle)?.push(tool.name);
@@ -70,9 +72,9 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
         return findTool(reference, "user");
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
-        const tools = registered.map(({ tool }) => tool);
+        const context = { config, candidates: registered, skipped: [] };
         const explained =
-          error.code === "PackNotInstalled" ? explainServerReference(reference, tools) : undefined;
+          error.code === "PackNotInstalled" ? explainServerReference(reference, context) : undefined;
         configProblems.push({ ...(explained ?? error).problem, path: ["toolsets", name, index] });
         return [];
       }

@@ -4,7 +4,7 @@ import { checkBuiltIns } from "../config/check-built-ins.ts";
 import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed, isToolAllowed } from "../config/packs-policy.ts";
 import { readConfig } from "../config/read-config.ts";
-import type { SessionConfig } from "../config/session-config.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -26,15 +26,16 @@ import {
   findShownToolsets,
   isCallable,
 } from "./excluded.ts";
-import { registerTools } from "./register-tools.ts";
+import { registerMoreTools, registerTools } from "./register-tools.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
+import { findNeededServers } from "./server-of-reference.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
-import { applyOptions, type SessionOptions } from "./session-options.ts";
+import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
 import type { SessionServer } from "./session-servers.ts";
-import type { RecordedCall, SkippedTool } from "./session-tool.ts";
+import type { RecordedCall, SkippedTool, ToolCandidate } from "./session-tool.ts";
 import { ToolCalls, type ToolCallsOptions, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
@@ -57,7 +58,7 @@ export interface OpeningRules {
 /** Opens one session. Holds what it has started, so that a failed start ends all of it. */
 class Opening {
   readonly #inspection = createInspectionPorts();
-  readonly #options: SessionOptions;
+  readonly #options: CommandSessionOptions;
   readonly #rules: OpeningRules;
   readonly #config: SessionConfig;
   readonly #id = randomUUID();
@@ -70,7 +71,7 @@ class Opening {
 
   constructor(
     config: SessionConfig,
-    options: SessionOptions,
+    options: CommandSessionOptions,
     rules: OpeningRules,
     problems: readonly Problem[],
   ) {
@@ -121,12 +122,11 @@ class Opening {
       this.#resources.add(() => callback.close());
       this.#processes.callback = callback;
     }
+    const { calls = [], toolsets } = this.#options;
+    const needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
+    const isNeeded = ({ name }: UserServer) => needed === undefined || needed.has(name);
     // The config's servers start while packs are found.
-    const { port } = this.#inspection;
-    const plans = config.subprocessServers.map((server) => planUserServer(port, server, config));
-    const own = (await this.#resources.step(Promise.all(plans))).map((plan) =>
-      this.#processes.startServer(plan),
-    );
+    const own = await this.#resources.step(this.#startOwnServers(isNeeded));
     const ownReady = Promise.all(
       own.map((server) => {
         const ready = this.#whenReady(server);
@@ -159,7 +159,7 @@ class Opening {
       this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
       packs.push(checked);
     }
-    const packServers = packs.map((pack) => this.#startPackServers(pack));
+    const packServers = packs.map((pack) => (needed === undefined ? this.#startPackServers(pack) : []));
     // A failing server of the config fails the session immediately.
     await this.#resources.step(
       Promise.all([ownReady, ...packServers.flat().map(({ ready }) => this.#unlessFatal(ready))]),
@@ -193,12 +193,7 @@ class Opening {
       this.#failForErrors(bundles.problems);
       contributions.push(bundles);
       contributions.push(collectUnusableServers(pack));
-      const describe = describeServers(pack.inspected);
-      for (const server of packServers[index] ?? []) {
-        const described = describe(server.plan.source.item ?? "");
-        const isAllowed = (tool: string) => isToolAllowed(config.packs, described, tool);
-        contributions.push(await this.#collect(server, isAllowed));
-      }
+      contributions.push(...(await this.#collectPackServers(pack, packServers[index] ?? [])));
     }
     const excluded: Contribution = {
       candidates: [],
@@ -209,11 +204,21 @@ class Opening {
       problems: [],
     };
     const all = [...contributions, excluded];
-    const sources = { config, found: found.packs, packs, contributions: all, registry };
-    const unmatched = findUnmatchedPatterns(sources);
-    // First, because a `deny` that matches nothing excludes nothing.
-    this.#problems.unshift(...(await this.#resources.step(locateInConfig(unmatched, config.text))));
-    return this.#register(all, packs, registry);
+    const others =
+      needed &&
+      (async () => {
+        const later = await this.#startOwnServers((server) => !isNeeded(server));
+        const ofPacks = packs.map((pack) => this.#collectPackServers(pack, this.#startPackServers(pack)));
+        const collected = later.map((server) => this.#collect(server));
+        return [...(await Promise.all(collected)), ...(await Promise.all(ofPacks)).flat()];
+      });
+    if (others === undefined) {
+      const sources = { config, found: found.packs, packs, contributions: all, registry };
+      const unmatched = findUnmatchedPatterns(sources);
+      // First, because a `deny` that matches nothing excludes nothing.
+      this.#problems.unshift(...(await this.#resources.step(locateInConfig(unmatched, config.text))));
+    }
+    return this.#register(all, packs, registry, others);
   }
 
   /** Excludes a broken item of a pack, or throws if the config says so. */
@@ -229,6 +234,14 @@ class Opening {
     // Before the session is open, the problem is part of its list.
     const { onProblem } = this.#options;
     if (this.#calls !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
+  }
+
+  async #startOwnServers(isWanted: (server: UserServer) => boolean): Promise<SessionServer[]> {
+    const config = this.#config;
+    const { port } = this.#inspection;
+    const wanted = config.subprocessServers.filter(isWanted);
+    const plans = await Promise.all(wanted.map((server) => planUserServer(port, server, config)));
+    return plans.map((plan) => this.#processes.startServer(plan));
   }
 
   #startPackServers({ inspected, unusable }: CheckedPack): SessionServer[] {
@@ -256,6 +269,17 @@ class Opening {
     });
   }
 
+  /** The tools of a pack's servers that the policy allows. */
+  async #collectPackServers({ inspected }: CheckedPack, servers: readonly SessionServer[]) {
+    const describe = describeServers(inspected);
+    const { packs } = this.#config;
+    const collected = servers.map((server) => {
+      const described = describe(server.plan.source.item ?? "");
+      return this.#collect(server, (tool) => isToolAllowed(packs, described, tool));
+    });
+    return Promise.all(collected);
+  }
+
   async #collect(server: SessionServer, isAllowed?: (tool: string) => boolean): Promise<Contribution> {
     try {
       return collectServerTools(server, (await server.ready).tools, isAllowed);
@@ -275,6 +299,7 @@ class Opening {
     contributions: readonly Contribution[],
     packs: readonly CheckedPack[],
     registry: Registry,
+    others: (() => Promise<Contribution[]>) | undefined,
   ): Promise<Session> {
     const config = this.#config;
     const candidates = contributions.flatMap((one) => one.candidates);
@@ -283,10 +308,12 @@ class Opening {
     const problems = contributions.flatMap((one) => one.problems);
     // A problem without a pack is in the config, or in the options.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
-    const ofConfig = [...problems.filter(isOfConfig), ...collected.configProblems];
+    // A toolset may refer to tools of servers that have not started.
+    const ofToolsets = others === undefined ? collected.configProblems : [];
+    const ofConfig = [...problems.filter(isOfConfig), ...ofToolsets];
     this.#problems.push(
       ...problems.filter((problem) => !isOfConfig(problem)),
-      ...collected.problems,
+      ...(others === undefined ? collected.problems : []),
       ...(await this.#resources.step(locateInConfig(ofConfig, config.text))),
     );
     const { toolsets } = collected;
@@ -303,10 +330,29 @@ class Opening {
       problems: this.#problems,
       memory: this.#memory,
       registry,
+      config,
+      startOthers: others && (() => this.#registerOthers(registered, others)),
       recording: this.#recording,
       resources: this.#resources,
       createCalls: (find) => this.#createCalls(find),
     });
+  }
+
+  /** Starts the servers that the calls of the session did not need, for a call that needs them after all. */
+  async #registerOthers(registered: readonly ToolCandidate[], start: () => Promise<Contribution[]>) {
+    const config = this.#config;
+    const contributions = await this.#resources.step(start());
+    const candidates = contributions.flatMap((one) => one.candidates);
+    const { added, skipped, collision } = registerMoreTools(
+      registered,
+      candidates,
+      config,
+      config.nameCollisions,
+    );
+    const problems = contributions.flatMap((one) => one.problems);
+    if (collision !== undefined) problems.push(collision.problem);
+    for (const problem of problems) this.#reportLater(problem);
+    return { candidates: added, skipped: [...contributions.flatMap((one) => one.skipped), ...skipped] };
   }
 
   #createCalls(find: ToolCallsOptions["resolve"]): ToolCalls {
@@ -342,7 +388,10 @@ function once<Value>(create: () => Promise<Value>): () => Promise<Value> {
 }
 
 /** Opens a session: discovers, loads, starts every server at once, filters, and registers in one step. */
-export async function openSessionByRules(options: SessionOptions, rules: OpeningRules): Promise<Session> {
+export async function openSessionByRules(
+  options: CommandSessionOptions,
+  rules: OpeningRules,
+): Promise<Session> {
   const cwd = resolve(options.cwd ?? process.cwd());
   options.signal?.throwIfAborted();
   const port = createNodeInspectionPort();

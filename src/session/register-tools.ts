@@ -1,4 +1,5 @@
 import type { SessionConfig } from "../config/session-config.ts";
+import type { TrailblazeError } from "../problems/index.ts";
 import {
   findCollisions,
   numberNames,
@@ -36,6 +37,29 @@ function describeClaim({ tool, route }: ToolCandidate): PrefixClaim {
   };
 }
 
+const claimsOf = (candidates: readonly ToolCandidate[]) =>
+  candidates.map(({ tool }) => ({ name: tool.name, source: formatSource(tool.source) }));
+
+/** Splits tools by whether they fit the session's device, driver and agent. */
+function selectFitting(candidates: readonly ToolCandidate[], context: DeviceContext) {
+  const fitting: ToolCandidate[] = [];
+  const skipped: SkippedTool[] = [];
+  for (const candidate of candidates) {
+    const { name, source } = candidate.tool;
+    const unfit = explainUnfit(candidate.meta, context);
+    if (unfit === undefined) fitting.push(candidate);
+    else skipped.push({ name, source, ...unfit });
+  }
+  return { fitting, skipped };
+}
+
+/** Unique names for tools whose names may collide. */
+function nameTools(candidates: readonly ToolCandidate[], mode: "suffix" | "prefix"): string[] {
+  return mode === "suffix"
+    ? numberNames(candidates.map(({ tool }) => tool.name))
+    : prefixNames(candidates.map(describeClaim));
+}
+
 /**
  * The tools that fit the session, in order and with unique names. Throws `TrailblazeError` `NameCollision` if names
  * collide, unless the config numbers or prefixes them.
@@ -45,24 +69,36 @@ export function registerTools(
   context: DeviceContext,
   nameCollisions: SessionConfig["nameCollisions"],
 ): { registered: ToolCandidate[]; skipped: SkippedTool[] } {
-  const registered: ToolCandidate[] = [];
-  const skipped: SkippedTool[] = [];
-  for (const candidate of candidates) {
-    const { name, source } = candidate.tool;
-    const unfit = explainUnfit(candidate.meta, context);
-    if (unfit === undefined) registered.push(candidate);
-    else skipped.push({ name, source, ...unfit });
-  }
-  if (nameCollisions !== "error") {
-    const names =
-      nameCollisions === "suffix"
-        ? numberNames(registered.map(({ tool }) => tool.name))
-        : prefixNames(registered.map(describeClaim));
-    for (const [index, { tool }] of registered.entries()) tool.name = names[index] ?? tool.name;
+  const { fitting: registered, skipped } = selectFitting(candidates, context);
+  if (nameCollisions === "error") {
+    const collision = findCollisions(claimsOf(registered));
+    if (collision !== undefined) throw collision;
     return { registered, skipped };
   }
-  const claims = registered.map(({ tool }) => ({ name: tool.name, source: formatSource(tool.source) }));
-  const collision = findCollisions(claims);
-  if (collision !== undefined) throw collision;
+  const names = nameTools(registered, nameCollisions);
+  for (const [index, { tool }] of registered.entries()) tool.name = names[index] ?? tool.name;
   return { registered, skipped };
+}
+
+/**
+ * The tools that fit and that join those of an open session, which keep their names. A new tool whose name another tool has
+ * is excluded and part of the `NameCollision`, unless the config numbers or prefixes names.
+ */
+export function registerMoreTools(
+  registered: readonly ToolCandidate[],
+  candidates: readonly ToolCandidate[],
+  context: DeviceContext,
+  nameCollisions: SessionConfig["nameCollisions"],
+): { added: ToolCandidate[]; skipped: SkippedTool[]; collision: TrailblazeError | undefined } {
+  const { fitting, skipped } = selectFitting(candidates, context);
+  const all = [...registered, ...fitting];
+  if (nameCollisions === "error") {
+    const collision = findCollisions(claimsOf(all));
+    const counts = new Map<string, number>();
+    for (const { tool } of all) counts.set(tool.name, (counts.get(tool.name) ?? 0) + 1);
+    return { added: fitting.filter(({ tool }) => counts.get(tool.name) === 1), skipped, collision };
+  }
+  const names = nameTools(all, nameCollisions).slice(registered.length);
+  for (const [index, { tool }] of fitting.entries()) tool.name = names[index] ?? tool.name;
+  return { added: fitting, skipped, collision: undefined };
 }

@@ -1,9 +1,10 @@
+import type { SessionConfig } from "../config/session-config.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
-import { explainServerReference } from "./server-of-reference.ts";
+import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionResources } from "./session-resources.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type SkippedTool,
   type ToolCandidate,
 } from "./session-tool.ts";
-import type { CallOptions, ToolCalls } from "./tool-calls.ts";
+import type { CallOptions, ToolCalls, ToolCallsOptions } from "./tool-calls.ts";
 
 /** The parts of an open session. */
 export interface SessionParts {
@@ -23,6 +24,9 @@ export interface SessionParts {
   logDir: string;
   candidates: readonly ToolCandidate[];
   toolsets: readonly SessionToolset[];
+  config: SessionConfig;
+  /** Starts the servers that the session's calls did not need, once. `undefined` if all have started. */
+  startOthers: (() => Promise<{ candidates: ToolCandidate[]; skipped: SkippedTool[] }>) | undefined;
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
   skipped: readonly SkippedTool[];
@@ -31,7 +35,7 @@ export interface SessionParts {
   registry: Registry;
   recording: RecordedCall[];
   resources: SessionResources;
-  createCalls(resolve: (name: string, caller: ToolCandidate | undefined) => ToolCandidate): ToolCalls;
+  createCalls(resolve: ToolCallsOptions["resolve"]): ToolCalls;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
@@ -51,21 +55,53 @@ export class Session implements AsyncDisposable {
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   readonly recording: readonly RecordedCall[];
   readonly #parts: SessionParts;
+  readonly #candidates: ToolCandidate[] = [];
+  readonly #tools: SessionTool[] = [];
+  readonly #skipped: SkippedTool[];
   readonly #byName = new Map<string, ToolCandidate>();
+  /** By `LABEL/TOOL`. */
+  readonly #byLabel = new Map<string, ToolCandidate>();
   readonly #calls: ToolCalls;
+  #others: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.id = parts.id;
     this.logDir = parts.logDir;
-    this.tools = parts.candidates.map(({ tool }) => tool);
+    this.tools = this.#tools;
     this.toolsets = parts.toolsets;
-    this.skipped = parts.skipped;
+    this.#skipped = [...parts.skipped];
+    this.skipped = this.#skipped;
     this.problems = parts.problems;
     this.memory = parts.memory;
     this.recording = parts.recording;
-    for (const [name, candidate] of indexCandidates(parts.candidates)) this.#byName.set(name, candidate);
-    this.#calls = parts.createCalls((name, caller) => this.#resolve(name, caller));
+    this.#add(parts.candidates);
+    this.#calls = parts.createCalls((name, caller) => this.#resolveForTool(name, caller));
+  }
+
+  /** Adds tools. Names that are taken stay with their tools. */
+  #add(candidates: readonly ToolCandidate[]): void {
+    this.#candidates.push(...candidates);
+    this.#tools.push(...candidates.map(({ tool }) => tool));
+    for (const [name, candidate] of indexCandidates(candidates)) {
+      if (!this.#byName.has(name)) this.#byName.set(name, candidate);
+    }
+    for (const [name, candidate] of indexByLabel(candidates)) this.#byLabel.set(name, candidate);
+  }
+
+  /** Resolves a name that a tool calls. If it is unknown, starts the servers that have not started, and tries again. */
+  async #resolveForTool(name: string, caller: ToolCandidate): Promise<ToolCandidate> {
+    try {
+      return this.#resolve(name, caller);
+    } catch (error) {
+      if (this.#parts.startOthers === undefined || !(error instanceof TrailblazeError)) throw error;
+    }
+    this.#others ??= this.#parts.startOthers().then(({ candidates, skipped }) => {
+      this.#skipped.push(...skipped);
+      this.#add(candidates);
+    });
+    await this.#others;
+    return this.#resolve(name, caller);
   }
 
   /** The tools for a model: those of the selected toolsets, or all, without those that are not for models. */
@@ -77,10 +113,11 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Calls a tool by its advertised or its qualified name. Trust level: execution.
+   * Calls a tool by its advertised name, its qualified name, or `LABEL/TOOL` for a server of the config. Trust level:
+   * execution.
    *
-   * Resolves even if the tool fails: `variant` says how the call ended. Rejects with a `TrailblazeError` `ToolNotFound`
-   * or `SessionClosed`, or with the reason of `signal`.
+   * Resolves even if the tool fails: `variant` says how the call ended. Rejects with a `TrailblazeError` `ToolNotFound`,
+   * `ServerNotFound`, `AmbiguousName` or `SessionClosed`, or with the reason of `signal`.
    */
   async callTool(
     name: string,
@@ -91,12 +128,29 @@ export class Session implements AsyncDisposable {
     return this.#calls.callFromHost(this.#resolve(name, undefined), args, options);
   }
 
-  /** The tool with an advertised or a qualified name. Throws `TrailblazeError` `ToolNotFound` with similar names. */
+  /**
+   * The tool that `callTool` calls by this name. Throws `TrailblazeError`: `ToolNotFound` with similar names,
+   * `ServerNotFound`, `AmbiguousName`.
+   */
   findTool(name: string): SessionTool {
     return this.#resolve(name, undefined).tool;
   }
 
+  /** The tool of a server of the config, by `LABEL/TOOL`. Throws `AmbiguousName` if a pack has an item of this name. */
+  #findByLabel(name: string, caller: ToolCandidate | undefined): ToolCandidate | undefined {
+    const found = this.#byLabel.get(name);
+    const server = found?.tool.source.server;
+    if (found === undefined || server === undefined) return undefined;
+    const items = this.#parts.registry.items("tool").filter(({ qualifiedName }) => qualifiedName === name);
+    if (items.length === 0) return found;
+    // Packs do not know the user's servers.
+    if (caller?.tool.source.type === "pack") return undefined;
+    throw failure("AmbiguousName", { name, kinds: ["tool"], server });
+  }
+
   #resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate {
+    const ofServer = this.#findByLabel(name, caller);
+    if (ofServer !== undefined) return ofServer;
     const direct = this.#byName.get(name);
     if (direct !== undefined) return direct;
     const known = [...this.#byName.keys()];
@@ -141,8 +195,11 @@ export class Session implements AsyncDisposable {
     try {
       return this.#parts.registry.resolve(reference, { kind: "tool" }).qualifiedName;
     } catch (error) {
-      const isMissing = error instanceof TrailblazeError && error.code === "PackNotInstalled";
-      throw (isMissing && explainServerReference(reference, this.tools, this.skipped)) || error;
+      const { config } = this.#parts;
+      const context = { config, candidates: this.#candidates, skipped: this.skipped };
+      const mayBeLabel =
+        error instanceof TrailblazeError && ["PackNotInstalled", "InvalidQualifiedName"].includes(error.code);
+      throw (mayBeLabel && explainServerReference(reference, context)) || error;
     }
   }
 

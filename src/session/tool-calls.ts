@@ -57,8 +57,11 @@ export interface ToolCallsOptions {
   validator: () => Promise<SchemaValidator>;
   /** Aborted when the session ends, with the error `SessionClosed`. */
   closing: AbortSignal;
-  /** The tool that a name refers to for its caller. Throws `TrailblazeError` for an unknown one. */
-  resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate;
+  /**
+   * The tool that a name refers to for the tool that calls it. Starts the session's other servers if needed. Rejects with
+   * `TrailblazeError` for an unknown name.
+   */
+  resolve(name: string, caller: ToolCandidate): Promise<ToolCandidate>;
   record(name: string, args: Readonly<Record<string, unknown>>): void;
   log(entry: ToolLog): void;
 }
@@ -96,7 +99,7 @@ export class ToolCalls {
     const outer = this.#running.get(invocationId);
     if (outer === undefined)
       return { success: false, errorMessage: "The calling tool's own call has ended." };
-    const candidate = this.#resolveInside(toolName, outer.candidate);
+    const candidate = await this.#resolveInside(toolName, outer.candidate);
     if ("fault" in candidate) return { success: false, errorMessage: candidate.fault };
     // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (candidate.route.by === "server") {
@@ -118,9 +121,9 @@ export class ToolCalls {
   }
 
   /** The tool of a nested call, or why there is none. */
-  #resolveInside(name: string, caller: ToolCandidate): ToolCandidate | { fault: string } {
+  async #resolveInside(name: string, caller: ToolCandidate): Promise<ToolCandidate | { fault: string }> {
     try {
-      return this.#options.resolve(name, caller);
+      return await this.#options.resolve(name, caller);
     } catch (error) {
       return { fault: (error as Error).message };
     }
@@ -297,7 +300,7 @@ export class ToolCalls {
         return runner;
       },
       callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
-        const called = this.#resolveInside(inner, candidate);
+        const called = await this.#resolveInside(inner, candidate);
         if ("fault" in called) return { ...failedResult(called.fault), isError: true };
         const result = await this.#callInside(called, values, invocation, { signal, depth: innerDepth });
         return { ...result, isError: result.variant !== "Success" };

@@ -10,7 +10,7 @@ const server = join(import.meta.dirname, "../session/support/probe-server.mjs");
 const config = {
   trailblazeSubprocessToolsets: [{ name: "everything", command: process.execPath, args: [server] }],
   servers: { mine: { tools: [] } },
-  toolsets: { some: ["everything/probe_params"] },
+  toolsets: { some: ["everything/probe_parms", "everything/probe_params"] },
   builtIns: [{ name: "host_tap", description: "Tap.", parameters: {}, handler: "./tap.js" }],
 };
 
@@ -37,13 +37,20 @@ async function fail(args: readonly string[], cwd = makeProject()) {
 describe("a hint for a name from the config points to the config, not to an npm package", () => {
   test.each([
     [
-      ["call", "everything/probe_params"],
+      ["call", "everything/probe_parms"],
       "ToolNotFound",
-      { name: "everything/probe_params", server: "everything", nearest: ["probe_params"] },
+      { name: "everything/probe_parms", server: "everything", nearest: ["everything/probe_params"] },
     ],
-    [["call", "everything/probe_parms"], "ToolNotFound", { server: "everything", nearest: ["probe_params"] }],
     [["call", "everything/x", "--install"], "ToolNotFound", { server: "everything", nearest: [] }],
-    [["inspect", "everything/echo"], "PackNotInstalled", { name: "everything", inConfig: "server" }],
+    [
+      ["inspect", "everything/echo"],
+      "InvalidArguments",
+      { reason: expect.stringContaining('"everything"'), hint: expect.stringContaining("--start") },
+    ],
+    [["inspect", "everything/echo", "--start"], "ToolNotFound", { server: "everything" }],
+    [["inspect", "everythin/echo"], "ServerNotFound", { name: "everythin", nearest: ["everything"] }],
+    [["inspect", "everythin/echo", "--start"], "ServerNotFound", { name: "everythin", isLabel: true }],
+    [["call", "everythin/echo"], "ServerNotFound", { name: "everythin", nearest: ["everything"] }],
     [["inspect", "everything"], "PackNotInstalled", { name: "everything", inConfig: "server" }],
     [["inspect", "mine"], "PackNotInstalled", { name: "mine", inConfig: "server" }],
     [["inspect", "host_tap"], "PackNotInstalled", { name: "host_tap", inConfig: "tool" }],
@@ -65,7 +72,9 @@ describe("a hint for a name from the config points to the config, not to an npm 
     const problems = JSON.parse(stdout).problems.filter(
       ({ path }: { path?: string[] }) => path?.[0] === "toolsets",
     );
-    expect(problems).toMatchObject([{ code: "ToolNotFound", args: { nearest: ["probe_params"] } }]);
+    expect(problems).toMatchObject([
+      { code: "ToolNotFound", args: { nearest: ["everything/probe_params"] } },
+    ]);
   });
 });
 

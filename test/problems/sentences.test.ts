@@ -190,11 +190,19 @@ const samples: Samples = {
     { name: "@acme/jira", ranges: ["^1", "^2"] },
   ],
   ExtensionNotFound: [{ name: "lodash" }, { name: "lodash", inRegistry: true }],
-  ServerNotFound: notFound,
+  ServerNotFound: [
+    ...notFound,
+    { name: "files", otherKind: undefined, nearest: [], unused: "disabled" },
+    { name: "files", otherKind: undefined, nearest: [], unused: "remote" },
+    { name: "fils", otherKind: undefined, nearest: [], isLabel: true },
+  ],
   ToolNotFound: notFound,
   ToolsetNotFound: notFound,
   PromptNotFound: notFound,
-  AmbiguousName: [{ name: "acme/jira/issues", kinds: ["tool", "prompt"] }],
+  AmbiguousName: [
+    { name: "acme/jira/issues", kinds: ["tool", "prompt"] },
+    { name: "box/open", kinds: ["tool"], server: "box" },
+  ],
   NameCollision: [{ collisions: [{ name: "getIssue", sources: ["@acme/jira", "@other/jira"] }] }],
   InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
   DuplicateBundleEntry: [

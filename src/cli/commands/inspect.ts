@@ -1,13 +1,17 @@
+import { readConfigNames } from "../../discovery/config-names.ts";
+import { discoverPacks } from "../../discovery/discover-packs.ts";
+import { findProject } from "../../discovery/project.ts";
+import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { findReferrers } from "../../inspection/find-referrers.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";
 import { inspectSubject } from "../../inspection/inspect.ts";
 import { createInspectionPorts } from "../../inspection/inspection-ports.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
-import { printable } from "../../problems/text.ts";
-import { readKind } from "../../qualified-names/index.ts";
+import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { readNames } from "../command.ts";
-import { formatItemPage } from "../format-item-page.ts";
+import { formatItemPage, formatServerToolPage } from "../format-item-page.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
@@ -29,15 +33,89 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   return lines.join("\n");
 }
 
-export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+/** The labels of the config's servers. */
+async function readLabels(cwd: string): Promise<readonly string[]> {
+  const port = createNodeDiscoveryPort();
+  return (await readConfigNames(port, findProject(port, cwd).directory)).labels;
+}
+
+/** The error for `LABEL/TOOL` with a label that the config does not have; `undefined` for other names. */
+function explainUnknownLabel(subject: string, labels: readonly string[]): TrailblazeError | undefined {
+  const [label = "", tool = "", ...rest] = subject.split("/");
+  if (labels.length === 0 || label.startsWith("@") || tool === "" || rest.length > 0) return undefined;
+  const nearest = findNearestNames(label, labels);
+  return failure("ServerNotFound", { name: label, otherKind: undefined, nearest, isLabel: true });
+}
+
+/** Starts a server of the config for its tool; `undefined` if a pack has the item instead. */
+async function inspectServerTool(input: CommandInput, subject: string): Promise<CommandAnswer | undefined> {
+  const { withSession } = await import("../session/session-command.ts");
+  return withSession(
+    input,
+    async (session) => {
+      const tool = session.findTool(subject);
+      if (tool.source.type !== "config") return undefined;
+      const { name, source, title, description, inputSchema, outputSchema, annotations } = tool;
+      const own = subject.slice(subject.indexOf("/") + 1);
+      const definition = { name: own, title, description, inputSchema, outputSchema, annotations };
+      return {
+        json: { kind: "tool", qualifiedName: null, name, source, definition, problems: session.problems },
+        formatText: (style) => formatServerToolPage(subject, tool, style),
+        problems: session.problems,
+      };
+    },
+    [subject],
+  );
+}
+
+/** Inspects a tool of the config's server `label`; `undefined` if the name means an item of a pack. */
+async function inspectByLabel(
+  input: CommandInput,
+  subject: string,
+  label: string,
+): Promise<CommandAnswer | undefined> {
+  if (input.options.start === true) return await inspectServerTool(input, subject);
+  if (await isItem(subject, input.cwd)) return undefined;
+  throw failure("InvalidArguments", {
+    reason: `The tools of the configured server ${quote(label)} are unknown until it starts`,
+    hint: "Pass --start to start it.",
+  });
+}
+
+/** Whether an installed pack declares an item with this name. */
+async function isItem(name: string, cwd: string): Promise<boolean> {
+  const { packs } = await discoverPacks({ cwd });
+  const wanted = name.replace(/^@/, "");
+  return packs.some(
+    (pack) =>
+      pack.qualifiedName === wanted ||
+      kinds.some((kind) => pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === wanted)),
+  );
+}
+
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
   const kind = readKind(typeof options.kind === "string" ? options.kind : undefined);
+  const labels = (kind ?? "tool") === "tool" && subject.includes("/") ? await readLabels(cwd) : [];
+  const label = labels.find((one) => subject.startsWith(`${one}/`));
+  const answer = label === undefined ? undefined : await inspectByLabel(input, subject, label);
+  if (answer !== undefined) return answer;
+  const unknownLabel = explainUnknownLabel(subject, labels);
+  if (options.start === true) {
+    if (unknownLabel !== undefined && !(await isItem(subject, cwd))) throw unknownLabel;
+    const reason = `${quote(subject)} is not a tool of a server of the config`;
+    throw failure("InvalidArguments", { reason, hint: "Omit --start, or pass LABEL/TOOL." });
+  }
   const inspected = await inspectSubject(subject, {
     cwd,
     kind,
     builtIns: readNames(options["built-ins"]),
     dataOnly: options["data-only"] === true,
     requireConfinement: options["require-confinement"] === true,
+  }).catch((error: unknown) => {
+    const isMissing = error instanceof TrailblazeError && error.code === "PackNotInstalled";
+    throw (isMissing && unknownLabel) || error;
   });
   if ("pack" in inspected) {
     const { pack } = inspected;
