@@ -43,7 +43,7 @@ export const sessionProblems = {
     title: "Pattern or name in the config matches nothing",
     severity: "warning",
     message: ({ key, pattern }) =>
-      `${quote(pattern, 200)} in \`${printable(key)}\` of the config matches nothing that is installed.`,
+      `${quote(pattern, 200)} in \`${printable(key)}\` of the config matches ${key.includes(".tools.") ? "no tool of the server" : "nothing that is installed"}.`,
     hint: ({ key, nearest }) =>
       nearest.length > 0
         ? `Did you mean ${listOf(nearest)}?`

@@ -29,6 +29,7 @@ export class ExampleProject {
     this.#install(inRepository("."));
     this.#install(inRepository("packages/scripting"));
     this.#linkCommand();
+    linkPackages(this.#directory, ["@modelcontextprotocol/server-memory"]);
     if (!withPacks) return;
     for (const { folder } of samplePacks) this.#install(folder);
     linkPackages(this.#directory, ["@modelcontextprotocol/sdk"]);

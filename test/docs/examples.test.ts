@@ -3,7 +3,7 @@
 //   - in a ```console block the lines after "$ " are run, and what follows them is what they printed,
 //   - a ```ts block is type-checked and run, and a ```output block after it is what it printed,
 // in order, in a project of the page's own: with every sample pack installed, or, where the page writes its own
-// package.json, with nothing but the two packages of this repository. Then the page is compared with itself as it would
+// package.json, with nothing but the two packages of this repository and an MCP server. Then the page is compared with itself as it would
 // be with what was really printed. `npx vitest run test/docs -u` writes that into the pages: read the diff.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
