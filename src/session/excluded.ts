@@ -1,7 +1,7 @@
 import type { SessionConfig } from "../config/session-config.ts";
-import { failure } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
-import { describeSource } from "../runtime/server-launches.ts";
+import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import type { Excluded } from "./select-packs.ts";
@@ -22,6 +22,18 @@ export function describeExcluded({ found: { pack }, declaration, reason, message
     ...(kind === "server" ? { server: name } : {}),
   };
   return { name, source, reason, message };
+}
+
+/** A server that does not start, and why. */
+export function collectFailedServer(
+  { label, source, configPath }: ServerPlan,
+  problem: Problem,
+): Contribution {
+  const { pack, item } = source;
+  const own = configPath === undefined ? {} : { path: problem.path ?? configPath };
+  const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
+  const skipped: SkippedTool = { name: label, source, reason: "ServerFailed", message: problem.message };
+  return { candidates: [], skipped: [skipped], problems: [{ ...problem, ...place }] };
 }
 
 /** The config's remote servers, which are not supported yet. Disabled servers are not reported. */

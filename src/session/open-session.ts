@@ -20,6 +20,7 @@ import { checkOwnHandlers } from "../validate/check-own-tools.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import {
+  collectFailedServer,
   collectRemoteServers,
   collectUnusableServers,
   describeExcluded,
@@ -35,7 +36,7 @@ import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
 import type { SessionServer } from "./session-servers.ts";
-import type { RecordedCall, SkippedTool, ToolCandidate } from "./session-tool.ts";
+import type { RecordedCall, ToolCandidate } from "./session-tool.ts";
 import { ToolCalls, type ToolCallsOptions, type ToolLog } from "./tool-calls.ts";
 import {
   type Contribution,
@@ -285,13 +286,7 @@ class Opening {
       return collectServerTools(server, (await server.ready).tools, isAllowed);
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      const { source, configPath } = server.plan;
-      const { pack, item } = source;
-      const own = configPath === undefined ? {} : { path: error.problem.path ?? configPath };
-      const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
-      const { message } = error.problem;
-      const skipped: SkippedTool = { name: server.plan.label, source, reason: "ServerFailed", message };
-      return { candidates: [], skipped: [skipped], problems: [{ ...error.problem, ...place }] };
+      return collectFailedServer(server.plan, error.problem);
     }
   }
 
