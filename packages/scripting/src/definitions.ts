@@ -50,6 +50,8 @@ export interface ComposedServerDefinition {
   prompts?: string[];
   /** Default: `stdio`. */
   transport?: "stdio" | "http";
+  /** The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`. */
+  protocol?: "both" | "modern" | "legacy";
   /** Runs once when the server starts, before the tools' own. */
   initialize?: ModuleReference | (() => unknown);
   /** Instructions for the model about the server as a whole. */
