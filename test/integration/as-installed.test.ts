@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { runUsersNpm } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { command, runCli } from "../support/run-cli.ts";
+import { runProcess } from "../support/run-process.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -215,6 +216,33 @@ test.each(["./missing.tgz", "./folder"])(
     const { document, exitCode } = await validate(cwd, "--yes", "--with", path);
     expect(document.error.code).toBe("InvalidArguments");
     expect(exitCode).toBe(2);
+  },
+  60_000,
+);
+
+const hasScript = spawnSync("script", ["--version"]).status === 0;
+
+test.runIf(hasScript && process.platform === "linux").each([
+  ["y", 0, true],
+  ["n", 2, false],
+])(
+  "on a terminal, the answer %s to the question exits with %d",
+  async (answer, exitCode, isInstalled) => {
+    const cwd = makePack("export const greet = () => 1;", {
+      license: "MIT",
+      keywords: ["trailblaze-extension"],
+    });
+    const args = [process.execPath, command, "validate", "--as-installed"].map((arg) => `'${arg}'`).join(" ");
+    const env = { ...process.env, npm_config_cache: join(makeTree({}), "cache") };
+    const ended = await runProcess("script", ["-qec", args, "/dev/null"], {
+      cwd,
+      env,
+      timeoutMs: 30_000,
+      input: `${answer}\n`,
+    });
+    expect(ended.stdout).toContain("[y/N]");
+    expect(ended.stdout.includes("npm install")).toBe(isInstalled);
+    expect(ended.exitCode).toBe(exitCode);
   },
   60_000,
 );

@@ -44,7 +44,9 @@ async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal
     const hint = "Pass --yes to run the pack's code without confirmation.";
     throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
   }
-  output.note("This installs the pack and its dependencies in a temporary project, and starts its servers.");
+  output.note(
+    "This installs the pack and its dependencies in a temporary project, imports its modules and starts its servers.",
+  );
   if (!(await askForYes("Run code of the pack?", signal)))
     throw failure("InvalidArguments", { reason: "--as-installed was not confirmed" });
 }
