@@ -317,6 +317,7 @@ describe("UndeclaredDependency is not reported", () => {
         greet: `import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\nrequire("lodash");\n${exported}`,
       },
     ],
+    ["the interface of Yarn Plug'n'Play", cjs('require("pnpapi");')],
     ["a method called require", cjs('const box = { require() {} };\nbox.require("lodash");')],
     ["a URL", { greet: `import "data:text/javascript,1";\n${exported}` }],
     ["a module that nothing imports", { files: { "test/greet.test.js": 'import "vitest";' } }],

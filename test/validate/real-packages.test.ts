@@ -1,0 +1,92 @@
+// npm packages as they are published, each with a tool or a server in a copy of its folder: none of their modules is
+// reported.
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { expect, test } from "vitest";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
+import { makeTree } from "../support/packs.ts";
+import { inRepository } from "../support/repository.ts";
+import { greetTool } from "./validate-tree.ts";
+
+/** Copies an installed package without its dependencies, and adds an extension with one definition. */
+function makeCopy(
+  name: string,
+  extension: Record<string, string[]>,
+  file: string,
+  definition: object,
+): string {
+  const source = inRepository(`node_modules/${name}`);
+  const folder = makeTree({ [file]: definition });
+  cpSync(source, folder, {
+    recursive: true,
+    filter: (path) => !relative(source, path).split(sep).includes("node_modules"),
+  });
+  const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
+  const { files, scripts: _, ...fields } = manifest;
+  const changed = {
+    ...fields,
+    ...(files === undefined ? {} : { files: [...files, "trailblaze"] }),
+    keywords: ["trailblaze-extension"],
+    trailblaze: extension,
+  };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(changed));
+  return folder;
+}
+
+test.each([
+  ["@modelcontextprotocol/sdk", "./dist/esm/server/mcp.js#McpServer"],
+  ["@modelcontextprotocol/sdk", "./dist/cjs/client/index.js#Client"],
+  ["@modelcontextprotocol/server", "./dist/index.mjs#McpServer"],
+  ["@npmcli/arborist", "./lib/index.js#Arborist"],
+  ["ajv", "./dist/2020.js#Ajv2020"],
+  ["ajv", "./dist/ajv.js#default"],
+  ["cjs-module-lexer", "./lexer.js#parse"],
+  ["cross-spawn", "./index.js#sync"],
+  ["debug", "./src/index.js"],
+  ["es-module-lexer", "./dist/lexer.js#parse"],
+  ["express", "./index.js"],
+  ["fast-check", "./lib/fast-check.js#assert"],
+  ["fast-glob", "./out/index.js"],
+  ["hono", "./dist/index.js#Hono"],
+  ["ini", "./lib/ini.js#parse"],
+  ["jose", "./dist/webapi/index.js#jwtVerify"],
+  ["jsonc-parser", "./lib/umd/main.js#parse"],
+  ["leven", "./index.js"],
+  ["npm-package-arg", "./lib/npa.js"],
+  ["npm-packlist", "./lib/index.js"],
+  ["npm-registry-fetch", "./lib/index.js"],
+  ["picomatch", "./index.js"],
+  ["qs", "./lib/index.js#parse"],
+  ["semver", "./index.js#satisfies"],
+  ["smol-toml", "./dist/index.js#parse"],
+  ["tinyglobby", "./dist/index.mjs#glob"],
+  ["tsx", "./dist/esm/api/index.mjs#register"],
+  ["undici", "./index.js#fetch"],
+  ["yaml", "./dist/index.js#parse"],
+  ["zod", "./index.js#string"],
+])("validating %s with the handler %s reports neither errors nor warnings", async (name, handler) => {
+  const folder = makeCopy(name, { tools: ["greet"] }, "trailblaze/tools/greet.json", greetTool(handler));
+  const { problems } = await validateExtension(folder, { strict: true });
+  expect(problems.filter(({ severity }) => severity !== "info")).toEqual([]);
+});
+
+test("validating a published server reports neither errors nor warnings", async () => {
+  const server = { description: "A server.", script: "./dist/index.js" };
+  const file = "trailblaze/servers/desk.json";
+  const name = "@modelcontextprotocol/server-everything";
+  const report = await validateExtension(makeCopy(name, { servers: ["desk"] }, file, server), {
+    strict: true,
+  });
+  expect(report).toMatchObject({ ok: true, problems: [] });
+});
+
+test.each(["filesystem", "memory"])(
+  "validating the server %s reports that it does not declare zod",
+  async (name) => {
+    const server = { description: "A server.", script: "./dist/index.js" };
+    const file = "trailblaze/servers/desk.json";
+    const folder = makeCopy(`@modelcontextprotocol/server-${name}`, { servers: ["desk"] }, file, server);
+    const { problems } = await validateExtension(folder);
+    expect(problems).toMatchObject([{ code: "UndeclaredDependency", args: { name: "zod" } }]);
+  },
+);
