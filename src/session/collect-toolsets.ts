@@ -6,6 +6,7 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { SuggestionBudget } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
+import type { RenamedTools } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import { indexCandidates, type SessionToolset, type ToolCandidate } from "./session-tool.ts";
 
@@ -14,6 +15,8 @@ export interface ToolsetSources {
   config: SessionConfig;
   packs: readonly CheckedPack[];
   registered: readonly ToolCandidate[];
+  /** A reference to a name that several tools share stands for all of them. */
+  renamed: RenamedTools;
   /** All installed packs, and the host's own tools. */
   registry: Registry;
 }
@@ -35,6 +38,11 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const entries = new Map<string, string[]>();
   for (const [name, { tool }] of [...indexByLabel(registered), ...indexCandidates(registered)]) {
     names.set(name, tool.name);
+  }
+  // A built-in that was renamed.
+  for (const { tool } of registered) {
+    if (tool.qualifiedName !== null && !names.has(tool.qualifiedName))
+      names.set(tool.qualifiedName, tool.name);
   }
   for (const { tool, bundle } of registered) {
     if (bundle === undefined) continue;
@@ -59,6 +67,8 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
     } catch (error) {
       const advertised = names.get(reference);
       if (advertised !== undefined) return [advertised];
+      const shared = sources.renamed.get(reference);
+      if (shared !== undefined) return [...shared];
       throw error;
     }
   };

@@ -298,8 +298,8 @@ class Opening {
   ): Promise<Session> {
     const config = this.#config;
     const candidates = contributions.flatMap((one) => one.candidates);
-    const { registered, skipped } = registerTools(candidates, config, config.nameCollisions);
-    const collected = collectToolsets({ config, packs, registered, registry });
+    const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions);
+    const collected = collectToolsets({ config, packs, registered, renamed, registry });
     const problems = contributions.flatMap((one) => one.problems);
     // A problem without a pack is in the config, or in the options.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;

@@ -60,6 +60,9 @@ function nameTools(candidates: readonly ToolCandidate[], mode: "suffix" | "prefi
     : prefixNames(candidates.map(describeClaim));
 }
 
+/** The new names of tools by the name that they share, in order. */
+export type RenamedTools = ReadonlyMap<string, readonly string[]>;
+
 /**
  * The tools that fit the session, in order and with unique names. Throws `TrailblazeError` `NameCollision` if names
  * collide, unless the config numbers or prefixes them.
@@ -68,16 +71,21 @@ export function registerTools(
   candidates: readonly ToolCandidate[],
   context: DeviceContext,
   nameCollisions: SessionConfig["nameCollisions"],
-): { registered: ToolCandidate[]; skipped: SkippedTool[] } {
+): { registered: ToolCandidate[]; skipped: SkippedTool[]; renamed: RenamedTools } {
   const { fitting: registered, skipped } = selectFitting(candidates, context);
+  const renamed = new Map<string, string[]>();
   if (nameCollisions === "error") {
     const collision = findCollisions(claimsOf(registered));
     if (collision !== undefined) throw collision;
-    return { registered, skipped };
+    return { registered, skipped, renamed };
   }
   const names = nameTools(registered, nameCollisions);
-  for (const [index, { tool }] of registered.entries()) tool.name = names[index] ?? tool.name;
-  return { registered, skipped };
+  for (const [index, { tool }] of registered.entries()) {
+    const name = names[index] ?? tool.name;
+    if (name !== tool.name) renamed.set(tool.name, [...(renamed.get(tool.name) ?? []), name]);
+    tool.name = name;
+  }
+  return { registered, skipped, renamed };
 }
 
 /**

@@ -285,6 +285,22 @@ describe("duplicate names", () => {
     third: one("find1", { name: "find1" }),
   });
 
+  test.each([
+    ["suffix", ["find2", "find3"], "tap1"],
+    ["prefix", ["second_find", "first_find"], "tap"],
+  ] as const)(
+    "a shared name in a toolset of the config stands for all its tools (nameCollisions: %s)",
+    async (nameCollisions, found, tapped) => {
+      const trees = { ...packs(), fourth: one("tap", { name: "tap" }) };
+      const session = await openForTest(makeProject(trees), {
+        config: { nameCollisions, toolsets: { mine: ["find", "tap"] } },
+        builtIns: [builtIn("tap")],
+      });
+      expect(session.problems).toEqual([]);
+      expect(session.toolsets).toEqual([{ name: "mine", tools: [...found, tapped] }]);
+    },
+  );
+
   test("duplicate names are one error that lists all sources, and nothing is registered", async () => {
     const open = openForTest(makeProject(packs()), { builtIns: [builtIn("find1")] });
     const source = (what: string) => expect.stringContaining(what);
