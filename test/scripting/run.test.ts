@@ -118,6 +118,7 @@ describe("a server run in a session", () => {
       return `${variant}: ${message}`;
     };
     expect(await variantOf("probe_noise")).toBe("Success: quiet");
+    expect(await variantOf("probe_odd_content")).toBe("Success: odd");
     expect(await variantOf("probe_big")).toBe(
       "ExceptionThrown: The handler returned a value that JSON cannot represent: it holds a BigInt.",
     );

@@ -63,14 +63,12 @@ function findBlockFault(block: Record<string, unknown> & { type: string }): stri
   return neededTexts.get(block.type)?.find((key) => typeof block[key] !== "string");
 }
 
-function findFault({ structuredContent, _meta, isError }: Record<string, unknown>, blocks: ContentBlock[]) {
+function findFault({ _meta, isError }: Record<string, unknown>, blocks: ContentBlock[]) {
   for (const [index, block] of blocks.entries()) {
     const key = findBlockFault(block);
     if (key !== undefined) return `/content/${index}/${key} must be string`;
   }
-  for (const [key, value] of Object.entries({ structuredContent, _meta })) {
-    if (value !== undefined && !isObject(value)) return `/${key} must be object`;
-  }
+  if (_meta !== undefined && !isObject(_meta)) return "/_meta must be object";
   return isError === undefined || typeof isError === "boolean" ? undefined : "/isError must be boolean";
 }
 

@@ -49,6 +49,7 @@ const tools = [
     const result = await client.callTool(name, given);
     return { result, typed: await client.tools[name](given) };
   }),
+  tool("odd_content", () => ({ content: [{ type: "text", text: "odd" }], structuredContent: [1] })),
   tool("noise", () => {
     console.log("a line of noise");
     console.table([{ a: 1 }]);

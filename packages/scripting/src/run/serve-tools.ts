@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { inspect } from "node:util";
+import type { CallToolResult } from "../results.ts";
 import { handlerOf } from "../run-handler.ts";
 import { isStandardSchema } from "../standard-schema.ts";
 import { type AnyTool, inputSchemaOf } from "../tool-schema.ts";
@@ -69,6 +70,13 @@ const advertise = (tool: AnyTool) => ({
   ...(tool._meta === undefined ? {} : { _meta: tool._meta }),
 });
 
+/** Clients of this era of MCP accept only an object as `structuredContent`; the host omits another value, too. */
+function withoutOddContent(result: CallToolResult): CallToolResult {
+  const { structuredContent, ...rest } = result;
+  const given: unknown = structuredContent;
+  return typeof given === "object" && given !== null && !Array.isArray(given) ? result : rest;
+}
+
 /** Serves over stdio until the client disconnects. */
 export async function serveTools(given: ServerOfTools, write: Write): Promise<void> {
   checkServer(given);
@@ -104,7 +112,7 @@ export async function serveTools(given: ServerOfTools, write: Write): Promise<vo
       },
     });
     underWay.add(call);
-    return await call.finally(() => underWay.delete(call));
+    return withoutOddContent(await call.finally(() => underWay.delete(call)));
   });
 
   const stdout = new Writable({
