@@ -34,7 +34,7 @@ async function dispatch(argv: readonly string[]): Promise<ExitCode> {
   const [name, ...args] = putCommandFirst(argv);
   const asJson = argv.includes("--json");
   try {
-    if (name === "--version" || name === "-v") {
+    if (name === "--version" || name === "-v" || name === "version") {
       if (asJson) output.json({ version: hostVersion });
       else output.answer(hostVersion);
       return 0;

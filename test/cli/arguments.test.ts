@@ -69,7 +69,7 @@ describe("help", () => {
   });
 });
 
-test.concurrent.each([["--version"], ["-v"]])("%s prints the version and nothing else", async (argument) => {
+test.concurrent.each([["--version"], ["-v"], ["version"]])("%s prints the version and nothing else", async (argument) => {
   const { stdout, stderr, exitCode } = await run(argument);
   expect(stdout).toBe(`${version}\n`);
   expect(stderr).toBe("");

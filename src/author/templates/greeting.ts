@@ -28,7 +28,7 @@ test("greets in the requested language", () => {
   assert.equal(greet({ name: "Ada", language: "fr" }), "Bonjour, Ada!");
 });
 
-test("greets in English by default", () => {
+test("greets in English", () => {
   assert.equal(greet({ name: "Ada", language: "en" }), "Hello, Ada!");
 });
 `;

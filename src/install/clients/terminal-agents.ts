@@ -170,7 +170,8 @@ export const terminalAgents: readonly ClientRecord[] = [
       },
     },
     afterwards: newSession,
-    source: "its documentation; add-mcp, rulesync, Glean",
+    source:
+      "its documentation; add-mcp, rulesync, Glean. Sources disagree about a project file, so none is written",
     checked: "2026-11",
   },
   {
