@@ -69,12 +69,15 @@ describe("help", () => {
   });
 });
 
-test.concurrent.each([["--version"], ["-v"], ["version"]])("%s prints the version and nothing else", async (argument) => {
-  const { stdout, stderr, exitCode } = await run(argument);
-  expect(stdout).toBe(`${version}\n`);
-  expect(stderr).toBe("");
-  expect(exitCode).toBe(0);
-});
+test.concurrent.each([["--version"], ["-v"], ["version"]])(
+  "%s prints the version and nothing else",
+  async (argument) => {
+    const { stdout, stderr, exitCode } = await run(argument);
+    expect(stdout).toBe(`${version}\n`);
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+  },
+);
 
 describe("common options are accepted before the command", () => {
   const makeProject = () => makeTree({ "package.json": packManifest("app") });
