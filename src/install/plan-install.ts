@@ -27,7 +27,7 @@ import { findOwnScript, hasOwnCopy } from "./own-command.ts";
 import type { InstallPlan } from "./plan.ts";
 
 /** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
-function findFiles(
+export function findFiles(
   client: ClientRecord,
   { scope = "user", file, cwd = process.cwd() }: InstallOptions,
   project: () => string,

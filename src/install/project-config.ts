@@ -114,12 +114,13 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   }
   const { value } = await parseConfig(file, Buffer.from(after));
   await readConfig(port, { directory, config: value ?? {} });
+  const isSame = (before ?? "") === after;
   let isApplied = false;
   return {
     file,
-    diff: formatDiff(file, before, after),
+    diff: isSame ? "" : formatDiff(file, before, after),
     async apply() {
-      if (before === after) return;
+      if (isSame) return;
       isApplied = await replaceText(files, editor, realFile, [before, after]);
       if (!isApplied) throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
     },

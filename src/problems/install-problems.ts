@@ -31,14 +31,23 @@ export const installProblems = {
     message: ({ client }) => `${client} does not read a config from the project folder.`,
     hint: () => "Omit --scope to install for the user.",
   }),
+  ClientConfigNotFound: entry<{ file: string }>({
+    title: "Client config does not exist",
+    severity: "error",
+    message: ({ file }) => `There is no file ${path(file)} to import servers from.`,
+    hint: () => "Check the path, or run `trailblaze clients` to see the files of all clients.",
+  }),
   ClientConfigMalformed: entry<{
     file: string;
     /** Continues after a colon, without a period. */
     reason: string;
+    /** The file was to be read, not edited. */
+    isImport?: boolean;
   }>({
     title: "Client config is malformed and was not changed",
     severity: "error",
-    message: ({ file, reason }) => `Cannot edit ${path(file)}: ${printable(reason)}.`,
+    message: ({ file, reason, isImport }) =>
+      `Cannot ${isImport ? "import" : "edit"} ${path(file)}: ${printable(reason)}.`,
     hint: () => "Nothing was written. Correct the file and try again.",
   }),
   ClientConfigConflict: entry<{

@@ -107,6 +107,7 @@ export const publishCodes: readonly string[] = [
 
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
+  "ClientConfigNotFound",
   "ClientConfigUnwritable",
   "FailsAsInstalled",
   "InvalidArguments",

@@ -324,7 +324,11 @@ const samples: Samples = {
     { client: "Cursor", reason: "HOME is not set", hint: "Set HOME." },
   ],
   NoProjectScope: [{ client: "Claude Desktop" }],
-  ClientConfigMalformed: [{ file: "~/.cursor/mcp.json", reason: "it is not valid JSON" }],
+  ClientConfigNotFound: [{ file: "~/.cursor/mcp.json" }],
+  ClientConfigMalformed: [
+    { file: "~/.cursor/mcp.json", reason: "it is not valid JSON" },
+    { file: "~/.cursor/mcp.json", reason: "it has no MCP servers", isImport: true },
+  ],
   ClientConfigConflict: [
     { file: "~/.cursor/mcp.json", key: "jira", owner: undefined },
     { file: "~/.cursor/mcp.json", key: "jira", owner: "acme/jira/api" },

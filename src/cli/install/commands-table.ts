@@ -12,8 +12,29 @@ const place: Readonly<Record<string, OptionDescription>> = {
   "dry-run": { type: "boolean", description: "Show the changes without making them" },
 };
 
-/** The commands that edit MCP clients' configs. */
+/** The commands that edit or read MCP clients' configs. */
 export const installCommands: Readonly<Record<string, CommandDescription>> = {
+  import: {
+    summary: "Add the servers of an MCP client, a file or stdin (-) to the project's config",
+    usage: "<client|file|->",
+    positionals: [1, 1],
+    options: {
+      only: {
+        type: "string",
+        multiple: true,
+        placeholder: "NAME",
+        description: "Import only this server (repeatable)",
+      },
+      replace: { type: "boolean", description: "Replace servers that the config already has" },
+      scope: {
+        type: "string",
+        placeholder: "SCOPE",
+        description: "Config to read: user (default), or project for the config in the project folder",
+      },
+      "dry-run": { type: "boolean", description: "Show the changes without making them" },
+    },
+    load: () => import("../commands/import.ts"),
+  },
   install: {
     summary: "Add a server to an MCP client's config",
     usage: "<client> <server> | <server> --all",

@@ -51,7 +51,7 @@ export interface GivenArguments {
 }
 
 /** Reads stdin to its end. Asynchronously, so that Ctrl-C can interrupt it. */
-async function readStdin(): Promise<Uint8Array> {
+export async function readStdin(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
   return Buffer.concat(chunks);

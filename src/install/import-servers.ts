@@ -1,0 +1,193 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { readConfig } from "../config/read-config.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { findProject } from "../discovery/project.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
+import type { ClientRecord, Scope } from "./clients/client.ts";
+import { clients, findClient } from "./clients/index.ts";
+import { loadEditor, openConfig } from "./editing/config-document.ts";
+import { type ConfigFormatName, ConfigSyntaxError } from "./editing/config-format.ts";
+import { valueAt } from "./editing/config-value.ts";
+import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
+import { openFiles } from "./install-files.ts";
+import { findFiles } from "./plan-install.ts";
+import { type ConfigEdit, type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
+
+export type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
+
+export interface ImportOptions {
+  cwd: string;
+  scope?: Scope | undefined;
+  /** Names of the servers to import; default: all. */
+  only: readonly string[];
+  /** Replaces servers that the config already has. */
+  replace: boolean;
+  /** Reads stdin, for the source `-`. */
+  readInput: () => Promise<Uint8Array>;
+}
+
+/** The servers of a source that an import writes into the project's config. */
+export interface ImportPlan {
+  /** Labels. */
+  added: string[];
+  skipped: { name: string; reason: SkipReason }[];
+  /** Names of the variables that the added servers need. */
+  variables: string[];
+  edit: ConfigEdit;
+}
+
+interface Source {
+  /** For messages. */
+  file: string;
+  text: string;
+  formats: readonly ConfigFormatName[];
+  client: ClientRecord | undefined;
+}
+
+const formatsByEnding: Readonly<Record<string, ConfigFormatName>> = {
+  json: "jsonc",
+  jsonc: "jsonc",
+  json5: "jsonc",
+  toml: "toml",
+  yaml: "yaml",
+  yml: "yaml",
+};
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(file: string, bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw failure("ClientConfigMalformed", { file, reason: "it is not UTF-8", isImport: true }, { file });
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return decode(file, readFileSync(file));
+  } catch (error) {
+    if (error instanceof TrailblazeError) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") throw failure("ClientConfigNotFound", { file }, { file });
+    throw failure(
+      "ClientConfigMalformed",
+      { file, reason: `it cannot be read (${code})`, isImport: true },
+      { file },
+    );
+  }
+}
+
+/** Reads what to import: stdin, a file, whose name has a dot or a slash, or the config of a client. */
+async function readSource(source: string, { cwd, scope, readInput }: ImportOptions): Promise<Source> {
+  const any: ConfigFormatName[] = ["jsonc", "toml", "yaml"];
+  if (source === "-") {
+    const text = decode("stdin", await readInput());
+    return { file: "stdin", text, formats: any, client: undefined };
+  }
+  if (/[./\\]/.test(source)) {
+    const file = resolve(cwd, source);
+    const format = formatsByEnding[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? ""];
+    return { file, text: readText(file), formats: format === undefined ? any : [format], client: undefined };
+  }
+  const client = findClient(source);
+  const project = () => findProject(createNodeInspectionPort(), cwd).directory;
+  const candidates = findFiles(client, { cwd, scope }, project);
+  const files = openFiles();
+  const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
+  return { file, text: readText(file), formats: [client.format], client };
+}
+
+const isEntry = (value: unknown): boolean =>
+  isRecord(value) &&
+  Object.keys(value).some((key) => /^(?:command|cmd|url|serverUrl|httpUrl|uri)$/.test(key));
+
+/** The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. */
+function findEntries(root: Record<string, unknown>, client: ClientRecord | undefined): Map<string, unknown> {
+  const containers = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
+    newerContainer === undefined ? [container] : [newerContainer, container],
+  );
+  const entries = new Map<string, unknown>();
+  for (const container of containers) {
+    const value = valueAt(root, container);
+    if (Array.isArray(value)) {
+      for (const entry of value) if (isRecord(entry)) entries.set(String(entry.name), entry);
+    } else if (isRecord(value)) {
+      for (const [name, entry] of Object.entries(value)) entries.set(name, entry);
+    }
+    if (entries.size > 0) return entries;
+  }
+  if (client !== undefined) return entries;
+  return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
+}
+
+/** Parses a source in the first format that fits. Throws `ClientConfigMalformed`. */
+async function parseSource({ file, text, formats, client }: Source): Promise<Map<string, unknown>> {
+  let fault: ConfigSyntaxError | undefined;
+  for (const format of formats) {
+    const document = openConfig(await loadEditor(format), text);
+    if (document instanceof ConfigSyntaxError) {
+      fault ??= document;
+      continue;
+    }
+    const entries = findEntries(document.root, client);
+    if (entries.size > 0) return entries;
+    fault = undefined;
+    break;
+  }
+  const reason = fault === undefined ? "it has no MCP servers" : fault.reason;
+  throw failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
+}
+
+/** Whether the project's config accepts an entry. */
+async function isValid(directory: string, { label, entry }: EntryToWrite): Promise<boolean> {
+  try {
+    const config = { trailblazeSubprocessToolsets: [{ name: label, ...entry }] };
+    await readConfig(createNodeInspectionPort(), { directory, config });
+    return true;
+  } catch (error) {
+    if (error instanceof TrailblazeError && error.code === "InvalidConfig") return false;
+    throw error;
+  }
+}
+
+/**
+ * Plans the import of MCP servers from a client's config, a file or stdin into the project's config. Values that look
+ * secret become references to variables. Writes nothing; the source is never changed.
+ *
+ * Throws `TrailblazeError`: `UnknownClient`, `UnknownInstallLocation`, `NoProjectScope`, `ClientConfigNotFound`,
+ * `ClientConfigMalformed` (also for a source without servers), `ProjectNotFound`, `InvalidConfig`.
+ */
+export async function planImport(source: string, options: ImportOptions): Promise<ImportPlan> {
+  const { directory } = findProject(createNodeInspectionPort(), options.cwd);
+  const known = await readProjectServers(directory);
+  const read = await readSource(source, options);
+  const found = await parseSource(read);
+  const taken = new Map(known.map(({ label }) => [String(label).toLowerCase(), String(label)]));
+  const variables = new ImportedVariables();
+  const skipped: ImportPlan["skipped"] = [];
+  const entries: EntryToWrite[] = [];
+  for (const [name, value] of found) {
+    const label = name.replaceAll("/", "-");
+    const existing = taken.get(label.toLowerCase());
+    const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
+    const skip = (reason: SkipReason) => skipped.push({ name, reason });
+    if (options.only.length > 0 && !options.only.includes(name)) {
+      skip("notSelected");
+      continue;
+    }
+    const attempt = variables.fork();
+    const entry = readImportedEntry(label, value, read.client, attempt);
+    if (typeof entry === "string") skip(entry);
+    else if (isAdded || (existing !== undefined && !options.replace)) skip("exists");
+    else if (!(await isValid(directory, { label, entry }))) skip("invalid");
+    else {
+      entries.push({ label: existing ?? label, entry });
+      variables.accept(attempt);
+    }
+  }
+  const edit = await planConfigEdit(directory, { write: entries });
+  return { added: entries.map(({ label }) => label), skipped, variables: variables.names, edit };
+}

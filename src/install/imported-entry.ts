@@ -1,0 +1,201 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { ClientRecord } from "./clients/client.ts";
+import { clients } from "./clients/index.ts";
+import type { JsonRecord } from "./editing/config-value.ts";
+
+/** The variables of imported servers. Two different values never share a name. */
+export class ImportedVariables {
+  readonly #values: Map<string, string>;
+
+  constructor(values: Iterable<readonly [string, string]> = []) {
+    this.#values = new Map(values);
+  }
+
+  get names(): string[] {
+    return [...this.#values.keys()];
+  }
+
+  /** A copy for one entry, which `accept` takes over if the entry is imported. */
+  fork(): ImportedVariables {
+    return new ImportedVariables(this.#values);
+  }
+
+  accept(fork: ImportedVariables): void {
+    for (const [name, value] of fork.#values) this.#values.set(name, value);
+  }
+
+  /** The reference for a value: with the label in front if another value has the name. */
+  add(label: string, name: string, value: string): string {
+    const known = this.#values.get(name);
+    const isFree = known === undefined || known === value;
+    const chosen = isFree ? name : `${toVariable(label)}_${name}`;
+    this.#values.set(chosen, value);
+    return `\${${chosen}}`;
+  }
+}
+
+/** A name of a variable made of any text: `X-Api-Key` becomes `X_API_KEY`. */
+function toVariable(text: string): string {
+  const name = text
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "")
+    .toUpperCase();
+  return /^[A-Z]/.test(name) ? name : `_${name}`;
+}
+
+class UnsupportedVariableError extends Error {}
+
+const secretName = /token|key|secret|password|auth|cookie/i;
+const secretValue = /^(?:Bearer|Basic) /;
+const own = /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}/;
+const editorVariable = /^\$\{(?:workspaceFolder|workspaceFolderBasename|userHome|pathSeparator)\b/;
+
+/** Converts the strings of one entry. */
+class EntryReader {
+  readonly #label: string;
+  readonly #client: ClientRecord | undefined;
+  readonly #variables: ImportedVariables;
+
+  constructor(label: string, client: ClientRecord | undefined, variables: ImportedVariables) {
+    this.#label = label;
+    this.#client = client;
+    this.#variables = variables;
+  }
+
+  /** A text with the source's references to variables in the config's form. Throws for others. */
+  convert(text: string): string {
+    const form = this.#client === undefined ? undefined : (this.#client.reference ?? "");
+    const accepts = (one: string) => form === undefined || form === one;
+    const refer = (name: string) => this.#variables.add(this.#label, name, `\${${name}}`);
+    const pattern = /\$\{[^}]*\}?|\{env:([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
+    return text.replace(pattern, (match: string, braced?: string, bare?: string) => {
+      if (bare !== undefined) return form === "$NAME" ? refer(bare) : match;
+      if (braced !== undefined) return accepts("{env:NAME}") ? refer(braced) : match;
+      const [, kind, name = ""] = /^\$\{(?:(env|input):)?([A-Za-z_][\w-]*)(?::-[^{}]*)?\}$/.exec(match) ?? [];
+      const isPlain = kind === undefined && own.test(match) && !editorVariable.test(match);
+      if (isPlain && (accepts("${NAME}") || form === "$NAME")) {
+        this.#variables.add(this.#label, name, `\${${name}}`);
+        return match;
+      }
+      if (kind === "env" && accepts("${env:NAME}") && !match.includes(":-")) return refer(name);
+      if (kind === "input" && accepts("${env:NAME}")) return refer(name.replaceAll("-", "_"));
+      // To a client that expands no such reference, it is text.
+      if (form !== undefined && !form.startsWith("$")) return `$${match}`;
+      throw new UnsupportedVariableError();
+    });
+  }
+
+  /** A value, or a reference if the value looks secret and is none already. */
+  value(name: string, text: string, toName: (name: string) => string = toVariable): string {
+    const converted = this.convert(text);
+    const isSecret = text !== "" && (secretName.test(name) || secretValue.test(text));
+    if (!isSecret || own.test(converted)) return converted;
+    return this.#variables.add(this.#label, toName(name), text);
+  }
+
+  /** A URL whose secret query parameters are references. */
+  url(text: string): string {
+    const query = text.indexOf("?");
+    if (query < 0) return this.convert(text);
+    const parameters = text
+      .slice(query)
+      .replace(/([?&])([^=&#]+)=([^&#]*)/g, (_, mark: string, name: string, value: string) => {
+        return `${mark}${name}=${this.value(name, value)}`;
+      });
+    return this.convert(text.slice(0, query)) + parameters;
+  }
+
+  args(words: readonly string[]): string[] {
+    const options = /^-{1,2}[\w-]+$/;
+    return words.map((word, index) => {
+      const before = words[index - 1] ?? "";
+      const [, flag, text] = /^(-{0,2}[\w-]+=)(.*)$/s.exec(word) ?? [];
+      const [, header, content] = /^([\w-]+:\s*)(.+)$/s.exec(word) ?? [];
+      if (/^https?:\/\//i.test(word)) return this.url(word);
+      if (flag !== undefined && text !== undefined) return flag + this.value(flag, text);
+      if (
+        header !== undefined &&
+        content !== undefined &&
+        (secretName.test(header) || secretValue.test(content))
+      )
+        return header + this.value(header, content);
+      const name = options.test(before) && !before.includes("=") && !word.startsWith("-") ? before : "";
+      return this.value(name === "" && secretValue.test(word) ? `${this.#label}_TOKEN` : name, word);
+    });
+  }
+}
+
+const shapes = clients.map(({ shape }) => shape);
+const keysOf = (pick: (shape: ClientRecord["shape"]) => string | undefined, ...more: string[]) => [
+  ...new Set([...more, ...shapes.flatMap((shape) => pick(shape) ?? [])]),
+];
+const commandKeys = keysOf((shape) => shape.command, "command");
+const environmentKeys = keysOf((shape) => shape.environment, "env");
+const urlKeys = keysOf((shape) => shape.address?.key, "url");
+const headerKeys = keysOf((shape) => shape.address?.headers, "headers");
+
+const pick = (entry: Readonly<Record<string, unknown>>, keys: readonly string[]) =>
+  keys.map((key) => entry[key]).find((value) => value !== undefined && value !== null);
+
+/** Strings by name; numbers and booleans count as strings. `undefined` for other values. */
+function readStrings(value: unknown): [string, string][] | undefined {
+  if (value === undefined) return [];
+  if (!isRecord(value)) return undefined;
+  const pairs = Object.entries(value);
+  const isText = (one: unknown) => ["string", "number", "boolean"].includes(typeof one);
+  return pairs.every(([, one]) => isText(one)) ? pairs.map(([name, one]) => [name, String(one)]) : undefined;
+}
+
+/** Whether a command line starts Trailblaze itself. */
+function isSelf(words: readonly string[]): boolean {
+  const start = words.indexOf("start");
+  const isOwn = (word: string) =>
+    /(?:^|[\\/])trailblaze(?:@[^\\/]*)?$|[\\/]trailblaze[\\/].*cli\.c?js$|^require\('trailblaze\/cli'\)$|[\\/]cli[\\/]cli\.cjs$/.test(
+      word,
+    );
+  return start > 0 && words.slice(0, start).some(isOwn);
+}
+
+/** The entry of the config for one of a client, or why it is skipped. `client` is `undefined` for other files. */
+export function readImportedEntry(
+  label: string,
+  value: unknown,
+  client: ClientRecord | undefined,
+  variables: ImportedVariables,
+): JsonRecord | "self" | "unsupportedVariable" | "invalid" {
+  if (!isRecord(value)) return "invalid";
+  const written = pick(value, commandKeys);
+  // Some clients nest the command line.
+  const nested = isRecord(written) ? written : undefined;
+  const command = nested === undefined ? written : (nested.path ?? nested.command);
+  const words = [command, nested?.args ?? value.args ?? []].flat();
+  const url = pick(value, urlKeys);
+  const env = readStrings(pick(nested ?? value, environmentKeys) ?? pick(value, environmentKeys));
+  const headers = readStrings(pick(value, headerKeys));
+  const isText = (one: unknown): one is string => typeof one === "string";
+  const reader = new EntryReader(label, client, variables);
+  const entry: JsonRecord = {};
+  try {
+    if (command !== undefined && url === undefined) {
+      if (!words.every(isText) || env === undefined) return "invalid";
+      if (isSelf(words)) return "self";
+      const [program = "", ...args] = words;
+      entry.command = reader.convert(program);
+      if (args.length > 0) entry.args = reader.args(args);
+      if (isText(value.cwd)) entry.cwd = reader.convert(value.cwd);
+      const pairs = env.map(([name, text]) => [name, reader.value(name, text, (one) => one)]);
+      if (pairs.length > 0) entry.env = Object.fromEntries(pairs);
+    } else if (isText(url) && command === undefined) {
+      if (headers === undefined || value.type === "sse") return "invalid";
+      entry.url = reader.url(url);
+      const pairs = headers.map(([name, text]) => [name, reader.value(name, text)]);
+      if (pairs.length > 0) entry.headers = Object.fromEntries(pairs);
+    } else return "invalid";
+  } catch (error) {
+    if (error instanceof UnsupportedVariableError) return "unsupportedVariable";
+    throw error;
+  }
+  // Remote servers are not supported yet.
+  if ("url" in entry || value.disabled === true || value.enabled === false) entry.enabled = false;
+  return entry;
+}

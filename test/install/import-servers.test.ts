@@ -1,0 +1,151 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { planImport } from "../../src/install/import-servers.ts";
+import { makeTree } from "../support/packs.ts";
+
+const configFile = "trailblaze.config.yaml";
+const open = (files: Readonly<Record<string, unknown>> = {}) => {
+  const cwd = makeTree({ "package.json": { name: "app" }, ...files });
+  vi.stubEnv("HOME", join(cwd, "home"));
+  vi.stubEnv("XDG_STATE_HOME", join(cwd, "state"));
+  return cwd;
+};
+const optionsOf = (cwd: string, more: object = {}) => ({
+  cwd,
+  only: [],
+  replace: false,
+  readInput: async () => new Uint8Array(),
+  ...more,
+});
+const paste = (cwd: string, text: unknown, more: object = {}) =>
+  planImport("-", {
+    ...optionsOf(cwd, more),
+    readInput: async () => Buffer.from(typeof text === "string" ? text : JSON.stringify(text)),
+  });
+const readConfig = (cwd: string) => {
+  const file = join(cwd, configFile);
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+};
+const server = { command: "node", args: ["a.js"] };
+
+describe("An import", () => {
+  test("adds the servers that the config does not have, and keeps its comments", async () => {
+    const config = "# mine\nmcpServers:\n  a: { command: x }\n";
+    const cwd = open({ [configFile]: config });
+    const plan = await paste(cwd, { mcpServers: { a: server, b: server, "c/d": server, e: { type: "x" } } });
+    expect(plan).toMatchObject({
+      added: ["b", "c-d"],
+      skipped: [
+        { name: "a", reason: "exists" },
+        { name: "e", reason: "invalid" },
+      ],
+      variables: [],
+    });
+    expect(readConfig(cwd)).toBe(config);
+    await plan.edit.apply();
+    expect(readConfig(cwd)).toBe(
+      `${config}trailblazeSubprocessToolsets:\n  - name: b\n    command: node\n    args:\n      - a.js\n  - name: c-d\n    command: node\n    args:\n      - a.js\n`,
+    );
+  });
+
+  test("replaces a server in its place and selects by name on request", async () => {
+    const cwd = open({ [configFile]: "mcpServers:\n  a: { command: x }\n" });
+    const plan = await paste(cwd, { mcpServers: { a: server, b: server } }, { replace: true, only: ["a"] });
+    expect(plan).toMatchObject({ added: ["a"], skipped: [{ name: "b", reason: "notSelected" }] });
+    await plan.edit.apply();
+    expect(readConfig(cwd)).toBe("mcpServers:\n  a:\n    command: node\n    args:\n      - a.js\n");
+  });
+
+  test("turns secrets into references, which it lists and never shows", async () => {
+    const cwd = open();
+    const plan = await paste(cwd, {
+      mcpServers: {
+        one: {
+          command: "x",
+          args: ["--api-key=s3cret1", "--token", "s3cret2", "--verbose"],
+          env: { MY_TOKEN: "s3cret3", MODE: "a" },
+        },
+        two: {
+          url: "https://x.test/mcp?apiKey=s3cret4&a=b",
+          headers: { "X-Api-Key": "s3cret5", Accept: "Bearer s3cret6" },
+        },
+        three: { command: "y", env: { MY_TOKEN: "s3cret7" } },
+      },
+    });
+    expect(plan.variables).toEqual([
+      "API_KEY",
+      "TOKEN",
+      "MY_TOKEN",
+      "APIKEY",
+      "X_API_KEY",
+      "ACCEPT",
+      "THREE_MY_TOKEN",
+    ]);
+    expect(plan.edit.diff).not.toContain("s3cret");
+    expect(plan.edit.diff).toContain("https://x.test/mcp?apiKey=${APIKEY}&a=b");
+    expect(plan.edit.diff).toContain("enabled: false");
+  });
+
+  test.each([
+    ["${env:GH}", "${GH}"],
+    ["{env:GH}", "${GH}"],
+    ["${GH}", "${GH}"],
+    ["${GH:-d}", "${GH:-d}"],
+    ["${input:gh-x}", "${gh_x}"],
+  ])("writes the reference %s of a file as %s", async (written, expected) => {
+    const plan = await paste(open(), { mcpServers: { a: { command: "x", env: { A: written } } } });
+    expect(plan.edit.diff).toContain(`A: "${expected}"`);
+    expect(plan.variables).toHaveLength(1);
+  });
+
+  test.each(["${workspaceFolder}/x", "${userHome}", "${a%b}"])(
+    "skips a server with the variable %s",
+    async (written) => {
+      const plan = await paste(open(), { mcpServers: { a: { command: "x", args: [written] } } });
+      expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "unsupportedVariable" }] });
+    },
+  );
+
+  test.each([
+    { command: "npx", args: ["--no-install", "trailblaze", "start"] },
+    { command: "/usr/bin/node", args: ["/x/node_modules/trailblaze/dist/cli/cli.cjs", "start", "a/b"] },
+    { command: "node", args: ["-e", "require('trailblaze/cli')", "trailblaze", "start"] },
+  ])("skips an entry that starts Trailblaze: %j", async (entry) => {
+    const plan = await paste(open(), { mcpServers: { trailblaze: entry } });
+    expect(plan.skipped).toEqual([{ name: "trailblaze", reason: "self" }]);
+  });
+
+  test.each([
+    ["YAML", "mcpServers:\n  a: { command: node }\n"],
+    ["TOML", '[mcp_servers.a]\ncommand = "node"\n'],
+    ["JSON with comments", '{ // mine\n "servers": { "a": { "command": "node" } }, }'],
+    ["an object of servers", { a: server }],
+    ["a command with its arguments in an array", { mcp: { a: { command: ["node", "a.js"] } } }],
+  ])("reads %s", async (_, text) => {
+    const plan = await paste(open(), text);
+    expect(plan.added).toEqual(["a"]);
+    expect(plan.edit.diff).toContain("command: node");
+  });
+
+  test("reads the config of a client, whose own references alone are references", async () => {
+    const entry = { command: "x", env: { A: "${env:GH}", B: "$X" } };
+    const cwd = open({ "home/.cursor/mcp.json": { mcpServers: { a: entry } } });
+    const plan = await planImport("cursor", optionsOf(cwd));
+    expect(plan).toMatchObject({ added: ["a"], variables: ["GH"] });
+    expect(plan.edit.diff).toContain('B: "$X"');
+  });
+
+  test.each([
+    ["./none.json", undefined, "ClientConfigNotFound"],
+    ["cursor", undefined, "ClientConfigNotFound"],
+    ["nope", undefined, "UnknownClient"],
+    ["./broken.json", "{", "ClientConfigMalformed"],
+    ["./empty.json", "", "ClientConfigMalformed"],
+    ["./other.json", "{}", "ClientConfigMalformed"],
+  ])("of %s with the text %j writes nothing", async (source, text, code) => {
+    const cwd = open(text === undefined ? {} : { [source]: text });
+    await expect(planImport(source, optionsOf(cwd))).rejects.toMatchObject({ code });
+    expect(readConfig(cwd)).toBeUndefined();
+  });
+});
