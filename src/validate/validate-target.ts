@@ -29,6 +29,7 @@ import {
 } from "../problems/index.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
+import { findIncludedToolsets } from "./facts/included-toolsets.ts";
 import { collectFacts, type ProjectContext } from "./facts/pack-facts.ts";
 import { runChecks } from "./run-checks.ts";
 
@@ -79,6 +80,7 @@ function describeContext(ports: InspectionPorts, found: FoundPacks): ProjectCont
     broken,
     manager: found.manager,
     findAdvertised: (names) => findAdvertised(ports, packs, names),
+    findIncludedToolsets: (inspected) => findIncludedToolsets(ports, packs, inspected),
   };
 }
 
