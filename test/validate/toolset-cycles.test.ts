@@ -136,6 +136,18 @@ test("validate follows a chain of thousands of toolsets of another pack", async 
   );
 });
 
+test("validate reports cycles between thousands of toolsets of two packs, as far as its limit on steps allows", async () => {
+  const count = 2000;
+  const own: Record<string, string[]> = {};
+  const others: Record<string, string[]> = {};
+  for (let index = 0; index < count; index++) {
+    own[`a${index}`] = [`globex/text/s${index}`];
+    others[`s${index}`] = [`s${(index + 1) % count}`, `acme/sample/a${index}`];
+  }
+  const found = await findCycles(own, installed("@globex/text", others));
+  expect(found).toContain("a0.toolsets.0: a0 → globex/text/s0 → a0");
+});
+
 test("validate does not report a cycle of other packs that excludes the pack's own toolsets", async () => {
   const others = {
     ...installed("@globex/text", { formatting: ["initech/files/all"], self: ["self"] }),

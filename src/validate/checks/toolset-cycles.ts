@@ -59,7 +59,8 @@ function readGraph({ inspected, includedToolsets = new Map() }: PackFacts): Map<
     if (item.declaration.kind === "toolset") nodes.set(item.declaration.name, { item, edges: [] });
   }
   const byQualifiedName = new Map([...nodes].map(([name, { item }]) => [item.qualifiedName, name]));
-  const steps = new StepBudget();
+  const waySteps = new StepBudget();
+  const edgeSteps = new StepBudget();
   const waysBack = new Map<string, Way[]>();
   for (const { item, edges } of nodes.values()) {
     for (const { reference, kind, path } of findReferences(item)) {
@@ -72,9 +73,10 @@ function readGraph({ inspected, includedToolsets = new Map() }: PackFacts): Map<
       }
       if (!includedToolsets.has(qualifiedName)) continue;
       const ways =
-        waysBack.get(qualifiedName) ?? findWaysBack(qualifiedName, includedToolsets, byQualifiedName, steps);
+        waysBack.get(qualifiedName) ??
+        findWaysBack(qualifiedName, includedToolsets, byQualifiedName, waySteps);
       waysBack.set(qualifiedName, ways);
-      for (const way of ways) if (steps.take()) edges.push({ ...way, path });
+      for (const way of ways) if (edgeSteps.take()) edges.push({ ...way, path });
     }
   }
   return nodes;
