@@ -58,13 +58,15 @@ export function createEntry(
 }
 
 /** Throws `TrailblazeError` `InvalidArguments` for a label that a server of the config already has. */
-export async function checkLabels(directory: string, labels: readonly string[]): Promise<void> {
+export async function checkLabels(directory: string, entries: readonly EntryToWrite[]): Promise<void> {
   const servers = await readProjectServers(directory);
   const known = new Set(servers.map(({ label }) => String(label).toLowerCase()));
-  for (const label of labels) {
+  for (const { label, entry } of entries) {
     if (known.has(label.toLowerCase())) {
       const reason = `The config already has a server ${quote(label)}`;
-      throw failure("InvalidArguments", { reason, hint: "Pass another name with --name." });
+      const proposal = String(entry.package).replace(/^@/, "").replace("/", "-");
+      const example = known.has(proposal.toLowerCase()) ? "" : `, such as \`--name ${proposal}\``;
+      throw failure("InvalidArguments", { reason, hint: `Pass another name with --name${example}.` });
     }
     known.add(label.toLowerCase());
   }

@@ -1,5 +1,3 @@
-import satisfies from "semver/functions/satisfies.js";
-import maxSatisfying from "semver/ranges/max-satisfying.js";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
@@ -20,7 +18,8 @@ import type { ChangeableProject } from "./managers/change-packages.ts";
 import { readManagerVersion } from "./managers/package-manager.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
 import { hasIntegrity, maximumTarballBytes, unpackTarball } from "./registry/package-tarball.ts";
-import { findPublished, formatAge, isOldEnough } from "./registry/publish-times.ts";
+import { pickTagged, pickVersion, supportsEngine } from "./registry/pick-version.ts";
+import { findPublished, formatAge } from "./registry/publish-times.ts";
 import { TarballLimitError } from "./registry/read-tar.ts";
 import {
   createRegistryClient,
@@ -30,12 +29,7 @@ import {
   resolveTarball,
 } from "./registry/registry-client.ts";
 import { findNewestAllowed } from "./registry/release-age.ts";
-import {
-  describeRemotePack,
-  findVersion,
-  maximumPackumentBytes,
-  type RemotePack,
-} from "./registry/remote-pack.ts";
+import { describeRemotePack, maximumPackumentBytes, type RemotePack } from "./registry/remote-pack.ts";
 
 /** The command of a pack's server; `null` for a composed server, which the host runs itself. */
 export interface ServerCommand {
@@ -77,6 +71,8 @@ interface PreviewContext extends Pick<PreviewOptions, "servers"> {
   port: InspectionPort;
   /** The latest publication time that the package manager allows, in milliseconds since 1970. */
   findNewestAllowed(name: string): number | undefined;
+  /** Whether the package manager prefers versions that support this Node.js, as npm does. */
+  prefersEngines: boolean;
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }
@@ -109,34 +105,6 @@ async function fetchJson(context: PreviewContext, address: string, path: string,
   }
 }
 
-/**
- * The version that package managers would select: the one tagged as latest if it is in the range, otherwise the highest.
- * Considers only versions that are old enough.
- */
-function pickVersion(packument: unknown, range: string, newestAllowed: number | undefined): unknown {
-  const isAllowed = (one: string) => isOldEnough(packument, one, newestAllowed);
-  const latest = findVersion(packument, "latest");
-  const version = isRecord(latest) ? latest.version : undefined;
-  if (typeof version === "string" && satisfies(version, range, { loose: true }) && isAllowed(version))
-    return latest;
-  const versions = isRecord(packument) && isRecord(packument.versions) ? packument.versions : {};
-  const isCurrent = (one: string) => !(isRecord(versions[one]) && versions[one].deprecated);
-  const names = Object.keys(versions).filter(isAllowed);
-  const best =
-    maxSatisfying(names.filter(isCurrent), range, { loose: true }) ??
-    maxSatisfying(names, range, { loose: true });
-  return best === null ? undefined : findVersion(packument, best);
-}
-
-/** The version with a tag or version number. If a tagged version is too new, the highest one below it. */
-function pickTagged(packument: unknown, wanted: string, newestAllowed: number | undefined): unknown {
-  const tagged = findVersion(packument, wanted);
-  const version = isRecord(tagged) ? tagged.version : undefined;
-  if (typeof version !== "string" || version === wanted || isOldEnough(packument, version, newestAllowed))
-    return tagged;
-  return pickVersion(packument, `<=${version}`, newestAllowed);
-}
-
 /** Fetches the manifest for a spec, and returns the packument if it was needed. */
 async function findManifest(
   context: PreviewContext,
@@ -145,12 +113,17 @@ async function findManifest(
   const { name, wanted, type } = spec;
   const address = context.client.registryOf(name);
   const path = escapePackageName(name);
-  const newestAllowed = context.findNewestAllowed(name);
+  const limits = {
+    newestAllowed: context.findNewestAllowed(name),
+    prefersEngines: context.prefersEngines,
+  };
   const short =
-    type === "range" || newestAllowed !== undefined
+    type === "range" || limits.newestAllowed !== undefined
       ? undefined
       : await fetchJson(context, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
-  let manifest = short;
+  // npm reads a bare name as any version, preferably the latest: it takes an older one if that supports this Node.js.
+  const isBare = spec.text === name;
+  let manifest = isBare && limits.prefersEngines && !supportsEngine(short) ? undefined : short;
   let packument: unknown;
   if (manifest === undefined) {
     packument = await fetchJson(context, address, path, maximumPackumentBytes);
@@ -159,8 +132,10 @@ async function findManifest(
     }
     manifest =
       type === "range"
-        ? pickVersion(packument, wanted, newestAllowed)
-        : pickTagged(packument, wanted, newestAllowed);
+        ? pickVersion(packument, wanted, limits)
+        : isBare && limits.prefersEngines
+          ? pickVersion(packument, "*", limits)
+          : pickTagged(packument, wanted, limits);
   }
   if (!isRecord(manifest)) throw createFailure(spec, "the registry has no such version");
   if (manifest.name !== name || typeof manifest.version !== "string")
@@ -370,6 +345,7 @@ export async function previewPacks(
     client: createRegistryClient(configuration),
     port,
     findNewestAllowed: (name) => findNewestAllowed(ofManager, name, limits),
+    prefersEngines: manager.name === "npm",
     timeoutMs,
     signal,
     servers,

@@ -121,6 +121,31 @@ test("add --server --no-config installs a package with any command, without an e
   expect(readConfig()).toBeUndefined();
 });
 
+test("add installs the newest version that supports this Node.js, as npm does", async () => {
+  const { registry, run } = await open();
+  const name = "tb-engines";
+  for (const [version, node] of [
+    ["1.0.0", ">=18"],
+    ["2.0.0", ">=999"],
+  ])
+    await publish(
+      registry,
+      plain(name, { version, bin: "cli.js", mcpName: "x", engines: { node } }, { "cli.js": "" }),
+    );
+  const bare = await run("add", name, "--yes", "--no-config");
+  expect(bare).toMatchObject({ exitCode: 0, json: { servers: [{ package: name, version: "1.0.0" }] } });
+  const tagged = await run("add", `${name}@latest`, "--yes", "--no-config");
+  expect(tagged).toMatchObject({ exitCode: 0, json: { servers: [{ package: name, version: "2.0.0" }] } });
+});
+
+test("add proposes a free label if the name of the package is a label that is taken", async () => {
+  const { registry, run } = await open("npm", "mcpServers: { mcp: { command: node } }\n");
+  await publish(registry, plain("@tb-scope/mcp", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
+  const result = await run("add", "@tb-scope/mcp", "--yes");
+  expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidArguments" } } });
+  expect(result.json.error.hint).toContain("--name tb-scope-mcp");
+});
+
 test("add --check reports a server that does not start, which stays installed", async () => {
   const { registry, run, readConfig } = await open();
   await publish(

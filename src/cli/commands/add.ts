@@ -81,8 +81,7 @@ class ServerAdditions {
     const { checkLabels, createEntry } = await import("../../install/added-server.ts");
     this.entries = servers.map((preview) => createEntry(preview, this.#options));
     if (!this.#options.writesConfig) return;
-    const labels = this.entries.map(({ label }) => label);
-    await checkLabels(this.#directory, labels);
+    await checkLabels(this.#directory, this.entries);
     const { planConfigEdit } = await import("../../install/project-config.ts");
     this.edit = await planConfigEdit(this.#directory, { write: this.entries });
     output.note(printableLines(this.edit.diff.trimEnd()));
