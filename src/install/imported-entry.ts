@@ -65,11 +65,12 @@ class EntryReader {
   /** A text with the source's references to variables in the config's form. Throws for others. */
   convert(text: string): string {
     const form = this.#client === undefined ? undefined : (this.#client.reference ?? "");
+    const readsBare = form === "$NAME" || this.#client?.readsBareReference === true;
     const accepts = (one: string) => form === undefined || form === one;
     const refer = (name: string) => this.#variables.add(this.#label, name, `\${${name}}`);
     const pattern = /\$\{[^}]*\}?|\{env:([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
     return text.replace(pattern, (match: string, braced?: string, bare?: string) => {
-      if (bare !== undefined) return form === "$NAME" ? refer(bare) : match;
+      if (bare !== undefined) return readsBare ? refer(bare) : match;
       if (braced !== undefined) return accepts("{env:NAME}") ? refer(braced) : match;
       const [, kind, name = ""] = /^\$\{(?:(env|input):)?([A-Za-z_][\w-]*)(?::-[^{}]*)?\}$/.exec(match) ?? [];
       const isPlain = kind === undefined && own.test(match) && !editorVariable.test(match);

@@ -58,6 +58,8 @@ export interface ClientRecord {
   shape: EntryShape;
   /** How a value refers to an environment variable; `NAME` stands for its name. */
   reference?: string;
+  /** The client also reads `$NAME` as a reference, in addition to the form that is written. */
+  readsBareReference?: true;
   /** A regular expression for keys, if the client restricts them. */
   keyPattern?: string;
   /** Files or folders that show that the client is installed. Default: the user's file and its folder. */

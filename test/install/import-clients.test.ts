@@ -1,0 +1,229 @@
+// Configs in the forms that the clients document, each with an entry of Trailblaze that `install` adds.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { findClient } from "../../src/install/clients/index.ts";
+import { findCandidates } from "../../src/install/clients/locations.ts";
+import { planImport } from "../../src/install/import-servers.ts";
+import { makeInstallPlace } from "./install-place.ts";
+
+const key = "sk-1f3c9a77";
+const npx = { command: "npx", args: ["-y", "@upstash/context7-mcp"] };
+const remote = { url: "https://mcp.example.com/mcp", headers: { Authorization: `Bearer ${key}` } };
+
+interface Case {
+  client: string;
+  text: unknown;
+  /** Servers of the config afterwards, without the secret, which is in the environment. */
+  servers: Readonly<Record<string, object>>;
+  variables?: readonly string[];
+  skipped?: readonly object[];
+}
+
+const local = (env: object) => ({ command: "npx", args: ["-y", "@upstash/context7-mcp"], env });
+const off = {
+  url: remote.url,
+  headers: { Authorization: "${AUTHORIZATION}" },
+  enabled: false,
+};
+
+const cases: readonly Case[] = [
+  {
+    client: "cursor",
+    text: {
+      mcpServers: {
+        docs: { ...npx, env: { API_KEY: key, TOKEN: "${env:MY_TOKEN}" } },
+        remote,
+        here: { command: "node", args: ["${workspaceFolder}/server.js"] },
+      },
+    },
+    servers: { docs: local({ API_KEY: "${API_KEY}", TOKEN: "${MY_TOKEN}" }), remote: off },
+    variables: ["API_KEY", "MY_TOKEN", "AUTHORIZATION"],
+    skipped: [{ name: "here", reason: "unsupportedVariable" }],
+  },
+  {
+    client: "vscode",
+    text: `{
+  // Asked for at the first start.
+  "inputs": [{ "type": "promptString", "id": "api-key", "description": "Key", "password": true }],
+  "servers": {
+    "docs": { "type": "stdio", "command": "npx", "args": ["-y", "@upstash/context7-mcp"],
+      "env": { "API_KEY": "\${input:api-key}" } },
+    "remote": { "type": "http", "url": "https://mcp.example.com/mcp" },
+  },
+}`,
+    servers: { docs: local({ API_KEY: "${api_key}" }), remote: { url: remote.url, enabled: false } },
+    variables: ["api_key"],
+  },
+  {
+    client: "claude-desktop",
+    text: { globalShortcut: "", mcpServers: { docs: { ...npx, env: { API_KEY: key, MODE: "$HOME" } } } },
+    servers: { docs: local({ API_KEY: "${API_KEY}", MODE: "$HOME" }) },
+    variables: ["API_KEY"],
+  },
+  {
+    client: "claude-code",
+    text: {
+      numStartups: 3,
+      mcpServers: {
+        docs: { type: "stdio", ...npx, env: { API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" } },
+        remote: { type: "http", ...remote },
+        old: { type: "sse", url: "https://mcp.example.com/sse" },
+      },
+    },
+    servers: { docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" }), remote: off },
+    variables: ["MY_KEY", "MODE", "AUTHORIZATION"],
+    skipped: [{ name: "old", reason: "invalid" }],
+  },
+  {
+    client: "codex",
+    text: `model = "o4"
+
+[mcp_servers.docs]
+command = "npx"
+args = ["-y", "@upstash/context7-mcp"]
+env_vars = ["OTHER"]
+
+[mcp_servers.docs.env]
+API_KEY = "${key}"
+
+[mcp_servers.off]
+command = "npx"
+enabled = false
+`,
+    servers: {
+      docs: local({ API_KEY: "${API_KEY}" }),
+      off: { command: "npx", enabled: false },
+    },
+    variables: ["API_KEY"],
+  },
+  {
+    client: "gemini-cli",
+    text: {
+      mcpServers: {
+        docs: { ...npx, env: { API_KEY: "$MY_KEY" }, cwd: "./tools", timeout: 5000, trust: false },
+        remote: { httpUrl: remote.url, headers: remote.headers },
+      },
+    },
+    servers: { docs: { ...local({ API_KEY: "${MY_KEY}" }), cwd: "./tools" }, remote: off },
+    variables: ["MY_KEY", "AUTHORIZATION"],
+  },
+  {
+    client: "opencode",
+    text: {
+      $schema: "https://opencode.ai/config.json",
+      mcp: {
+        docs: {
+          type: "local",
+          command: ["npx", "-y", "@upstash/context7-mcp"],
+          environment: { API_KEY: "{env:MY_KEY}" },
+        },
+        remote: { type: "remote", ...remote, enabled: true },
+      },
+    },
+    servers: { docs: local({ API_KEY: "${MY_KEY}" }), remote: off },
+    variables: ["MY_KEY", "AUTHORIZATION"],
+  },
+  {
+    client: "zed",
+    text: `{
+  // Settings of Zed
+  "theme": "One Dark",
+  "context_servers": {
+    "docs": { "source": "custom", "command": "npx", "args": ["-y", "@upstash/context7-mcp"], "env": { "API_KEY": "${key}" } },
+    "older": { "command": { "path": "npx", "args": ["-y", "@upstash/context7-mcp"], "env": { "MODE": "a" } } },
+    "extension": { "source": "extension", "settings": {} },
+  },
+}`,
+    servers: { docs: local({ API_KEY: "${API_KEY}" }), older: local({ MODE: "a" }) },
+    variables: ["API_KEY"],
+    skipped: [{ name: "extension", reason: "invalid" }],
+  },
+  {
+    client: "goose",
+    text: `GOOSE_PROVIDER: openai
+extensions:
+  developer:
+    enabled: true
+    type: builtin
+    name: developer
+  docs:
+    enabled: true
+    type: stdio
+    name: docs
+    cmd: npx
+    args: ["-y", "@upstash/context7-mcp"]
+    envs: { API_KEY: ${key} }
+    env_keys: []
+    timeout: 300
+  remote:
+    enabled: true
+    type: streamable_http
+    name: remote
+    uri: https://mcp.example.com/mcp
+    headers: { Authorization: "Bearer ${key}" }
+`,
+    servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: off },
+    variables: ["API_KEY", "AUTHORIZATION"],
+    skipped: [{ name: "developer", reason: "invalid" }],
+  },
+  {
+    client: "windsurf",
+    text: {
+      mcpServers: {
+        docs: { ...npx, env: { API_KEY: key }, disabled: true },
+        remote: { serverUrl: remote.url, headers: remote.headers },
+      },
+    },
+    servers: { docs: { ...local({ API_KEY: "${API_KEY}" }), enabled: false }, remote: off },
+    variables: ["API_KEY", "AUTHORIZATION"],
+  },
+  {
+    client: "copilot-cli",
+    text: {
+      mcpServers: {
+        docs: { type: "local", ...npx, env: { API_KEY: key }, tools: ["*"] },
+        remote: { type: "http", ...remote, tools: ["*"] },
+      },
+    },
+    servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: off },
+    variables: ["API_KEY", "AUTHORIZATION"],
+  },
+  {
+    client: "amp",
+    text: { "amp.mcpServers": { docs: { ...npx, args: [...npx.args, "--api-key", key] } } },
+    servers: { docs: { command: "npx", args: [...npx.args, "--api-key", "${API_KEY}"] } },
+    variables: ["API_KEY"],
+  },
+];
+
+test.each(cases)("import reads the config of $client", async ({ client, text, ...expected }) => {
+  const place = makeInstallPlace();
+  const record = findClient(client);
+  const environment = { platform: process.platform, environment: process.env, home: place.home };
+  const [path = ""] = findCandidates(record, "user", environment, place.project);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof text === "string" ? text : JSON.stringify(text, null, 2));
+  const { file, key: own } = await place.install(client, "acme/jira/project-management");
+  const source = readFileSync(file, "utf8");
+
+  const { added, skipped, variables, edit } = await planImport(client, {
+    cwd: place.project,
+    only: [],
+    replace: false,
+    readInput: () => Promise.reject(new Error("stdin is not read")),
+  });
+  expect(added).toEqual(Object.keys(expected.servers));
+  expect(skipped).toEqual([...(expected.skipped ?? []), { name: own, reason: "self" }]);
+  expect(variables).toEqual(expected.variables ?? []);
+  expect(edit.diff).not.toContain(key);
+
+  await edit.apply();
+  const config = readFileSync(join(place.project, edit.file), "utf8");
+  expect(config).not.toContain(key);
+  expect(parse(config).trailblazeSubprocessToolsets).toEqual(
+    Object.entries(expected.servers).map(([name, entry]) => ({ name, ...entry })),
+  );
+  expect(readFileSync(file, "utf8")).toBe(source);
+});
