@@ -180,6 +180,11 @@ describe("UndeclaredDependency", () => {
       undeclared("server.mjs:1:1", "lodash"),
     ],
     [
+      "an import of a bare path that node is to run",
+      { server: { command: "node", args: ["dist/server.mjs"] }, files: { "dist/server.mjs": lodash } },
+      undeclared("dist/server.mjs:1:1", "lodash"),
+    ],
+    [
       "what `imports` of package.json leads to",
       { greet: `import "#get";\n${exported}`, fields: { imports: { "#get": "lodash/get" } } },
       undeclared("lib/greet.js:1:1", "lodash", { specifier: "#get" }),
@@ -384,6 +389,11 @@ describe("TypeScriptNotPublishable", () => {
         files: { "server.ts": "" },
       },
       typeScript("trailblaze/servers/desk.json:5:5", "server.ts"),
+    ],
+    [
+      "a bare path that node runs",
+      { server: { command: "node", args: ["server.ts"], cwd: "src" }, files: { "src/server.ts": "" } },
+      typeScript("trailblaze/servers/desk.json:4:5", "src/server.ts"),
     ],
     [
       "an import of a .ts file",

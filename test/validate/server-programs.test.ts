@@ -34,6 +34,14 @@ describe("what is there", () => {
     [{ command: "node", args: ["--env-file", "./.env", "./server/main.js"] }],
     [{ command: "node", args: ["--require", "./not-looked-at.cjs", "./server/main.js"] }],
     [{ command: "./bin/start", cwd: "server" }],
+    [{ command: "node", args: ["server/main.js"] }],
+    [{ command: "node", args: ["main.js"], cwd: "server" }],
+    [{ command: "node", args: ["--import", "not/looked/at.js", "server/main.js", "other.js"] }],
+    [{ command: "node", args: ["."] }],
+    [{ command: "node", args: ["server"] }],
+    [{ command: "node", args: ["/opt/elsewhere/main.js"] }],
+    [{ command: "node", args: ["--entry-url", "data:text/javascript,run.js"] }],
+    [{ command: "deno", args: ["run", "main.js"] }],
     [{ command: "uvx", args: ["./whatever", "../elsewhere"] }],
   ])("%j", async (server) => {
     expect(await judge(server)).toEqual([]);
@@ -47,6 +55,9 @@ describe("HandlerNotFound", () => {
     [{ command: "node", args: ["./main.js"] }, 'args.0: .*"main.js"'],
     [{ command: "node", args: ["--no-warnings", "./main.js"] }, 'args.1: .*"main.js"'],
     [{ command: "./bin/start" }, 'command: .*"bin/start"'],
+    [{ command: "node", args: ["main.js"] }, 'args.0: .*"main.js"'],
+    [{ command: "node", args: ["server/main.js"], cwd: "server" }, 'args.0: .*"server/server/main.js"'],
+    [{ command: "node", args: ["--no-warnings", "dist/index.js"] }, 'args.1: .*"dist/index.js"'],
     [{ command: "node", args: ["--env-file", "./server/main.js", "./main.js"] }, 'args.2: .*"main.js"'],
   ])("%j", async (server, reason) => {
     const found = await judge(server);
@@ -118,6 +129,7 @@ describe("a path with backslashes", () => {
     [{ script: "server\\main.js" }, "HandlerNotFound script", "./server/main.js"],
     [{ command: ".\\server\\bin\\start" }, "HandlerNotFound command", "./server/bin/start"],
     [{ command: "node", args: [".\\server\\main.js"] }, "HandlerNotFound args.0", "./server/main.js"],
+    [{ command: "node", args: ["server\\main.js"] }, "HandlerNotFound args.0", "./server/main.js"],
     [{ script: "./server/main.js", cwd: ".\\server" }, "InvalidServerDefinition cwd", "./server"],
   ])("is an error with the path to write: %j", async (server, problem, path) => {
     const found = await judge(server);

@@ -47,6 +47,13 @@ export interface NeededPath {
 export const isRelativePath = (written: string) => isModulePath(written.replaceAll("\\", "/"));
 
 /**
+ * Whether an argument of `node` is a file of the package: `node` resolves `dist/index.js` against its working folder.
+ * Ignores bare paths without a suffix of code, which `node` completes like `require`.
+ */
+const isNodeScript = (written: string) =>
+  isRelativePath(written) || /^(?![a-z][a-z\d+.-]*:|[/\\]).*\.[cm]?[jt]s$/is.test(written);
+
+/**
  * The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the module that `node` runs. Ignores
  * other arguments.
  */
@@ -67,7 +74,7 @@ export function findNeededPaths({ shape, definition }: InspectedItem): NeededPat
     const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
     const index = findNodeScript(list);
     const run = list[index];
-    if (typeof run === "string" && isRelativePath(run)) add(run, folder, "file", ["args", index]);
+    if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
   }
   return needed;
 }
