@@ -16,7 +16,7 @@ import { RawClient } from "./support/raw-client.ts";
 import { runTimed } from "./support/run-process.ts";
 import { time, timeCalls } from "./support/time.ts";
 
-const aims = { parallel: 0.8, ready: 1.15, call: 1.15, inProcess: 1 / 3, command: 0.65 };
+const aims = { parallel: 0.8, ready: 1.15, call: 1.15, inProcess: 1 / 3, command: 0.65, label: 1.1 };
 const peer = "mcporter@0.7";
 const churn = 1000;
 
@@ -128,6 +128,32 @@ async function benchCommand(cwd: string, rounds: number): Promise<void> {
   );
 }
 
+/** Whole commands that call a tool by its server's label, which starts that server alone. */
+async function benchLabels(cwd: string, rounds: number): Promise<void> {
+  const callWith = (count: number) => {
+    const folder = join(cwd, `labels${count}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "labels", private: true }));
+    const config = { trailblazeSubprocessToolsets: configOf(count, folder).trailblazeSubprocessToolsets };
+    writeFileSync(join(folder, "trailblaze.config.json"), JSON.stringify(config));
+    return () => {
+      const { stdout, wall } = runTimed(
+        process.execPath,
+        [command, "call", "server0/echo0", "text=answered", "--json"],
+        { cwd: folder },
+      );
+      if (!stdout.includes("answered")) throw new Error("the tool does not answer");
+      return { time: wall };
+    };
+  };
+  const measured = runPairedRounds({ twelve: callWith(12), one: callWith(1) }, rounds);
+  const ratio = compareRounds(measured, "twelve", "one", "time");
+  printTable(
+    ["whole command", "twelve servers ÷ one", "aim"],
+    [["call LABEL/TOOL", formatRatio(ratio), formatAim(ratio, aims.label)]],
+  );
+}
+
 async function benchCalls(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
   const session = await openSession({ cwd, config: configOf(1, join(cwd, "logs")) });
   const raw = new RawClient([server, "echo0"]);
@@ -222,6 +248,8 @@ export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> 
     await benchStart(openSession, folder, rounds);
     console.log();
     await benchCommand(folder, rounds);
+    console.log();
+    await benchLabels(folder, rounds);
     console.log();
     await benchCalls(openSession, folder, rounds);
     console.log();

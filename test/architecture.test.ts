@@ -499,6 +499,15 @@ describe("a listing pays only for what it does", () => {
   test("does not load what other commands need", () => {
     expect(forbiddenWays("cli/commands/list.ts", ["static"], /^(inspection|validate)\//)).toEqual([]);
   });
+
+  test("reads no config before it needs one, and never loads what starts or imports servers", () => {
+    expect(forbiddenWays("cli/commands/list.ts", ["static"], /^config\//)).toEqual([]);
+    const servers = /^(?:inspection\/server-package\.ts|runtime\/server-launches\.ts|(?:install|mcp)\/.*)$/;
+    for (const path of ["cli/commands/list.ts", "session/enabled-packs.ts"]) {
+      expect(byPath.has(path)).toBe(true);
+      expect(forbiddenWays(path, ["static"], servers)).toEqual([]);
+    }
+  });
 });
 
 test(`no file is longer than ${longestFile} lines`, () => {
