@@ -5,13 +5,16 @@ import { greetTool, prompt, toolset, validateTree } from "./validate-tree.ts";
 const invalid = ["InvalidAdvertisedName"] as const;
 const duplicate = ["DuplicateAdvertisedName"] as const;
 
-describe("names that clients take", () => {
-  test.each(["a", "jira_createIssue", "A-b_C-1", "9lives", "x".repeat(64)])("%s", async (name) => {
-    expect(await validateTool({ name }, invalid)).toEqual([]);
-  });
+describe("advertised names that clients accept", () => {
+  test.each(["a", "jira_createIssue", "A-b_C-1", "9lives", "x".repeat(64)])(
+    "validate accepts the advertised name %s",
+    async (name) => {
+      expect(await validateTool({ name }, invalid)).toEqual([]);
+    },
+  );
 
   test.each(["jira.create", "jira/create", "create issue", "é", "x".repeat(65), " a", "a\n"])(
-    "not %j",
+    "validate rejects the advertised name %j",
     async (name) => {
       expect(await validateTool({ name }, invalid)).toMatchObject([
         { severity: "error", path: ["name"], item: "greet" },
@@ -19,7 +22,7 @@ describe("names that clients take", () => {
     },
   );
 
-  test("an empty name is told of by the check of the shape alone", async () => {
+  test("only the check of the shape reports an empty advertised name", async () => {
     const problems = await validateTool({ name: " " }, [
       ...invalid,
       "InvalidToolDefinition",
@@ -28,7 +31,7 @@ describe("names that clients take", () => {
     expect(problems.map(({ code }) => code)).toEqual(["InvalidToolDefinition"]);
   });
 
-  test("entries of bundles and prompts as well", async () => {
+  test("validate rejects advertised names of bundle entries and prompts, too", async () => {
     expect(await validateEntries([entry(), entry({ name: "a.b" })], invalid)).toMatchObject([
       { kind: "toolset", item: "greetings", path: ["entries", 1, "name"] },
     ]);
@@ -45,8 +48,8 @@ const bundle = (name: string, ...names: string[]) => ({
   entries: names.map((one) => entry({ name: one })),
 });
 
-describe("one name twice", () => {
-  test("in two tools", async () => {
+describe("duplicate advertised names", () => {
+  test("validate reports an advertised name that several tools share", async () => {
     const files = {
       "trailblaze/tools.json": {
         one: greetTool("./a.js"),
@@ -66,13 +69,13 @@ describe("one name twice", () => {
     ]);
   });
 
-  test("in two prompts", async () => {
+  test("validate reports an advertised name that two prompts share", async () => {
     const files = { "trailblaze/prompts.json": { one: prompt("hello"), two: prompt("hello") } };
     const problems = await validateTree({ extension: { prompts: ["one", "two"] }, files }, duplicate);
     expect(problems).toMatchObject([{ kind: "prompt", item: "two" }]);
   });
 
-  test("in two entries of a bundle", async () => {
+  test("validate reports an advertised name that two entries of a bundle share", async () => {
     expect(await validateEntries([entry(), entry()], duplicate)).toMatchObject([
       { path: ["entries", 1, "name"] },
     ]);
@@ -87,7 +90,7 @@ describe("one name twice", () => {
     ["a document", { kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools: ["one", "two"] }],
     ["a composed server", { toolsets: ["one", "acme/sample/two"] }],
     ["a composed server, by way of another toolset", { toolsets: ["one", "all"] }],
-  ])("in two bundles of %s", async (_what, server) => {
+  ])("validate reports an advertised name that two bundles share in %s", async (_what, server) => {
     const files = {
       ...bundles,
       "trailblaze/toolsets/all.json": toolset("all", { toolsets: ["all", "two"] }),
@@ -107,13 +110,13 @@ describe("one name twice", () => {
     ]);
   });
 
-  test("in bundles that no server has together is nothing", async () => {
+  test("two bundles that no server combines may share an advertised name", async () => {
     const files = { ...bundles, "trailblaze/servers/desk.json": { toolsets: ["one"] } };
     const extension = { servers: ["desk"], toolsets: ["one", "two"] };
     expect(await validateTree({ extension, files }, duplicate)).toEqual([]);
   });
 
-  test("in a tool and a prompt, or a tool and a bundle, is nothing", async () => {
+  test("a tool may share an advertised name with a prompt or with an entry of a bundle", async () => {
     const files = {
       "trailblaze/tools/greet.json": greetTool("./a.js"),
       "trailblaze/prompts/hello.json": prompt("hello_greet"),
@@ -123,7 +126,7 @@ describe("one name twice", () => {
     expect(await validateTree({ extension, files }, duplicate)).toEqual([]);
   });
 
-  test("but not in another case", async () => {
+  test("advertised names that differ only in case are not duplicates", async () => {
     const files = {
       "trailblaze/tools.json": {
         one: greetTool("./a.js"),

@@ -54,31 +54,31 @@ async function findProblems(
 
 const first = ([problem]: readonly Problem[]) => problem;
 
-describe("a reference that leads somewhere is nothing to speak of", () => {
-  test("a short name of the pack's own, of every kind", async () => {
+describe("references that resolve", () => {
+  test("validate accepts short names of the pack's own items of every kind", async () => {
     const server = { tools: ["greet"], toolsets: ["welcoming", "greetings"], prompts: ["hello"] };
     expect(await findProblems(server)).toEqual([]);
   });
 
   test.each(["acme/sample/greet", "@acme/sample/greet", "acme/sample@^1/greet"])(
-    "the qualified name of the pack's own item: %s",
+    "validate accepts the qualified name of the pack's own item: %s",
     async (reference) => {
       expect(await findProblems({ tools: [reference] })).toEqual([]);
     },
   );
 
-  test("a tool of the host that is named as such", async () => {
+  test("validate accepts a built-in that the caller names", async () => {
     expect(await findProblems({ tools: ["takeScreenshot"] }, {}, ["takeScreenshot"])).toEqual([]);
   });
 
-  test("an item of an installed pack, with a range that its version satisfies", async () => {
+  test("validate accepts an item of an installed pack, with a range that its version satisfies", async () => {
     const files = installed("@globex/text", { version: "1.4.0", trailblaze: { tools: ["slugify"] } });
     const fields = { dependencies: { "@globex/text": "^1.0.0" } };
     const server = { tools: ["globex/text/slugify", "globex/text@^1.2/slugify"] };
     expect(await findProblems(server, { files, fields })).toEqual([]);
   });
 
-  test("the pack itself, where it is installed in a project", async () => {
+  test("validate accepts references of an installed pack to its own items", async () => {
     const { extension, files } = packWith({ tools: ["acme/sample/greet"] });
     const pack = { ...files, "package.json": packManifest("@acme/sample", { trailblaze: extension }) };
     const folder = makeTree({
@@ -104,7 +104,7 @@ describe("InvalidReference", () => {
     ["too many segments", { tools: ["a/b/c/d"] }, /segments/, undefined],
     ["a dist-tag", { tools: ["acme/sample@latest/greet"] }, /range/, undefined],
     ["an own item that is missing", { tools: ["acme/sample/great"] }, /great/, "acme/sample/greet"],
-  ])("%s", async (_what, server, reason, suggestion) => {
+  ])("validate reports InvalidReference for %s", async (_what, server, reason, suggestion) => {
     const problems = await findProblems(server);
     const [key = ""] = Object.keys(server);
     expect(problems.map(summarize)).toEqual([`InvalidReference trailblaze/servers/desk.json ${key}.0`]);
@@ -115,7 +115,7 @@ describe("InvalidReference", () => {
       expect(first(problems)?.args).toMatchObject({ hint: expect.stringContaining(suggestion) });
   });
 
-  test("a tool of the host among the prompts", async () => {
+  test("validate reports a built-in among the prompts as InvalidReference", async () => {
     const problems = await findProblems({ prompts: ["takeScreenshot"] }, {}, ["takeScreenshot"]);
     const args = {
       reference: "takeScreenshot",
@@ -125,7 +125,7 @@ describe("InvalidReference", () => {
     expect(problems).toMatchObject([{ code: "InvalidReference", args }]);
   });
 
-  test("a package whose package.json cannot be read", async () => {
+  test("validate reports a reference to a package with an unreadable package.json as InvalidReference", async () => {
     const files = { "node_modules/left/package.json": '{ "name": "left", "trailblaze":' };
     const problems = await findProblems({ tools: ["left/pad"] }, { files });
     expect(problems.map(({ code }) => code)).toEqual(["InvalidReference"]);
@@ -136,7 +136,7 @@ describe("InvalidReference", () => {
     });
   });
 
-  test("an item that another pack does not have", async () => {
+  test("validate reports a missing item of another pack as InvalidReference", async () => {
     const files = installed("@globex/text", { trailblaze: { tools: ["slugify"], prompts: ["review"] } });
     const server = { tools: ["globex/text/slugfy", "globex/text/review"] };
     const problems = await findProblems(server, { files });
@@ -145,7 +145,7 @@ describe("InvalidReference", () => {
     expect(problems[1]?.args).toMatchObject({ reason: expect.stringMatching(/\bprompt\b/) });
   });
 
-  test("a package that is installed but is no pack", async () => {
+  test("validate reports a reference to an installed package that is not a pack as InvalidReference", async () => {
     const files = { "node_modules/left/package.json": { name: "left", version: "1.0.0" } };
     const problems = await findProblems({ tools: ["left/pad"] }, { files });
     expect(problems.map(({ code }) => code)).toEqual(["InvalidReference"]);
@@ -155,7 +155,7 @@ describe("InvalidReference", () => {
     });
   });
 
-  test("the handler of a bundle's entry", async () => {
+  test("validate reports an entry handler that does not resolve as InvalidReference", async () => {
     const bundle = [
       "kind: Mcp.Tools",
       "metadata: { name: greetings }",
@@ -173,13 +173,13 @@ describe("InvalidReference", () => {
 
   const document = (tools: string[]) => ({ kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools });
 
-  test("a document serves bundles, by short or by qualified name", async () => {
+  test("a document may list bundles by short or by qualified name", async () => {
     for (const bundle of ["greetings", "acme/sample/greetings"])
       expect(await findProblems(document([bundle]))).toEqual([]);
   });
 
   test.each(["welcoming", "acme/sample/welcoming", "@acme/sample/welcoming"])(
-    "a document does not serve a toolset that is no bundle: %s",
+    "validate rejects a toolset that is not a bundle in a document: %s",
     async (reference) => {
       const problems = await findProblems(document(["greetings", reference]));
       expect(problems.map(summarize)).toEqual(["InvalidReference trailblaze/servers/desk.json tools.1"]);
@@ -192,20 +192,20 @@ describe("InvalidReference", () => {
 });
 
 describe("UnknownBuiltIn", () => {
-  test("a tool that the pack does not declare is a warning, with near names of its own", async () => {
+  test("UnknownBuiltIn warns about an undeclared tool and suggests similar own tools", async () => {
     const problems = await findProblems({ tools: ["greet", "great"] });
     expect(problems.map(summarize)).toEqual(["UnknownBuiltIn trailblaze/servers/desk.json tools.1"]);
     expect(first(problems)).toMatchObject({ severity: "warning" });
     expect(first(problems)?.args).toMatchObject({ reference: "great", nearest: ["greet"] });
   });
 
-  test("suggests the qualified name of another pack's tool that is called the same", async () => {
+  test("UnknownBuiltIn suggests the qualified name of another pack's tool with the same name", async () => {
     const files = installed("@globex/text", { trailblaze: { tools: ["slugify"] } });
     const problems = await findProblems({ tools: ["slugify"] }, { files });
     expect(first(problems)?.args).toMatchObject({ nearest: ["globex/text/slugify"] });
   });
 
-  test("is said at every place", async () => {
+  test("validate reports UnknownBuiltIn at every place", async () => {
     const problems = await findProblems({ tools: ["tap", "swipe", "tap"] });
     expect(problems.map(({ path }) => path?.join("."))).toEqual(["tools.0", "tools.1", "tools.2"]);
   });
@@ -213,7 +213,7 @@ describe("UnknownBuiltIn", () => {
 
 describe("PackNotInstalled", () => {
   test.each(["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"])(
-    "is a warning where package.json has the pack among its %s",
+    "PackNotInstalled is a warning if package.json declares the pack in %s",
     async (key) => {
       const fields = { [key]: { "@globex/text": "^1.0.0" } };
       const problems = await findProblems({ tools: ["globex/text/slugify"] }, { fields });
@@ -224,14 +224,14 @@ describe("PackNotInstalled", () => {
     },
   );
 
-  test("is an error where it has not", async () => {
+  test("PackNotInstalled is an error if package.json does not declare the pack", async () => {
     const problems = await findProblems({ tools: ["globex/text/slugify"] });
     expect(problems.map(({ code, severity }) => [code, severity])).toEqual([["PackNotInstalled", "error"]]);
   });
 });
 
 describe("PackVersionMismatch", () => {
-  test("a range that the installed version does not satisfy is an error", async () => {
+  test("PackVersionMismatch is an error if the installed version does not satisfy the range", async () => {
     const files = installed("@globex/text", { version: "1.4.0", trailblaze: { tools: ["slugify"] } });
     const problems = await findProblems({ tools: ["globex/text@^2/slugify"] }, { files });
     expect(problems.map(summarize)).toEqual(["PackVersionMismatch trailblaze/servers/desk.json tools.0"]);
@@ -256,14 +256,14 @@ test("a thousand references to one another and to nothing are looked up in littl
   expect(problems.filter(({ code }) => code === "UnknownBuiltIn")).toHaveLength(2000);
 });
 
-describe("a name by which models know a tool", () => {
-  test("of the pack itself: the item's name is suggested", async () => {
+describe("references that are advertised names", () => {
+  test("validate suggests the item's name for an advertised name of an own tool", async () => {
     const problems = await findProblems({ tools: ["hello_greet"] });
     const args = { reference: "hello_greet", advertises: "greet" };
     expect(problems).toMatchObject([{ code: "UnknownBuiltIn", path: ["tools", 0], args }]);
   });
 
-  test("of another pack: its qualified name is suggested; code is not run for that", async () => {
+  test("validate suggests the qualified name for an advertised name of another pack's tool, without running code", async () => {
     const definition = (name: string) => ({ ...greetTool("./x.js"), name });
     const files = {
       ...installed("@globex/text", { trailblaze: { tools: ["slugify", "trim"] } }),
@@ -277,12 +277,12 @@ describe("a name by which models know a tool", () => {
     expect(problems[1]?.args).not.toHaveProperty("advertises");
   });
 
-  test("may be a tool of the host all the same, where it is named as such", async () => {
+  test("validate accepts a built-in with the advertised name of an own tool if the caller names it", async () => {
     expect(await findProblems({ tools: ["hello_greet"] }, {}, ["hello_greet"])).toEqual([]);
   });
 });
 
-describe("a bundle that a server has twice", () => {
+describe("bundles that a server lists twice", () => {
   const nested = {
     "trailblaze/toolsets/welcoming.json": toolset("welcoming", { toolsets: ["greetings", "welcoming"] }),
   };
@@ -295,7 +295,7 @@ describe("a bundle that a server has twice", () => {
     ],
     ["a composed server", { toolsets: ["greetings", "acme/sample/greetings"] }, "toolsets"],
     ["a composed server, once by a toolset", { toolsets: ["greetings", "welcoming"] }, "toolsets"],
-  ])("keeps it from starting: %s", async (_what, server, key) => {
+  ])("validate reports a bundle that a server lists twice: %s", async (_what, server, key) => {
     const problems = await validateTree(packWith(server, { files: nested }), ["InvalidServerDefinition"]);
     expect(problems.map(summarize)).toEqual([
       `InvalidServerDefinition trailblaze/servers/desk.json ${key}.1`,
@@ -303,7 +303,7 @@ describe("a bundle that a server has twice", () => {
     expect(first(problems)?.args).toMatchObject({ reason: expect.stringContaining('"greetings"') });
   });
 
-  test("is none where it is a plain toolset that is listed twice", async () => {
+  test("a server may list a toolset that is not a bundle twice", async () => {
     const server = { toolsets: ["welcoming", "welcoming"] };
     expect(await validateTree(packWith(server, { files: nested }), ["InvalidServerDefinition"])).toEqual([]);
   });
