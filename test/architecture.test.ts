@@ -500,8 +500,9 @@ describe("a listing pays only for what it does", () => {
     expect(forbiddenWays("cli/commands/list.ts", ["static"], /^(inspection|validate)\//)).toEqual([]);
   });
 
-  test("reads no config before it needs one, and never loads what starts or imports servers", () => {
-    expect(forbiddenWays("cli/commands/list.ts", ["static"], /^config\//)).toEqual([]);
+  test("reads only the policy of the config at first, and never loads what starts or imports servers", () => {
+    const rest = /^config\/(?!(?:packs-policy|packs-config|config-file)\.ts$)/;
+    expect(forbiddenWays("cli/commands/list.ts", ["static"], rest)).toEqual([]);
     const servers = /^(?:inspection\/server-package\.ts|runtime\/server-launches\.ts|(?:install|mcp)\/.*)$/;
     for (const path of ["cli/commands/list.ts", "session/enabled-packs.ts"]) {
       expect(byPath.has(path)).toBe(true);
