@@ -45,7 +45,7 @@ function replace(target, name, value) {
 function refuse(target, names) {
   for (const name of names) {
     replace(target, name, function refused() {
-      throw new Error(`${name} is not available while a definition is read`);
+      throw new Error(`${name} is not available in confinement`);
     });
   }
 }
@@ -321,8 +321,7 @@ function describeThrown(thrown) {
     permission === "FileSystemRead" ? ", except for the package and its declared dependencies" : "";
   return {
     kind: "threw",
-    message:
-      permission === "" ? message : `${permission} is not allowed while a definition is read${allowed}`,
+    message: permission === "" ? message : `${permission} is not allowed in confinement${allowed}`,
     stack: stackOf(thrown),
     isSyntaxError: getPrototypeOf(thrown) === syntaxErrorPrototype,
   };

@@ -344,7 +344,7 @@ export const operationProblems = {
     severity: "error",
     message: ({ what, reason }) => `${what}: ${printable(reason)}.`,
     hint: () =>
-      "Add missing packages to `dependencies` and missing files to `files`: an installation contains nothing else.",
+      "Add what is missing to `dependencies` or `files`, and move work from module scope into the handler.",
   }),
   UnknownCode: entry<{ code: string; nearest: readonly string[] }>({
     title: "Unknown problem code",

@@ -32,7 +32,7 @@ const endings: readonly (readonly [what: string, code: string, result: unknown])
   [
     "aborts",
     "process.abort()",
-    { reason: "it threw: abort is not available while a definition is read", line: 1, column: 9 },
+    { reason: "it threw: abort is not available in confinement", line: 1, column: 9 },
   ],
   ["awaits what never comes", "await new Promise(() => {})", { reason: "its top-level await never settles" }],
   [

@@ -159,6 +159,16 @@ describe("paths for code scanning and annotations", () => {
     expect(marks(stdout)).toBe("package.json");
   });
 
+  test("of one target in a folder of a repository start at the root of the repository", async () => {
+    const cwd = makeWorkspace();
+    mkdirSync(join(cwd, ".git"));
+    const folder = join(cwd, "packages/broken");
+    const github = await validate(folder, ["--format", "github"]);
+    expect(marks(github.stdout)).toBe("packages/broken/package.json");
+    const sarif = await validate(folder, ["--format", "sarif"]);
+    expect(uris(sarif.stdout)).toEqual([["packages/broken/package.json"]]);
+  });
+
   test("of several targets start at the root of the repository", async () => {
     const cwd = makeWorkspace();
     mkdirSync(join(cwd, ".git"));

@@ -61,8 +61,15 @@ function findTarballs({ options, cwd }: CommandInput): string[] {
   });
 }
 
-/** Adds the problems of an installation to the reports of packs. */
-async function addAsInstalled(input: CommandInput, details: readonly DetailedReport[]): Promise<void> {
+/**
+ * Adds the problems of an installation to the reports of packs. An installation that fails is a problem of its pack, so that
+ * no other result is lost; for a single valid pack it is thrown.
+ */
+async function addAsInstalled(
+  input: CommandInput,
+  details: readonly DetailedReport[],
+  isOne: boolean,
+): Promise<void> {
   const { options } = input;
   const tarballs = findTarballs(input);
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
@@ -77,6 +84,11 @@ async function addAsInstalled(input: CommandInput, details: readonly DetailedRep
         requireConfinement: options["require-confinement"] === true,
         signal,
         onCommand: (command) => output.note(`Running ${printable(command)}`),
+      }).catch((error: unknown) => {
+        const isLost = isOne && report.ok;
+        if (isLost || signal.aborted || !(error instanceof TrailblazeError)) throw error;
+        if (error.code !== "InstallFailed") throw error;
+        return [error.problem];
       });
       report.problems.push(...found);
       report.ok &&= found.length === 0;
@@ -113,11 +125,11 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       problems.push(error.problem);
     }
   }
-  if (options["as-installed"] === true) await addAsInstalled(input, details);
+  if (options["as-installed"] === true) await addAsInstalled(input, details, isOne);
   const reports = details.map(({ report }) => report);
   const ok = reports.every((report) => report.ok) && !hasErrors(problems) && !(strict && problems.length > 0);
   const json = isOne ? reports[0] : { ok, reports, problems };
-  const baseOf = (location: string) => findReportBase(location, cwd, !isOne);
+  const baseOf = (location: string) => findReportBase(location, cwd);
   const sarif =
     format === "sarif" ? formatJson(await formatSarif(details, baseOf, hostVersion, projectHome)) : "";
   return {

@@ -14,12 +14,11 @@ function findGithubWorkspace(): string | undefined {
 }
 
 /**
- * Returns the folder that paths in a report for machines start at: `GITHUB_WORKSPACE` if it contains the pack; otherwise `cwd`
- * or, for one of several packs, the root of the pack's repository.
+ * Returns the folder that paths in a report for machines start at: `GITHUB_WORKSPACE` if it contains the pack; otherwise the
+ * root of the pack's repository; outside of a repository, `cwd`.
  */
-export function findReportBase(location: string, cwd: string, isOneOfSeveral: boolean): string {
+export function findReportBase(location: string, cwd: string): string {
   const workspace = findGithubWorkspace();
   if (workspace !== undefined && contains(workspace, location)) return workspace;
-  if (!isOneOfSeveral) return cwd;
   return [...ancestorsOf(location)].find((folder) => existsSync(join(folder, ".git"))) ?? cwd;
 }
