@@ -22,14 +22,14 @@ function findKey(
   return found;
 }
 
-function chooseTarget(target: unknown, conditions: ReadonlySet<string>): string | undefined {
-  if (typeof target === "string") return target;
+/** Like Node: `null` excludes the name, so later conditions have no effect; `undefined` if no condition matches. */
+function chooseTarget(target: unknown, conditions: ReadonlySet<string>): string | null | undefined {
+  if (typeof target === "string" || target === null) return target;
   if (Array.isArray(target)) {
-    for (const one of target) {
-      const chosen = chooseTarget(one, conditions);
-      if (chosen !== undefined) return chosen;
-    }
-  } else if (isRecord(target)) {
+    const chosen = target.map((one) => chooseTarget(one, conditions));
+    return chosen.find((one) => typeof one === "string") ?? chosen.findLast((one) => one !== undefined);
+  }
+  if (isRecord(target)) {
     for (const [condition, one] of Object.entries(target)) {
       const chosen = conditions.has(condition) ? chooseTarget(one, conditions) : undefined;
       if (chosen !== undefined) return chosen;
