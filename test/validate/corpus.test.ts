@@ -250,6 +250,22 @@ describe("UndeclaredDependency", () => {
       undeclared("lib/greet.js:1:1", "@acme/sample/util", { missingIn: "exports" }),
     ],
     [
+      "a subpath of the package itself that `exports` excludes in Node",
+      {
+        greet: `import "@acme/sample/util";\n${exported}`,
+        fields: { exports: { "./util": { node: null, default: "./lib/greet.js" } } },
+      },
+      undeclared("lib/greet.js:1:1", "@acme/sample/util", { missingIn: "exports" }),
+    ],
+    [
+      "an import between two try blocks",
+      {
+        greet:
+          'export async function greet() {\n  try { try {} catch {} } catch {}\n  await import("lodash");\n  try {} catch {}\n}\n',
+      },
+      undeclared("lib/greet.js:3:9", "lodash"),
+    ],
+    [
       "an import in a try block, as a warning",
       {
         greet:
@@ -271,6 +287,18 @@ describe("UndeclaredDependency", () => {
       undeclared("lib/greet.cjs:1:7", "lodash", {}, "warning"),
     ],
   ])("UndeclaredDependency is reported for %s", (_what, change, expected) => expectOne(change, expected));
+});
+
+test("the imports of a large module are judged in linear time", { timeout: 60_000 }, async () => {
+  const lines = Array.from(
+    { length: 20_000 },
+    (_, index) => `try { await import("m${index % 2}"); } catch {}`,
+  );
+  const found = await judge({ greet: `${exported}${lines.join("\n")}\n` });
+  expect(found.map(({ code, severity, place }) => [code, severity, place])).toEqual([
+    ["UndeclaredDependency", "warning", "lib/greet.js:2:13"],
+    ["UndeclaredDependency", "warning", "lib/greet.js:3:13"],
+  ]);
 });
 
 describe("UndeclaredDependency is not reported", () => {
@@ -790,6 +818,30 @@ describe("WrongModuleFormat", () => {
       {
         greet: `import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\nconst a = require("node:fs");\n${exported}`,
       },
+    ],
+    [
+      "a default import with the name require",
+      {
+        greet: `import require from "./r.js";\nrequire("y");\n${exported}`,
+        files: { "lib/r.js": "export default () => 1;" },
+      },
+    ],
+    [
+      "a namespace with the name module",
+      {
+        greet: `import * as module from "./r.js";\nmodule.exports.a = 1;\n${exported}`,
+        files: { "lib/r.js": "export const exports = {};" },
+      },
+    ],
+    [
+      "require in another runtime",
+      {
+        greet: `const isBun = process.versions.bun;\nconst a = isBun ? require("bun:sqlite") : null;\n${exported}`,
+      },
+    ],
+    [
+      "require after a condition",
+      { greet: `const isBun = false;\nisBun && require("bun:sqlite");\n${exported}` },
     ],
     ["a check beforehand", { greet: `if (typeof module !== "undefined") module.exports = {};\n${exported}` }],
     ["a name of its own", { greet: `const exports = {};\nexports.a = 1;\n${exported}` }],

@@ -71,7 +71,9 @@ export async function findUndeclared(
       if (name === undefined || (missingIn === undefined && isInstalled(name)) || reported.has(name))
         continue;
       const found = { ...one, file, missingIn, isGuarded: modules.isGuarded(file, one) };
-      byName.set(name, [...(byName.get(name) ?? []), found]);
+      const same = byName.get(name);
+      if (same === undefined) byName.set(name, [found]);
+      else same.push(found);
     }
   }
   return [...byName].flatMap(([name, imports]) => {

@@ -34,7 +34,7 @@ function endOfTemplate(text: string, start: number): { end: number; isOpen: bool
  * Replaces comments, strings, literal parts of templates and regular expressions with spaces. All indexes and lines stay
  * the same. The token before a slash decides whether it divides, which is correct for nearly all code.
  */
-export function blankNonCode(text: string): string {
+function blankNonCode(text: string): string {
   const parts: string[] = [];
   let written = 0;
   const blank = (from: number, to: number) => {
@@ -93,58 +93,103 @@ export function blankNonCode(text: string): string {
   return parts.join("");
 }
 
-/** The index after the parenthesis that closes the first one from an index on. */
-function afterParentheses(skeleton: string, start: number): number {
-  let depth = 0;
-  for (let index = start; index < skeleton.length; index++) {
-    if (skeleton[index] === "(") depth++;
-    else if (skeleton[index] === ")" && --depth === 0) return index + 1;
+/** What surrounds the positions of a module, found in one pass. */
+export interface Nesting {
+  skeleton: string;
+  /** The outermost `try` blocks: where they start and end, in order. */
+  tries: readonly { start: number; end: number }[];
+  /** The index of the closing parenthesis of each open one. */
+  closing: ReadonlyMap<number, number>;
+}
+
+export function findNesting(text: string): Nesting {
+  const skeleton = blankNonCode(text);
+  const tries: { start: number; end: number }[] = [];
+  const closing = new Map<number, number>();
+  const open: number[] = [];
+  const blocks: { index: number; isTry: boolean }[] = [];
+  let openTries = 0;
+  for (const { 0: mark, index } of skeleton.matchAll(/(?<![\w$.])try\s*\{|[{}()]/g)) {
+    if (mark === "(") open.push(index);
+    else if (mark === ")") {
+      const start = open.pop();
+      if (start !== undefined) closing.set(start, index);
+    } else if (mark !== "}") {
+      const isTry = mark !== "{";
+      blocks.push({ index, isTry });
+      if (isTry) openTries++;
+    } else {
+      const block = blocks.pop();
+      if (block?.isTry && --openTries === 0) tries.push({ start: block.index, end: index });
+    }
   }
-  return skeleton.length;
+  const unclosed = blocks.find(({ isTry }) => isTry);
+  if (unclosed !== undefined) tries.push({ start: unclosed.index, end: skeleton.length });
+  return { skeleton, tries, closing };
+}
+
+/** Whether an index is in one of the ranges, which are in order. */
+function isWithin(ranges: Nesting["tries"], index: number): boolean {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle]?.end ?? 0) < index) low = middle + 1;
+    else high = middle;
+  }
+  return (ranges[low]?.start ?? index) < index;
 }
 
 /** Whether the call at an index is in a `try` block, or its promise has a `.catch`. */
-export function isGuarded(skeleton: string, index: number): boolean {
-  const isTry: boolean[] = [];
-  for (const { 0: brace } of skeleton.slice(0, index).matchAll(/(?<![\w$.])try\s*\{|[{}]/g)) {
-    if (brace === "}") isTry.pop();
-    else isTry.push(brace !== "{");
-  }
-  if (isTry.includes(true)) return true;
+export function isGuarded({ skeleton, tries, closing }: Nesting, index: number): boolean {
+  if (isWithin(tries, index)) return true;
   const method = /\s*\??\.\s*([\w$]+)\s*\(/y;
-  for (
-    let end = afterParentheses(skeleton, index);
-    ;
-    end = afterParentheses(skeleton, method.lastIndex - 1)
-  ) {
-    method.lastIndex = end;
+  for (let start = skeleton.indexOf("(", index); ; start = method.lastIndex - 1) {
+    const end = closing.get(start);
+    if (end === undefined) return false;
+    method.lastIndex = end + 1;
     const called = method.exec(skeleton);
     if (called === null) return false;
     if (called[1] === "catch") return true;
   }
 }
 
-/** Uses of variables that only CommonJS modules have. */
+/** Uses of variables that only CommonJS modules have, and the tokens that decide whether code may be skipped. */
 const commonJsUse =
-  /(?<![\w$.])(?:module\s*\.\s*exports(?![\w$])|(?<=defineProperty\s*\(\s*)exports(?![\w$])|exports\s*(?:\.\s*[\w$]+|\[[^\]\n]*\])\s*=(?![=>])|require\s*\()/g;
+  /(?<![\w$.])(?:(?<use>module\s*\.\s*exports(?![\w$])|(?<=defineProperty\s*\(\s*)exports(?![\w$])|exports\s*(?:\.\s*[\w$]+|\[[^\]\n]*\])\s*=(?![=>]))|(?<call>require(?=\s*\())|(?<condition>(?:if|else|try|catch|finally|switch|case|default|while|for|do|with)(?![\w$]))|(?<declaration>(?:const|let|export)(?=[\s{[])))|(?<sign>\?(?!\.)|&&|\|\||:)|[;{}()[\]]/g;
 
 /** The same names where the module may declare them, or checks for them first: then their use may be correct. */
 const mayBeDeclared =
-  /(?<![\w$.])(?:module(?!\s*[.:\w$])|(?<!defineProperty\s*\(\s*)exports(?!\s*[.[:\w$])|require(?!\s*[.(:\w$])|function\s+require|typeof\s+(?:module|exports|require))(?![\w$])/;
+  /(?<![\w$.])(?:(?:import|as)\s+(?:module|exports|require)|module(?!\s*[.:\w$])|(?<!defineProperty\s*\(\s*)exports(?!\s*[.[:\w$])|require(?!\s*[.(:\w$])|function\s+require|typeof\s+(?:module|exports|require))(?![\w$])/;
 
-/** The index of the first CommonJS syntax outside all blocks and function bodies. */
+/**
+ * The index of the first CommonJS syntax outside all blocks and function bodies. A `require` behind a condition may be
+ * meant for another runtime, so it does not count.
+ */
 export function findCommonJsSyntax(text: string): number | undefined {
   if (!/\b(?:module|exports|require)\b/.test(text)) return undefined;
   const skeleton = blankNonCode(text);
   if (mayBeDeclared.test(skeleton)) return undefined;
   let depth = 0;
-  let counted = 0;
-  for (const { index } of skeleton.matchAll(commonJsUse)) {
-    for (; counted < index; counted++) {
-      if (skeleton[counted] === "{") depth++;
-      else if (skeleton[counted] === "}") depth--;
+  let top = { isConditional: false, hasCondition: false };
+  const outer: (typeof top)[] = [];
+  for (const { 0: token, index, groups = {} } of skeleton.matchAll(commonJsUse)) {
+    if (groups.use !== undefined) {
+      if (depth === 0) return index;
+    } else if (groups.call !== undefined) {
+      if (!top.isConditional && !top.hasCondition && depth === 0) return index;
+    } else if (groups.declaration !== undefined || token === ";") top.hasCondition = false;
+    else if (groups.condition !== undefined || groups.sign !== undefined) top.hasCondition = true;
+    else if (/[{([]/.test(token)) {
+      if (token === "{") depth++;
+      outer.push(top);
+      top = { isConditional: top.isConditional || top.hasCondition, hasCondition: false };
+    } else {
+      top = outer.pop() ?? top;
+      if (token === "}") {
+        depth--;
+        top.hasCondition = false;
+      }
     }
-    if (depth === 0) return index;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { posix, relative, sep } from "node:path";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { type InspectionPort, maximumModuleBytes } from "../../files/inspection-port.ts";
-import { blankNonCode, isGuarded } from "./code-skeleton.ts";
+import { findNesting, isGuarded, type Nesting } from "./code-skeleton.ts";
 import { expandExports, resolvePackageTarget } from "./package-targets.ts";
 import {
   type ParsedModule,
@@ -47,7 +47,7 @@ export class ModuleFiles {
   readonly #modules = new Map<string, Promise<ModuleFile>>();
   readonly #imports = new Map<string, Promise<readonly WrittenImport[]>>();
   readonly #texts = new Map<string, string>();
-  readonly #skeletons = new Map<string, string>();
+  readonly #nesting = new Map<string, Nesting>();
   readonly #formats = new Map<string, "esm" | "commonjs">();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
@@ -90,9 +90,9 @@ export class ModuleFiles {
   /** Whether an import is in a `try` block or has a `.catch`. */
   isGuarded(file: string, { isStatic, index }: WrittenImport): boolean {
     if (isStatic) return false;
-    const skeleton = this.#skeletons.get(file) ?? blankNonCode(this.textOf(file));
-    this.#skeletons.set(file, skeleton);
-    return isGuarded(skeleton, index);
+    const nesting = this.#nesting.get(file) ?? findNesting(this.textOf(file));
+    this.#nesting.set(file, nesting);
+    return isGuarded(nesting, index);
   }
 
   isFile(file: string): boolean {
