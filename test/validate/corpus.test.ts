@@ -851,6 +851,79 @@ describe("WrongModuleFormat", () => {
   ])("WrongModuleFormat is not reported for %s", (_what, change) => expectNone(change));
 });
 
+describe("An import of a file outside the package", () => {
+  const at = (place: string, what: string): Expected => [
+    "DefinitionOutsidePackage",
+    "error",
+    place,
+    { what },
+  ];
+  const lodashFile = { "node_modules/lodash/x.js": "export default 1;" };
+  const byPath = "../node_modules/lodash/x.js";
+
+  test.each<[string, Change, Expected]>([
+    [
+      "by a relative path",
+      { greet: `${exported}import "../../shared/x.js";\n` },
+      at("lib/greet.js:2:1", "../../shared/x.js"),
+    ],
+    [
+      "by an absolute path",
+      { greet: `import "/etc/x.js";\n${exported}` },
+      at("lib/greet.js:1:1", "/etc/x.js"),
+    ],
+    [
+      "by a file URL",
+      { greet: `${exported}await import("file:///home/me/x.js");\n` },
+      at("lib/greet.js:2:7", "file:///home/me/x.js"),
+    ],
+    [
+      "in node_modules",
+      {
+        greet: `import "${byPath}";\n${exported}`,
+        files: lodashFile,
+        fields: { dependencies: { lodash: "4" } },
+      },
+      at("lib/greet.js:1:1", byPath),
+    ],
+    [
+      "from a module that the handler imports, twice",
+      {
+        greet: `import "./a.js";\nimport "./b.js";\n${exported}`,
+        files: { "lib/a.js": 'import "../../x.js";', "lib/b.js": 'import "../../x.js";' },
+      },
+      at("lib/a.js:1:1", "../../x.js"),
+    ],
+    [
+      "from CommonJS of a server",
+      { server: { script: "./server.cjs" }, files: { "server.cjs": 'require("../x");' } },
+      at("server.cjs:1:1", "../x"),
+    ],
+  ])("is DefinitionOutsidePackage %s", (_what, change, expected) => expectOne(change, expected));
+
+  test("by its path in node_modules has a hint to import it by name", async () => {
+    const [found] = await judge({ greet: `import "${byPath}";\n${exported}`, files: lodashFile });
+    expect(found?.args.hint).toContain('"lodash"');
+  });
+
+  test.each<[string, Change]>([
+    ["in a try block", { greet: `try { await import("../../x.js"); } catch {}\n${exported}` }],
+    ["with a catch", { greet: 'export const greet = () => import("/x.js").catch(() => {});\n' }],
+    ["in a private package", { greet: `import "../../x.js";\n${exported}`, fields: { private: true } }],
+    [
+      "if it is a bundled dependency",
+      {
+        greet: `import "${byPath}";\n${exported}`,
+        files: { ...lodashFile, "node_modules/lodash/package.json": { name: "lodash", version: "4.0.0" } },
+        fields: { dependencies: { lodash: "4" }, bundleDependencies: ["lodash"] },
+      },
+    ],
+    ["if the path only passes through", { greet: `import "../lib/greet.js";\n${exported}` }],
+    ["if no item needs the module", { files: { "test/a.js": 'import "../../x.js";' } }],
+    ["of Node", { greet: `import "node:fs";\nimport "data:text/javascript,1";\n${exported}` }],
+  ])("is not reported %s", (_what, change) => expectNone(change));
+});
+
 describe("A missing file of the package", () => {
   const missing = (place: string, file: string, isProgram = false): Expected => [
     "HandlerNotFound",

@@ -3,7 +3,7 @@ import { checkDefinitionKeys, checkRepeatedKeys } from "./definition-keys.ts";
 import { checkDependencies, checkImports } from "./dependencies.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkLegacyContext } from "./legacy-context.ts";
-import { checkModules } from "./modules.ts";
+import { checkModules, checkOutsideImports } from "./modules.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
 import { checkNameAndVersion } from "./package-manifest.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
@@ -47,6 +47,7 @@ export const checks: readonly Check[] = [
   checkToolsetCycles,
   checkExpressions,
   checkModules,
+  checkOutsideImports,
   checkHandlers,
   checkServerPrograms,
   checkServerCommands,

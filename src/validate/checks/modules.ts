@@ -1,3 +1,4 @@
+import { quote } from "../../problems/index.ts";
 import { type Check, findInFile } from "../finding.ts";
 
 /** Checks that Node can load the modules of items: they parse, in the format that Node expects. */
@@ -11,5 +12,16 @@ export const checkModules: Check = function* ({ moduleFaults = new Map() }) {
       const { readAs, isMixed } = found;
       yield findInFile(file, "WrongModuleFormat", { file, readAs, isMixed }, place);
     }
+  }
+};
+
+/** Checks that published modules import no files outside the package. */
+export const checkOutsideImports: Check = function* ({ outsideImports = [] }) {
+  for (const { specifier, packageName, file, line, column } of outsideImports) {
+    const hint =
+      packageName === undefined
+        ? undefined
+        : `Import ${quote(packageName)} by its name: npm does not publish node_modules.`;
+    yield findInFile(file, "DefinitionOutsidePackage", { what: specifier, hint }, { line, column });
   }
 };

@@ -18,6 +18,7 @@ import { ModuleFiles } from "../modules/module-files.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
 import { findNeededFiles, findNeededPaths, type NeededFile } from "./needed-files.ts";
+import { findOutsideImports, isBundled, type OutsideImport } from "./outside-imports.ts";
 import { collectServerPackages, lacksPackage, type ServerPackages } from "./server-packages.ts";
 import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
 import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
@@ -55,6 +56,8 @@ export interface PackFacts {
   rewritesWorkspace?: boolean;
   /** Packages that published modules import and package.json does not declare; absent if not collected. */
   undeclared?: readonly UndeclaredImport[];
+  /** Imports of files outside the package; empty for installed and private packs, absent if not collected. */
+  outsideImports?: readonly OutsideImport[];
   /** Why the programs of servers would fail to load a file of the package, by path; absent if not collected. */
   missingImports?: ReadonlyMap<string, string>;
   /** The source code of the modules that were read, by path; absent if not collected. */
@@ -144,13 +147,6 @@ function findOtherPackages(
     if (location !== undefined) others.set(name, broken.get(location));
   }
   return others;
-}
-
-/** True for a file of a bundled dependency. */
-function isBundled(file: string, manifest: Readonly<Record<string, unknown>>): boolean {
-  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
-  const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
-  return name !== undefined && (bundled === true || (Array.isArray(bundled) && bundled.includes(name)));
 }
 
 const isUnderDevelopment = ({ pack: { origin } }: InspectedPack) =>
@@ -249,10 +245,8 @@ export async function collectFacts(
   const published = listModules(reached, unpublished);
   // The evaluation of a definition that is code has already reported its problems.
   const isReported = new Set(inspected.problems.map(({ file }) => file));
-  const moduleFaults = await findModuleFaults(
-    files,
-    published.filter((file) => !isReported.has(file)),
-  );
+  const unreported = published.filter((file) => !isReported.has(file));
+  const moduleFaults = await findModuleFaults(files, unreported);
   const modules = await collectModules(files, inspected, { followImports: true });
   const paths = new Map([...needed].map((path) => [path, port.describePath(pack.location, path)]));
   return {
@@ -268,6 +262,10 @@ export async function collectFacts(
     undeclared: isPublished(inspected)
       ? await findUndeclared(files, published, manifest.value, inspected.problems)
       : [],
+    outsideImports:
+      isUnderDevelopment(inspected) && isPublished(inspected)
+        ? await findOutsideImports(files, unreported, manifest.value)
+        : [],
     typeScript: isUnderDevelopment(inspected)
       ? await findTypeScript(files, inspected, findNeededFiles(items), published)
       : [],
