@@ -30,9 +30,9 @@ export type PackageProgram =
 
 const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
 
-/** A hint for a command of a package that `command` names by mistake. */
-export const suggestPackage = (name: string, bin: string): string =>
-  `Replace \`command\` with \`package: ${name}\`${unscoped(name) === bin ? "" : ` and \`bin: ${printable(bin)}\``}.`;
+/** A hint for a command of a package that `key` names by mistake. Without `bin`, the package's default command is meant. */
+export const suggestPackage = (name: string, bin?: string, key = "command"): string =>
+  `Replace \`${key}\` with \`package: ${printable(name)}\`${bin === undefined || unscoped(name) === bin ? "" : ` and \`bin: ${printable(bin)}\``}.`;
 
 /** The commands that a package.json declares in `bin`, with their paths. Pure. */
 export function readBins(name: string, { bin }: Readonly<Record<string, unknown>>): Map<string, string> {

@@ -9,6 +9,9 @@ const base = {
     bin: { "base-mcp": "./cli.js", docker: "./docker.js" },
   },
   "node_modules/@acme/base/cli.js": "",
+  "node_modules/plain-mcp/cli.js": "",
+  "node_modules/.bin/base-mcp": "",
+  "node_modules/.bin/stray": "",
   "node_modules/plain-mcp/package.json": { name: "plain-mcp", version: "2.0.0", bin: "./cli.js" },
   "node_modules/stray/package.json": { name: "stray", version: "1.0.0", bin: "./cli.js" },
 };
@@ -79,6 +82,23 @@ describe("a command of a dependency", () => {
   test.each(["docker", "stray"])("is not assumed for %s", async (command) => {
     const found = (await judge({ command })).map((one) => one.found);
     expect(found.filter((one) => one.startsWith("error"))).toEqual([]);
+  });
+});
+
+describe("a program in node_modules", () => {
+  test.each([
+    [{ command: "./node_modules/.bin/base-mcp" }, "command", "`package: @acme/base` and `bin: base-mcp`"],
+    [{ script: "./node_modules/plain-mcp/cli.js" }, "script", "`script` with `package: plain-mcp`"],
+    [
+      { command: "node", args: ["node_modules/@acme/base/cli.js"] },
+      "args.0",
+      "`command` with `package: @acme/base`",
+    ],
+    [{ command: "./node_modules/.bin/stray" }, "command", "`package`"],
+  ])("is an error that names the package: %j", async (server, path, keys) => {
+    const problems = await judge(server);
+    expect(problems.map(({ found }) => found)).toEqual([`error InvalidServerDefinition ${path}`]);
+    expect(problems[0]?.args.hint).toContain(keys);
   });
 });
 

@@ -1,5 +1,9 @@
 import { isRecord } from "../../data/parse-json.ts";
+import { suggestPackage } from "../../inspection/server-package.ts";
+import { quote } from "../../problems/index.ts";
+import { commandName } from "../facts/dependency-commands.ts";
 import type { NeededFile } from "../facts/needed-files.ts";
+import { findContainingPackage } from "../facts/outside-imports.ts";
 import { type Check, type Finding, findInFile, findInItem, findInManifest } from "../finding.ts";
 
 /** From this number of files in one folder, the whole folder is reported. */
@@ -12,6 +16,23 @@ function describeFile({ file, item, path, importer }: NeededFile, others: number
   const place = item.base.length > 0 ? { kind } : { kind, item: name };
   // An imported file is reported at the definition that needs it.
   return findInFile(importer === undefined ? file : (item.file ?? file), "FileNotPublished", args, place);
+}
+
+/** A program of a dependency that a server names by its path, which npm never publishes. */
+function describeProgram(
+  { file, item, path = [] }: NeededFile,
+  commands: ReadonlyMap<string, string>,
+): Finding {
+  const key = path[0] === "script" ? "script" : "command";
+  const bin = commandName(file);
+  const isCommand = bin !== file;
+  const name = isCommand ? commands.get(bin) : findContainingPackage(file);
+  const hint =
+    name === undefined
+      ? `Replace \`${key}\` with \`package\` and the npm name of the dependency.`
+      : suggestPackage(name, isCommand ? bin : undefined, key);
+  const reason = `${quote(file, 200)} is in node_modules, which npm does not publish`;
+  return findInItem(item, "InvalidServerDefinition", { reason, hint }, path);
 }
 
 const folderOf = ({ file }: NeededFile) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
@@ -39,8 +60,11 @@ function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
  * Checks that npm would publish every file that items need: definitions, modules of handlers, programs of servers, and
  * their imports. Many files in one folder are one problem.
  */
-export const checkPublishedFiles: Check = function* ({ unpublished }) {
-  for (const [first, ...others] of groupByFolder(unpublished)) {
+export const checkPublishedFiles: Check = function* ({ unpublished, dependencyCommands }) {
+  const isProgram = ({ file, item, path }: NeededFile) =>
+    item.shape === "subprocessServer" && path !== undefined && findContainingPackage(file) !== undefined;
+  for (const one of unpublished.filter(isProgram)) yield describeProgram(one, dependencyCommands);
+  for (const [first, ...others] of groupByFolder(unpublished.filter((one) => !isProgram(one)))) {
     if (first !== undefined) yield describeFile(first, others.length);
   }
 };

@@ -11,13 +11,19 @@ function listCommands({ name, bin }: Readonly<Record<string, unknown>>): string[
   return typeof bin === "string" && typeof name === "string" ? [name.replace(/^@[^/]+\//, "")] : [];
 }
 
+/** The name of a command, also of one written as a path in `node_modules/.bin`. */
+export const commandName = (command: string): string => command.replace(/^.*node_modules\/\.bin\//, "");
+
 /** The installed dependencies that provide the commands of subprocess servers, by command. */
 export function findDependencyCommands(
   port: InspectionPort,
   { pack, manifest, items }: InspectedPack,
 ): Map<string, string> {
-  const commands = new Set<unknown>(
-    items.flatMap(({ shape, definition }) => (shape === "subprocessServer" ? [definition?.command] : [])),
+  const commands = new Set(
+    items.flatMap(({ shape, definition }) => {
+      const command = shape === "subprocessServer" ? definition?.command : undefined;
+      return typeof command === "string" ? commandName(command) : [];
+    }),
   );
   const found = new Map<string, string>();
   if (commands.size === 0) return found;
