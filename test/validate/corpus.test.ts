@@ -967,6 +967,21 @@ describe("A missing file of the package", () => {
       missing("trailblaze/tools/greet.json:11:3", "lib/a.js"),
     ],
     [
+      "as a folder by a static import",
+      { greet: `import "./u";\n${exported}`, files: { "lib/u/index.js": "" } },
+      missing(atHandler, "lib/u"),
+    ],
+    [
+      "by an http URL",
+      { greet: `import "https://esm.sh/a";\n${exported}` },
+      missing(atHandler, "https://esm.sh/a"),
+    ],
+    [
+      "that Node does not have built in",
+      { greet: `import "node:nope";\n${exported}` },
+      missing(atHandler, "node:nope"),
+    ],
+    [
       "by the script of a server",
       { server: { script: "./server.js" }, files: { "server.js": 'import "./lib/a.js";' } },
       missing(atScript, "lib/a.js", true),
@@ -986,6 +1001,23 @@ describe("A missing file of the package", () => {
       {
         tool: { handler: "./lib/greet.cjs#greet" },
         files: { "lib/greet.cjs": 'try { require("./a"); } catch {}\nexports.greet = 1;\n' },
+      },
+    ],
+    ["that later versions of Node have built in", { greet: `import "node:sqlite";\n${exported}` }],
+    [
+      "of Node with a prefix",
+      { greet: `import "node:test/reporters";\nimport "node:fs/promises";\n${exported}` },
+    ],
+    [
+      "by an http URL in a try block",
+      { greet: `try { await import("https://esm.sh/a"); } catch {}\n${exported}` },
+    ],
+    [
+      "as a folder by a require",
+      {
+        tool: { handler: "./lib/greet.cjs#greet" },
+        files: { "lib/greet.cjs": 'require("./u");\nexports.greet = 1;\n', "lib/u/index.js": "" },
+        fields: { type: "commonjs" },
       },
     ],
     ["by a computed path", { greet: "export const greet = (a) => import(`./${a}.js`);\n" }],

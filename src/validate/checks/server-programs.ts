@@ -30,9 +30,9 @@ export const checkServerPrograms: Check = function* ({ inspected, paths, nearest
         continue;
       }
       if (kind === wanted) {
-        const reason = missingImports?.get(location);
+        const failing = missingImports?.get(location);
         const args = { handler: written, hint: buildHint, isProgram: true };
-        if (reason !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, reason }, path);
+        if (failing !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, ...failing }, path);
         continue;
       }
       if (kind === "outside") {

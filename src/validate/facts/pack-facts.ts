@@ -12,7 +12,12 @@ import type { PackageManager, Path, Problem } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import type { CommandClaim } from "../../qualified-names/reserved-commands.ts";
 import { collectModules, findNearestFile, type ModuleFacts } from "../modules/collect-modules.ts";
-import { findMissingImport, followImports, isJavaScript } from "../modules/follow-imports.ts";
+import {
+  type FailingImport,
+  findMissingImport,
+  followImports,
+  isJavaScript,
+} from "../modules/follow-imports.ts";
 import { findModuleFaults, type ModuleFault } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
@@ -59,7 +64,7 @@ export interface PackFacts {
   /** Imports of files outside the package; empty for installed and private packs, absent if not collected. */
   outsideImports?: readonly OutsideImport[];
   /** Why the programs of servers would fail to load a file of the package, by path; absent if not collected. */
-  missingImports?: ReadonlyMap<string, string>;
+  missingImports?: ReadonlyMap<string, FailingImport>;
   /** The source code of the modules that were read, by path; absent if not collected. */
   moduleTexts?: ReadonlyMap<string, string>;
   /** Modules that Node cannot load; absent if not collected. */
@@ -219,10 +224,10 @@ function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKin
 }
 
 async function findMissingImports(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>) {
-  const missing = new Map<string, string>();
+  const missing = new Map<string, FailingImport>();
   for (const [path, kind] of paths) {
-    const reason = kind === "file" && isJavaScript(path) ? await findMissingImport(files, path) : undefined;
-    if (reason !== undefined) missing.set(path, reason);
+    const failing = kind === "file" && isJavaScript(path) ? await findMissingImport(files, path) : undefined;
+    if (failing !== undefined) missing.set(path, failing);
   }
   return missing;
 }

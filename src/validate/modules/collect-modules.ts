@@ -140,7 +140,9 @@ export async function collectModules(
         const search = judgeTypeScript(await finder.find(module, name), inspected, module);
         searches.set(
           name,
-          search === "found" && missing !== undefined ? { absent: missing, hint: buildHint } : search,
+          search === "found" && missing !== undefined
+            ? { absent: missing.reason, hint: missing.hint ?? buildHint }
+            : search,
         );
       }
       facts.set(module, { state: "present", searches, exports: await finder.list(module) });

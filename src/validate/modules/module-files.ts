@@ -99,6 +99,10 @@ export class ModuleFiles {
     return this.#port.describePath(this.#root, file) === "file";
   }
 
+  isFolder(file: string): boolean {
+    return this.#port.describePath(this.#root, file) === "folder";
+  }
+
   /** The source code of the modules that were read, by path. */
   get texts(): ReadonlyMap<string, string> {
     return this.#texts;
