@@ -201,7 +201,7 @@ describe("what it would leave out", () => {
 });
 
 describe("what the needed modules import", () => {
-  const files = ["trailblaze", "lib/greet.js", "server/main.js", "setup.js"];
+  const files = ["trailblaze", "lib/greet.js", "lib/package.json", "server/main.js", "setup.js"];
   const importing = (text: string, tree: Tree = {}, fields: Record<string, unknown> = {}) =>
     findUnpublished({ files, ...fields }, { "lib/greet.js": text, ...tree });
   const helper = { "lib/helper.js": "export const help = 1;" };
@@ -236,6 +236,19 @@ describe("what the needed modules import", () => {
       "node_modules/helper/lib.js": "",
       "node_modules/helper/lib/helper.js": "",
     };
+    expect(await importing(text, tree)).toEqual([]);
+  });
+
+  test.each([
+    ["the other format", { type: "commonjs" }, ["lib/package.json"]],
+    ["the format of the package", { type: "module" }, []],
+    ["no format", { name: "inner" }, []],
+  ])("a package.json in the folder of a module with %s", async (_what, manifest, expected) => {
+    const tree = { "lib/package.json": manifest };
+    const isCommonJs = expected.length > 0;
+    const text = isCommonJs ? "exports.greet = 1;" : "export const greet = 1;";
+    const withoutManifest = { files: files.filter((file) => file !== "lib/package.json") };
+    expect(await importing(text, tree, withoutManifest)).toEqual(expected);
     expect(await importing(text, tree)).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ export const isJavaScript = (file: string) => /\.[cm]?js$/.test(file) && isInPac
 
 /**
  * The needed files without duplicates, followed by every file of the package that they import transitively by relative
- * paths, each with the place of the first file that needs it. Imported files may not exist.
+ * paths and every package.json that decides the format of one, each with the place of the first file that needs it. Imported files may not exist.
  */
 export async function followImports(
   modules: ModuleFiles,
@@ -26,6 +26,8 @@ export async function followImports(
   for (const one of found.values()) {
     if (!isJavaScript(one.file)) continue;
     if (found.size >= maximum || modules.bytesRead > maximumBytes) break;
+    const manifest = modules.findDecisiveManifest(one.file);
+    if (manifest !== undefined && !found.has(manifest)) found.set(manifest, { ...one, file: manifest });
     for (const file of await modules.listImports(one.file)) {
       if (!found.has(file) && found.size < maximum && isInPackage(file))
         found.set(file, { ...one, file, importer: one.file });

@@ -121,6 +121,18 @@ export class ModuleFiles {
     return false;
   }
 
+  /** A package.json below the top without which Node would read a module in the other format; `undefined` if none. */
+  findDecisiveManifest(file: string): string | undefined {
+    if (!file.endsWith(".js")) return undefined;
+    for (let folder = posix.dirname(file); folder !== "." && folder !== "/"; folder = posix.dirname(folder)) {
+      const manifest = posix.join(folder, "package.json");
+      if (!this.isFile(manifest)) continue;
+      const [type, outer] = [this.#typeOf(folder), this.#typeOf(posix.dirname(folder))];
+      return type !== undefined && outer !== undefined && type !== outer ? manifest : undefined;
+    }
+    return undefined;
+  }
+
   async #listWritten(file: string): Promise<readonly WrittenImport[]> {
     const module = await this.get(file);
     if (module.kind === "esm") return module.imports;
