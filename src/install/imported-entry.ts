@@ -24,11 +24,13 @@ export class ImportedVariables {
     for (const [name, value] of fork.#values) this.#values.set(name, value);
   }
 
-  /** The reference for a value: with the label in front if another value has the name. */
+  /** The reference for a value: with the label in front if another value has the name, and a number if both are taken. */
   add(label: string, name: string, value: string): string {
-    const known = this.#values.get(name);
-    const isFree = known === undefined || known === value;
-    const chosen = isFree ? name : `${toVariable(label)}_${name}`;
+    const isFree = (one: string) => [undefined, value].includes(this.#values.get(one));
+    let chosen = name;
+    for (let count = 1; !isFree(chosen); count++) {
+      chosen = `${toVariable(label)}_${name}${count === 1 ? "" : `_${count}`}`;
+    }
     this.#values.set(chosen, value);
     return `\${${chosen}}`;
   }
@@ -46,7 +48,9 @@ function toVariable(text: string): string {
 class UnsupportedVariableError extends Error {}
 
 const secretName = /token|key|secret|password|auth|cookie/i;
-const secretValue = /^(?:Bearer|Basic) /;
+const secretValue = /^(?:Bearer|Basic) /i;
+/** Options such as `--no-auth`, which take no value. */
+const switchedOff = /^-*(?:no|disable|without)-/i;
 const own = /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}/;
 const editorVariable = /^\$\{(?:workspaceFolder|workspaceFolderBasename|userHome|pathSeparator)\b/;
 
@@ -68,8 +72,10 @@ class EntryReader {
     const readsBare = form === "$NAME" || this.#client?.readsBareReference === true;
     const accepts = (one: string) => form === undefined || form === one;
     const refer = (name: string) => this.#variables.add(this.#label, name, `\${${name}}`);
-    const pattern = /\$\{[^}]*\}?|\{env:([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
+    const pattern = /\$?\$\{[^}]*\}?|\{env:([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
     return text.replace(pattern, (match: string, braced?: string, bare?: string) => {
+      // In the form of the config, this is a literal `${`; anywhere else, a dollar sign before a reference.
+      if (match.startsWith("$$")) return form === undefined ? match : `$${this.convert(match.slice(1))}`;
       if (bare !== undefined) return readsBare ? refer(bare) : match;
       if (braced !== undefined) return accepts("{env:NAME}") ? refer(braced) : match;
       const [, kind, name = ""] = /^\$\{(?:(env|input):)?([A-Za-z_][\w-]*)(?::-[^{}]*)?\}$/.exec(match) ?? [];
@@ -106,22 +112,28 @@ class EntryReader {
     return this.convert(text.slice(0, query)) + parameters;
   }
 
+  /** An argument, or a part of it. `name` is the option that it belongs to, if any. */
+  argument(name: string, text: string): string {
+    if (/^https?:\/\//i.test(text)) return this.url(text);
+    // Docker accepts `-eNAME=VALUE` as well.
+    const [, key, rest] = /^((?:-e(?=[A-Z_]\w*=)|-{0,2})[\w-]+=)(.*)$/s.exec(text) ?? [];
+    if (key !== undefined && rest !== undefined) {
+      return key + this.argument(key.replace(/^-e(?=[A-Z_])/, "").slice(0, -1), rest);
+    }
+    const [, header, content] = /^([\w-]+:\s*)(.+)$/s.exec(text) ?? [];
+    if (header !== undefined && content !== undefined) {
+      if (secretName.test(header) || secretValue.test(content)) return header + this.value(header, content);
+    }
+    return this.value(name === "" && secretValue.test(text) ? `${this.#label}_TOKEN` : name, text);
+  }
+
   args(words: readonly string[]): string[] {
     const options = /^-{1,2}[\w-]+$/;
     return words.map((word, index) => {
       const before = words[index - 1] ?? "";
-      const [, flag, text] = /^(-{0,2}[\w-]+=)(.*)$/s.exec(word) ?? [];
-      const [, header, content] = /^([\w-]+:\s*)(.+)$/s.exec(word) ?? [];
-      if (/^https?:\/\//i.test(word)) return this.url(word);
-      if (flag !== undefined && text !== undefined) return flag + this.value(flag, text);
-      if (
-        header !== undefined &&
-        content !== undefined &&
-        (secretName.test(header) || secretValue.test(content))
-      )
-        return header + this.value(header, content);
-      const name = options.test(before) && !before.includes("=") && !word.startsWith("-") ? before : "";
-      return this.value(name === "" && secretValue.test(word) ? `${this.#label}_TOKEN` : name, word);
+      const isOption = /^(?:--|-\w$)/.test(word);
+      const isValue = options.test(before) && !isOption && !switchedOff.test(before);
+      return this.argument(isValue ? before : "", word);
     });
   }
 }
@@ -151,7 +163,7 @@ function readStrings(value: unknown): [string, string][] | undefined {
 function isSelf(words: readonly string[]): boolean {
   const start = words.indexOf("start");
   const isOwn = (word: string) =>
-    /(?:^|[\\/])trailblaze(?:@[^\\/]*)?$|[\\/]trailblaze[\\/].*cli\.c?js$|^require\('trailblaze\/cli'\)$|[\\/]cli[\\/]cli\.cjs$/.test(
+    /(?:^|[\\/])trailblaze(?:@[^\\/]*)?$|[\\/]trailblaze[\\/].*cli\.c?js$|^require\('trailblaze\/cli'\)$|[\\/]dist[\\/]cli[\\/]cli\.cjs$/.test(
       word,
     );
   return start > 0 && words.slice(0, start).some(isOwn);

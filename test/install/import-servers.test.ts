@@ -88,6 +88,46 @@ describe("An import", () => {
   });
 
   test.each([
+    [["--header=Authorization: Bearer s3cret"]],
+    [["--header", "Authorization: Bearer s3cret"]],
+    [["run", "-e", "API_KEY=s3cret"]],
+    [["run", "-eAPI_KEY=s3cret"]],
+    [["run", "--env=API_KEY=s3cret"]],
+    [["--url=https://h.test/?api_key=s3cret"]],
+    [["--password", "-s3cret"]],
+    [["--x", "bearer s3cret"]],
+  ])("shows nothing of the secret in the arguments %j", async (args: readonly string[]) => {
+    const plan = await paste(open(), { mcpServers: { a: { command: "x", args } } });
+    expect(plan.edit.diff).not.toContain("s3cret");
+    expect(plan.variables).toHaveLength(1);
+    expect(plan.variables[0]).not.toBe("EAPI_KEY");
+  });
+
+  test("leaves the values of options that switch something off", async () => {
+    const args = ["--no-auth", "/data", "--auth", "--verbose"];
+    const plan = await paste(open(), { mcpServers: { a: { command: "x", args } } });
+    expect(plan.variables).toEqual([]);
+  });
+
+  test("gives different secrets different variables, however alike their names are", async () => {
+    const args = ["--api-key", "s1", "--api-key", "s2", "--api-key", "s3"];
+    const plan = await paste(open(), {
+      mcpServers: {
+        c: { command: "x", args },
+        "a-b": { command: "x", env: { API_KEY: "s4" } },
+        a_b: { command: "x", env: { API_KEY: "s5" } },
+      },
+    });
+    expect(plan.variables).toEqual(["API_KEY", "C_API_KEY", "C_API_KEY_2", "A_B_API_KEY", "A_B_API_KEY_2"]);
+  });
+
+  test("keeps an escaped reference of a file", async () => {
+    const plan = await paste(open(), { mcpServers: { a: { command: "x", args: ["$${X}"] } } });
+    expect(plan).toMatchObject({ added: ["a"], variables: [] });
+    expect(plan.edit.diff).toContain("$${X}");
+  });
+
+  test.each([
     ["${env:GH}", "${GH}"],
     ["{env:GH}", "${GH}"],
     ["${GH}", "${GH}"],
