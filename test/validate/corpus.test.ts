@@ -365,6 +365,23 @@ describe("UndeclaredDependency is not reported", () => {
         fields: { imports: { "#get": { node: "lodash/get" } }, dependencies: { lodash: "4" } },
       },
     ],
+    [
+      "names in the nearest package.json",
+      {
+        greet: `import "./sub/a.js";\n${exported}`,
+        files: {
+          "lib/sub/a.js": 'import "#u"; import "inner";',
+          "lib/sub/u.js": "",
+          "lib/sub/package.json": {
+            name: "inner",
+            type: "module",
+            imports: { "#u": "./u.js" },
+            exports: "./u.js",
+          },
+        },
+        fields: { imports: { "#u": "left-pad" } },
+      },
+    ],
   ])("UndeclaredDependency is not reported for %s", (_what, change) => expectNone(change));
 });
 

@@ -30,13 +30,19 @@ const suffixes = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 /** Suffixes that `require` tries, in order. */
 const guessed = ["js", "json", "node"];
 
-function readType(bytes: Uint8Array): string | undefined {
+function readRecord(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     const { value } = parseJson(bytes);
-    return isRecord(value) && typeof value.type === "string" ? value.type : undefined;
+    return isRecord(value) ? value : {};
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+/** The nearest package.json of a module, and its folder relative to the package. */
+interface Scope {
+  folder: string;
+  manifest: Readonly<Record<string, unknown>>;
 }
 
 /** The modules of one package, each read and parsed once. Paths are relative to the package, with `/`. */
@@ -51,8 +57,7 @@ export class ModuleFiles {
   readonly #formats = new Map<string, "esm" | "commonjs">();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
-  /** The `type` of the nearest package.json, by folder. */
-  readonly #types = new Map<string, string | undefined>();
+  readonly #scopes = new Map<string, Scope>();
 
   /** The total size of all modules. */
   bytesRead = 0;
@@ -149,7 +154,7 @@ export class ModuleFiles {
 
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
   resolve(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
-    if (!/^\.\.?(?:\/|$)/.test(specifier)) return this.#resolveName(specifier, kind);
+    if (!/^\.\.?(?:\/|$)/.test(specifier)) return this.#resolveName(from, specifier, kind);
     const path = kind === "esm" ? decodePath(specifier) : specifier;
     if (path === undefined) return { elsewhere: specifier };
     const file = posix.join(posix.dirname(this.#realFiles.get(from) ?? from), path);
@@ -162,9 +167,10 @@ export class ModuleFiles {
     return { file: candidates.find((one) => this.isFile(one)) ?? file };
   }
 
-  /** Resolves a name by `imports` of package.json, or by `exports` if it is the name of the package itself. */
-  #resolveName(specifier: string, kind: "esm" | "commonjs"): Resolution {
-    const { name, imports, exports } = this.#manifest;
+  /** Resolves a name by `imports` of the nearest package.json, or by `exports` if it is the name of the package itself. */
+  #resolveName(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
+    const scope = this.#scopeOf(posix.dirname(this.#realFiles.get(from) ?? from));
+    const { name, imports, exports } = scope.manifest;
     const isSelf = typeof name === "string" && (specifier === name || specifier.startsWith(`${name}/`));
     const missingIn = specifier.startsWith("#")
       ? "imports"
@@ -177,7 +183,7 @@ export class ModuleFiles {
         ? resolvePackageTarget(imports, specifier, kind)
         : resolvePackageTarget(expandExports(exports), `.${specifier.slice(String(name).length)}`, kind);
     if (target === undefined) return { elsewhere: specifier, missingIn };
-    return target.startsWith("./") ? { file: posix.normalize(target) } : { elsewhere: target };
+    return target.startsWith("./") ? { file: posix.join(scope.folder, target) } : { elsewhere: target };
   }
 
   /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
@@ -232,13 +238,23 @@ export class ModuleFiles {
 
   /** The `type` of the nearest package.json inside the package. */
   #typeOf(folder: string): string | undefined {
-    if (this.#types.has(folder)) return this.#types.get(folder);
-    const read = this.#port.readFile(this.#root, posix.join(folder, "package.json"));
-    const isTop = folder === "." || folder === "";
-    const type =
-      read.state === "read" ? readType(read.bytes) : isTop ? undefined : this.#typeOf(posix.dirname(folder));
-    this.#types.set(folder, type);
-    return type;
+    const { type } = this.#scopeOf(folder).manifest;
+    return typeof type === "string" ? type : undefined;
+  }
+
+  #scopeOf(folder: string): Scope {
+    const known = this.#scopes.get(folder);
+    if (known !== undefined) return known;
+    const isTop = folder === "." || folder === "" || folder === "/" || folder.startsWith("..");
+    const read = this.#port.readFile(this.#root, isTop ? "package.json" : posix.join(folder, "package.json"));
+    const scope =
+      read.state === "read"
+        ? { folder: isTop ? "." : folder, manifest: readRecord(read.bytes) }
+        : isTop
+          ? { folder: ".", manifest: this.#manifest }
+          : this.#scopeOf(posix.dirname(folder));
+    this.#scopes.set(folder, scope);
+    return scope;
   }
 }
 
