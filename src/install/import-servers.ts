@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
+import type { ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -9,7 +10,7 @@ import type { ClientRecord, Scope } from "./clients/client.ts";
 import { clients, findClient } from "./clients/index.ts";
 import { loadEditor, openConfig } from "./editing/config-document.ts";
 import { type ConfigFormatName, ConfigSyntaxError } from "./editing/config-format.ts";
-import { valueAt } from "./editing/config-value.ts";
+import { type JsonRecord, valueAt } from "./editing/config-value.ts";
 import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
 import { openFiles } from "./install-files.ts";
 import { findFiles } from "./plan-install.ts";
@@ -141,6 +142,14 @@ async function parseSource({ file, text, formats, client }: Source): Promise<Map
   throw failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 }
 
+/** What the config says about a server's tools and context, which no source of an import contains. */
+function readChoices({ values = {} }: Partial<ServerEntry> = {}): JsonRecord {
+  const { prefix, tools, toolset, legacyContext } = values;
+  // As an array, `tools` is a key of other programs.
+  const choices = { prefix, tools: isRecord(tools) ? tools : undefined, toolset, legacyContext };
+  return JSON.parse(JSON.stringify(choices)) as JsonRecord;
+}
+
 /** Whether the project's config accepts an entry. */
 async function isValid(directory: string, { label, entry }: EntryToWrite): Promise<boolean> {
   try {
@@ -165,7 +174,7 @@ export async function planImport(source: string, options: ImportOptions): Promis
   const known = await readProjectServers(directory);
   const read = await readSource(source, options);
   const found = await parseSource(read);
-  const taken = new Map(known.map(({ label }) => [String(label).toLowerCase(), String(label)]));
+  const taken = new Map(known.map((server) => [String(server.label).toLowerCase(), server]));
   const variables = new ImportedVariables();
   const skipped: ImportPlan["skipped"] = [];
   const entries: EntryToWrite[] = [];
@@ -184,7 +193,10 @@ export async function planImport(source: string, options: ImportOptions): Promis
     else if (isAdded || (existing !== undefined && !options.replace)) skip("exists");
     else if (!(await isValid(directory, { label, entry }))) skip("invalid");
     else {
-      entries.push({ label: existing ?? label, entry });
+      entries.push({
+        label: existing === undefined ? label : String(existing.label),
+        entry: { ...entry, ...readChoices(existing) },
+      });
       variables.accept(attempt);
     }
   }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { parse, stringify } from "yaml";
 import { planImport } from "../../src/install/import-servers.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -55,6 +56,14 @@ describe("An import", () => {
     expect(plan).toMatchObject({ added: ["a"], skipped: [{ name: "b", reason: "notSelected" }] });
     await plan.edit.apply();
     expect(readConfig(cwd)).toBe("mcpServers:\n  a:\n    command: node\n    args:\n      - a.js\n");
+  });
+
+  test("keeps the choice of tools of a server that it replaces", async () => {
+    const choices = { prefix: "mine", tools: { deny: ["delete_*"] } };
+    const cwd = open({ [configFile]: stringify({ mcpServers: { a: { command: "x", ...choices } } }) });
+    const plan = await paste(cwd, { mcpServers: { a: server } }, { replace: true });
+    await plan.edit.apply();
+    expect(parse(readConfig(cwd) ?? "")).toEqual({ mcpServers: { a: { ...server, ...choices } } });
   });
 
   test("turns secrets into references, which it lists and never shows", async () => {
