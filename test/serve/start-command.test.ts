@@ -130,7 +130,8 @@ const desk = toolPack(
       "name: greet\ndescription: Two messages.\narguments: [{ name: who }]\ncontent:\n  - { role: user, content: '{{who}}?' }\n  - { role: assistant, content: { type: text, text: 'Yes, {{who}}' } }\n",
     "trailblaze/prompts/code.yaml":
       "name: code\narguments: [{ name: who }]\nhandler: ./handlers.js#welcome\n",
-    "brief.js": `process.stdout.write("x".repeat(350_000), () => process.stderr.write("my last words"));`,
+    // More than the pipes hold in some kernels: says so before it writes, because the write may block.
+    "brief.js": `process.stderr.write("writing"); process.stdout.write("x".repeat(350_000));`,
     "broken.js": "process.exitCode = 3;",
     "process.js": `import ${JSON.stringify(probeServer)};\n`,
   },
@@ -579,7 +580,7 @@ describe("a subprocess server over stdio", () => {
     child.stderr.on("data", (chunk) => {
       said += chunk;
     });
-    await waitUntil(() => said.includes("my last words"));
+    await waitUntil(() => said.includes("writing"));
     // The reader's own delay: both could end meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 300));
     let length = 0;
