@@ -27,8 +27,17 @@ export interface CallbackEndpoint {
   issueToken(server: string): string;
   /** Revokes the token of a server that has exited or was restarted. */
   revokeToken(token: string): void;
-  /** Allows `server` to call back during this call. Throws for an id that is in use. */
-  beginInvocation(invocationId: string, server: string, depth: number, signal: AbortSignal): void;
+  /**
+   * Allows `server` to call back during this call. Throws for an id that is in use. `clientSession`: the id of the
+   * call's session, if several share the server.
+   */
+  beginInvocation(
+    invocationId: string,
+    server: string,
+    depth: number,
+    signal: AbortSignal,
+    clientSession?: string,
+  ): void;
   /** Ends the invocation and aborts its open callbacks. Idempotent. */
   endInvocation(invocationId: string): void;
   /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
@@ -60,9 +69,10 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     if ("malformed" in parsed) return createError(parsed.malformed, 400);
     if ("unsupported" in parsed) return createError(parsed.unsupported);
     const { invocationId, toolName, argumentsJson } = parsed.request;
-    if (parsed.request.sessionId !== sessionId)
-      return createError("The session_id is not the one of this session.");
     const invocation = invocations.find(invocationId, access.server);
+    // A server knows the endpoint's session from its environment, and the session of the call from its envelope.
+    if (![sessionId, invocation?.clientSession].includes(parsed.request.sessionId))
+      return createError("The session_id is not the one of this session.");
     if (invocation === undefined) return noInvocation();
 
     const depth = invocation.depth + 1;
@@ -107,7 +117,8 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     port,
     issueToken: (name) => tokens.issue(name),
     revokeToken: (token) => tokens.revoke(token),
-    beginInvocation: (id, name, depth, signal) => invocations.begin(id, name, depth, signal),
+    beginInvocation: (id, name, depth, signal, clientSession) =>
+      invocations.begin(id, name, depth, signal, clientSession),
     endInvocation: (id) => invocations.end(id),
     close: () => {
       invocations.endAll();

@@ -3,6 +3,8 @@ import { whenAborted } from "../runtime/abort-listeners.ts";
 /** A running call of a server, with its open callbacks. */
 export interface RunningInvocation {
   readonly id: string;
+  /** Id of the session that it belongs to, if that is one of several that share the server. */
+  readonly clientSession: string | undefined;
   readonly server: string;
   readonly depth: number;
   /** Each is called when the invocation ends. */
@@ -14,11 +16,11 @@ export class RunningInvocations {
   readonly #running = new Map<string, { invocation: RunningInvocation; forget: () => void }>();
 
   /** Starts an invocation, which `end` or an aborted `signal` ends. Throws for an id that is running. */
-  begin(id: string, server: string, depth: number, signal: AbortSignal): void {
+  begin(id: string, server: string, depth: number, signal: AbortSignal, clientSession?: string): void {
     if (this.#running.has(id)) throw new Error("An invocation with this id is already running");
     if (signal.aborted) return;
     this.#running.set(id, {
-      invocation: { id, server, depth, inFlight: new Set() },
+      invocation: { id, server, depth, clientSession, inFlight: new Set() },
       forget: whenAborted(signal, () => this.end(id)),
     });
   }

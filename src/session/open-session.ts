@@ -352,9 +352,13 @@ class Opening {
 
   #createCalls(find: ToolCallsOptions["resolve"]): ToolCalls {
     this.#calls = new ToolCalls({
-      sessionId: this.#id,
       config: this.#config,
-      memory: this.#memory,
+      own: {
+        sessionId: this.#id,
+        memory: this.#memory,
+        record: (name, args) => this.#recording.push({ [name]: this.#memory.redact(args) }),
+        log: (entry) => this.#log(entry),
+      },
       runners: this.#processes.runners,
       callback: this.#processes.callback,
       validator: once(async () => {
@@ -363,8 +367,6 @@ class Opening {
       }),
       closing: this.#resources.closing,
       resolve: find,
-      record: (name, args) => this.#recording.push({ [name]: this.#memory.redact(args) }),
-      log: (entry) => this.#log(entry),
     });
     return this.#calls;
   }

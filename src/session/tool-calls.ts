@@ -8,6 +8,7 @@ import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
+import type { BundleRequest } from "../runtime/bundle-entry.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { CodeDiedError } from "../runtime/code-died-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
@@ -47,11 +48,21 @@ export interface CallOptions {
   onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
+/** For whom a call is executed: the session itself, or one of the clients that it is served to. */
+export interface CallScope {
+  sessionId: string;
+  memory: SessionMemory;
+  /** What entries of bundles see of the client's request. */
+  request?: Pick<BundleRequest, "meta" | "session">;
+  record(name: string, args: Readonly<Record<string, unknown>>): void;
+  log(entry: ToolLog): void;
+}
+
 /** What calls need from their session. */
 export interface ToolCallsOptions {
-  sessionId: string;
   config: SessionConfig;
-  memory: SessionMemory;
+  /** The scope of the host's own calls. */
+  own: CallScope;
   runners: CodeRunners;
   callback: CallbackEndpoint | undefined;
   validator: () => Promise<SchemaValidator>;
@@ -62,13 +73,12 @@ export interface ToolCallsOptions {
    * `TrailblazeError` for an unknown name.
    */
   resolve(name: string, caller: ToolCandidate): Promise<ToolCandidate>;
-  record(name: string, args: Readonly<Record<string, unknown>>): void;
-  log(entry: ToolLog): void;
 }
 
 /** One open call. */
 interface Invocation {
   id: string;
+  scope: CallScope;
   candidate: ToolCandidate;
   /** 0 for a call of the host, one more for each nested call. */
   depth: number;
@@ -89,9 +99,14 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** Executes a call of the host. */
-  async callFromHost(candidate: ToolCandidate, args: unknown, options: CallOptions): Promise<ToolResult> {
-    return this.#call(candidate, args, { ...options, depth: 0, recorded: true });
+  /** Executes a call of the host, or of a client that the session is served to. */
+  async callFromHost(
+    candidate: ToolCandidate,
+    args: unknown,
+    options: CallOptions,
+    scope = this.#options.own,
+  ): Promise<ToolResult> {
+    return this.#call(candidate, args, { ...options, scope, depth: 0, recorded: true });
   }
 
   /** Executes a call that a server makes during one of its own calls. */
@@ -137,15 +152,22 @@ export class ToolCalls {
     options: CallOptions & { depth: number },
   ): Promise<ToolResult> {
     const recorded = outer.recorded && !outer.candidate.meta.isRecordable;
-    return this.#call(candidate, args, { ...options, recorded });
+    return this.#call(candidate, args, { ...options, scope: outer.scope, recorded });
   }
 
   async #call(
     candidate: ToolCandidate,
     args: unknown,
-    { depth, recorded, signal, ...options }: CallOptions & Pick<Invocation, "depth" | "recorded">,
+    {
+      scope,
+      depth,
+      recorded,
+      signal,
+      ...options
+    }: CallOptions & Pick<Invocation, "scope" | "depth" | "recorded">,
   ): Promise<ToolResult> {
-    const { closing, config, memory } = this.#options;
+    const { closing, config } = this.#options;
+    const { memory } = scope;
     closing.throwIfAborted();
     signal?.throwIfAborted();
     const copied = copyArguments(args);
@@ -162,7 +184,16 @@ export class ToolCalls {
       notifyHost(() => options.onProgress?.(clean));
     };
     const invocation: Invocation = {
-      ...{ id: randomUUID(), candidate, depth, recorded, limit, args: copied.args, signal: stop.signal },
+      ...{
+        id: randomUUID(),
+        scope,
+        candidate,
+        depth,
+        recorded,
+        limit,
+        args: copied.args,
+        signal: stop.signal,
+      },
       onProgress: options.onProgress && onProgress,
     };
     const { id } = invocation;
@@ -175,7 +206,7 @@ export class ToolCalls {
           : await this.#callCode(invocation, route);
       if (result.variant === "Success" && recorded && meta.isRecordable) {
         // Recorded without the schema's defaults, which the replay adds again.
-        this.#options.record(tool.name, route.by === "server" ? copied.args : JSON.parse(copied.json));
+        scope.record(tool.name, route.by === "server" ? copied.args : JSON.parse(copied.json));
       }
       return result;
     } catch (error) {
@@ -191,8 +222,9 @@ export class ToolCalls {
    * The result of a call that failed with an error: an exit of its process, a timeout, or the error itself. Throws the
    * signal's reason if the caller canceled the call.
    */
-  #failedCall(error: unknown, { candidate: { route }, signal, limit }: Invocation): ToolResult {
-    const { closing, memory, runners } = this.#options;
+  #failedCall(error: unknown, { scope, candidate: { route }, signal, limit }: Invocation): ToolResult {
+    const { closing, runners } = this.#options;
+    const { memory } = scope;
     // An exit may end the session; its own calls must report the exit and not the closed session.
     const isByCaller = signal.aborted && !closing.aborted;
     if (route.by === "server") {
@@ -228,8 +260,7 @@ export class ToolCalls {
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
-  #readAnswer(answer: CallToolResult, callMemory?: CallMemory): ToolResult {
-    const { memory } = this.#options;
+  #readAnswer(answer: CallToolResult, { memory }: CallScope, callMemory?: CallMemory): ToolResult {
     const { result, memory: changes } = readToolResult(answer);
     if (result.variant === "Success") callMemory?.commit();
     for (const key of changes?.deletions ?? []) memory.delete(key);
@@ -238,10 +269,11 @@ export class ToolCalls {
   }
 
   async #callServer(
-    { id, depth, signal, limit, args, onProgress }: Invocation,
+    { id, scope, depth, signal, limit, args, onProgress }: Invocation,
     { server, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
   ): Promise<ToolResult> {
-    const { sessionId, callback, config, memory } = this.#options;
+    const { callback, config } = this.#options;
+    const { sessionId, memory } = scope;
     const { label, key, pack } = server.plan;
     if (server.exit !== undefined) return failedResult(describeServerExit(label, server.exit), "FatalError");
     const facts = {
@@ -252,7 +284,7 @@ export class ToolCalls {
       memory: memory.snapshot(this.#visibleMemory(pack)),
     };
     const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
-    callback?.beginInvocation(id, key, depth, signal);
+    callback?.beginInvocation(id, key, depth, signal, sessionId);
     try {
       // During a restart, the call waits for the server within its own timeout.
       const connected = server.current ?? (await abortable(signal, () => server.ready));
@@ -261,15 +293,16 @@ export class ToolCalls {
         { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
         { signal, timeoutMs: limit.restMs(), onProgress },
       );
-      return this.#readAnswer(answer);
+      return this.#readAnswer(answer, scope);
     } finally {
       callback?.endInvocation(id);
     }
   }
 
   async #callCode(invocation: Invocation, tool: RunnableTool): Promise<ToolResult> {
-    const { id, candidate, args, depth, signal, limit, onProgress } = invocation;
-    const { sessionId, memory, config, runners, log } = this.#options;
+    const { id, scope, candidate, args, depth, signal, limit, onProgress } = invocation;
+    const { config, runners } = this.#options;
+    const { sessionId, memory } = scope;
     const { owner, initialize, options } = tool.code;
     const { name } = candidate.tool;
     const visible = this.#visibleMemory(owner.pack?.qualifiedName);
@@ -280,12 +313,11 @@ export class ToolCalls {
       validator: await this.#options.validator(),
       request: {
         name: tool.entry?.name ?? name,
-        meta: {},
-        session: { id: sessionId, clientInfo: {}, capabilities: {} },
+        ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
       context: {
         ...{ signal, sessionId, invocationId: id, device: legacyContext.device, memory: callMemory },
-        log: (level, data) => log({ tool: name, level, data }),
+        log: (level, data) => scope.log({ tool: name, level, data }),
         progress: (progress, total, message) =>
           onProgress?.({
             progress,
@@ -306,7 +338,7 @@ export class ToolCalls {
         return { ...result, isError: result.variant !== "Success" };
       },
     });
-    return this.#readAnswer("result" in outcome ? outcome.result : toErrorResult(outcome), callMemory);
+    return this.#readAnswer("result" in outcome ? outcome.result : toErrorResult(outcome), scope, callMemory);
   }
 }
 

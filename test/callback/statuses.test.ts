@@ -1,6 +1,6 @@
 // Every row of the table in docs/callback.md.
 import { describe, expect, test } from "vitest";
-import { createRequest, invocationId, openEndpoint, post, resultOf } from "./open-endpoint.ts";
+import { createRequest, invocationId, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
 import { formatHead, formatRequest, openConnection } from "./raw-connection.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -215,6 +215,20 @@ describe("a valid request that cannot be executed gets 200 with an error", () =>
 
   test("another session's id gets an error", async () => {
     expect(await errorFor(createRequest({ session_id: "session-2" }))).toContain("session_id");
+  });
+
+  test("a call of one of several sessions that share the server may name its own session, and no other", async () => {
+    const opened = await openEndpoint();
+    const { endpoint, calls } = opened;
+    endpoint.beginInvocation("shared", "api", 0, new AbortController().signal, "client-1");
+    endpoint.beginInvocation("next", "api", 0, new AbortController().signal, "client-2");
+    const ask = async (session_id: string, invocation_id: string) =>
+      (await resultOf(await post(opened, createRequest({ session_id, invocation_id })))).type;
+    expect(await ask("client-1", "shared")).toBe("call_tool_result");
+    expect(await ask(sessionId, "shared")).toBe("call_tool_result");
+    expect(await ask("client-2", "shared")).toBe("error");
+    expect(await ask("client-1", "next")).toBe("error");
+    expect(calls.map(({ invocationId }) => invocationId)).toEqual(["shared", "shared"]);
   });
 
   test("unknown, ended and canceled invocations, and those of other servers, get the same error", async () => {
