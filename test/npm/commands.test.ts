@@ -19,7 +19,7 @@ const input = (positionals: readonly string[], cwd: string, options: CommandInpu
   cwd,
 });
 
-test("search shows packs as a table, with control characters escaped", async () => {
+test("`search` shows packs as a table, with control characters escaped", async () => {
   const registry = await startStandIn({
     manifests: [
       remoteManifest("evil-tools", {
@@ -40,7 +40,7 @@ test("search shows packs as a table, with control characters escaped", async () 
   expect(answer.json).toMatchObject({ total: 2, source: "network" });
 });
 
-test("search accepts several words, but not --refresh with --offline", async () => {
+test("`search` accepts several words and rejects --refresh together with --offline", async () => {
   const registry = await startStandIn({ manifests: [remoteManifest("x", { description: "one two" })] });
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({});
@@ -51,7 +51,7 @@ test("search accepts several words, but not --refresh with --offline", async () 
   });
 });
 
-test("add refuses unsupported specs, and a missing terminal, before it asks a registry", async () => {
+test("`add` rejects unsupported specs and a missing terminal before it contacts the registry", async () => {
   const registry = await startStandIn();
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({ "package.json": { name: "app" } });
@@ -72,7 +72,7 @@ test("add refuses unsupported specs, and a missing terminal, before it asks a re
   });
 });
 
-test("remove refuses a version and points to trailblaze list", async () => {
+test("`remove` rejects a spec with a version and gives a hint", async () => {
   const cwd = makeTree({ "package.json": { name: "app" } });
   await expect(runRemove(input(["acme-jira@1"], cwd))).rejects.toMatchObject({
     code: "UnsupportedSpec",
@@ -80,7 +80,7 @@ test("remove refuses a version and points to trailblaze list", async () => {
   });
 });
 
-test("add shows each pack line by line, with control characters escaped", () => {
+test("`add` previews a pack line by line, with control characters escaped", () => {
   const spec = { name: "x", wanted: "latest", type: "tag", text: "x" } as const;
   const item = (name: string) => ({ name, qualifiedName: `x/${name}`, description: null });
   const pack = {
@@ -134,12 +134,12 @@ async function addOnTerminal(cwd: string, answer: string): Promise<string> {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "add asks on a terminal only after it knows what to show",
+  "`add` on a terminal looks a pack up in the registry without --yes",
   async () => {
     const registry = await startStandIn();
     useHome([`registry=${registry.url}`]);
     const cwd = makeTree({ "package.json": { name: "app" } });
-    // There is somebody to ask, so the registry is asked, which has nothing to show.
+    // A terminal can confirm, so the registry is asked. It does not have the pack.
     expect(await addOnTerminal(cwd, "y\n")).toContain("InstallFailed");
     expect(registry.seen.length).toBeGreaterThan(0);
   },

@@ -20,47 +20,57 @@ const npm = { name: "npm", isModernYarn: false };
 
 describe("the package manager of a project", () => {
   test.each<[string, Tree, Record<string, unknown>, unknown]>([
-    ["nothing", {}, {}, npm],
+    ["a folder without a lockfile", {}, {}, npm],
     ["package-lock.json", { "package-lock.json": {} }, {}, npm],
     ["npm-shrinkwrap.json", { "npm-shrinkwrap.json": {} }, {}, npm],
     ["pnpm-lock.yaml", { "pnpm-lock.yaml": {} }, {}, { name: "pnpm", isModernYarn: false }],
     ["pnpm-workspace.yaml", { "pnpm-workspace.yaml": {} }, {}, { name: "pnpm", isModernYarn: false }],
     ["yarn.lock", { "yarn.lock": "# yarn lockfile v1\n" }, {}, { name: "yarn", isModernYarn: false }],
-    ["a modern yarn.lock", { "yarn.lock": "# x\n\n__metadata:\n" }, {}, { name: "yarn", isModernYarn: true }],
     [
-      "packageManager",
+      "a yarn.lock of modern Yarn",
+      { "yarn.lock": "# x\n\n__metadata:\n" },
+      {},
+      { name: "yarn", isModernYarn: true },
+    ],
+    [
+      "the packageManager key",
       { "yarn.lock": "" },
       { packageManager: "pnpm@9.1.0+sha512.abc" },
       { name: "pnpm", isModernYarn: false },
     ],
-    ["packageManager yarn@4", {}, { packageManager: "yarn@4.5.0" }, { name: "yarn", isModernYarn: true }],
     [
-      "devEngines",
+      "the packageManager key for Yarn 4",
+      {},
+      { packageManager: "yarn@4.5.0" },
+      { name: "yarn", isModernYarn: true },
+    ],
+    [
+      "the devEngines key",
       {},
       { devEngines: { packageManager: [{ name: "pnpm" }] } },
       { name: "pnpm", isModernYarn: false },
     ],
-    ["bun", { "bun.lock": "" }, {}, { unsupported: "bun" }],
-    ["an unknown one", {}, { packageManager: "deno@2" }, { unsupported: "deno" }],
-    ["nonsense", {}, { packageManager: 7, devEngines: "x" }, npm],
+    ["bun.lock", { "bun.lock": "" }, {}, { unsupported: "bun" }],
+    ["a packageManager key with an unknown name", {}, { packageManager: "deno@2" }, { unsupported: "deno" }],
+    ["keys with invalid values", {}, { packageManager: 7, devEngines: "x" }, npm],
     [
-      "two lockfiles, one of them in use",
+      "the lockfile in use if there are two",
       { "package-lock.json": {}, "yarn.lock": "", "node_modules/.yarn-integrity": "" },
       {},
       { name: "yarn", isModernYarn: false },
     ],
-  ])("is detected by %s", (_what, tree, manifest, expected) => {
+  ])("the package manager of a project is detected from %s", (_what, tree, manifest, expected) => {
     expect(find(folderOf(tree, manifest))).toEqual(expected);
   });
 
-  test("is that of the workspace root unless the member declares one", () => {
+  test("a workspace member uses the package manager of the root unless it has a lockfile of its own", () => {
     const root = folderOf({ "pnpm-lock.yaml": {} });
     expect(find(folderOf({}), root)).toMatchObject({ name: "pnpm" });
     expect(find(folderOf({ "yarn.lock": "" }), root)).toMatchObject({ name: "yarn" });
   });
 });
 
-test.each(["npm", "pnpm", "yarn"] as const)("%s never runs lifecycle scripts", (name) => {
+test.each(["npm", "pnpm", "yarn"] as const)("%s is started with lifecycle scripts turned off", (name) => {
   for (const kind of ["add", "remove", "install"] as const) {
     const task = { kind, packages: ["x"], isWorkspaceRoot: true };
     const args = managerArguments({ name, isModernYarn: false }, task);
@@ -72,7 +82,7 @@ test.each(["npm", "pnpm", "yarn"] as const)("%s never runs lifecycle scripts", (
   });
 });
 
-test("npm variables of another project are not passed on", () => {
+test("environment variables that npm set for another project are not passed to the package manager", () => {
   const env = createManagerEnvironment({
     PATH: "/bin",
     npm_config_registry: "kept",
@@ -87,7 +97,7 @@ test("npm variables of another project are not passed on", () => {
   );
 });
 
-test("a package manager is looked for on the PATH, where a script of it runs in this Node", () => {
+test("a package manager is found on the PATH, and npm also next to Node", () => {
   const folder = makeTree({
     "bin/pnpm": "#!/bin/sh\n",
     "bin/yarn.js": "",
@@ -102,7 +112,7 @@ test("a package manager is looked for on the PATH, where a script of it runs in 
   expect(findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/bin/node`)).toBeUndefined();
 });
 
-test("a package manager of the project counts, but not another package's command of that name", () => {
+test("a package manager installed in the project is used, but not another package's command with its name", () => {
   const folder = makeTree({
     "app/node_modules/pnpm/package.json": { name: "pnpm", version: "9.0.0" },
     "app/node_modules/pnpm/pnpm.cjs": "",

@@ -204,7 +204,7 @@ async function askHostile(stage: Stage, names: readonly string[], more: { abortM
 }
 
 test.each(stages)(
-  "every hostile answer to a request for a %s rejects and leaves no handle open",
+  "every hostile response to a %s request is rejected and leaves no handle open",
   async (stage) => {
     // One reader decodes the answers of all stages; at 256 MiB, one encoding shows that it has the tarball's limit.
     const isRepeated = (name: string) =>
@@ -231,7 +231,7 @@ test("an aborted request leaves no handle open", async () => {
   }
 });
 
-test("a compression bomb needs no more memory than the size limit of the answer", async () => {
+test("decompressing a bomb takes less memory than its full size", async () => {
   const names = ["gzip", "br", "br with 500", "a redirect to a bomb"];
   const harmless = await askHostile("search", ["gzip that is none"]);
   const { maxRssMiB } = await askHostile("search", names);

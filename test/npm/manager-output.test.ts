@@ -17,7 +17,7 @@ esac
 `;
 
 test.skipIf(process.platform === "win32")(
-  "a change that fails keeps the last lines of the package manager, escaped",
+  "a failed removal shows the last output lines of the package manager, with control characters escaped",
   async () => {
     const home = useHome([]);
     const cwd = makeTree({

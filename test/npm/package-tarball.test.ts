@@ -37,8 +37,8 @@ async function unpack(tarball: Uint8Array): Promise<Record<string, string>> {
   }
 }
 
-describe("a tarball", () => {
-  test("that npm packed is unpacked unchanged", async () => {
+describe("unpacking a tarball", () => {
+  test("a tarball that npm packed is unpacked unchanged", async () => {
     const deep = `${"deep-folder/".repeat(14)}file-${"n".repeat(60)}.json`;
     const tree = { "package.json": { name: "packed", version: "1.0.0" }, "lib/ü.json": "[1]", [deep]: "{}" };
     const folder = makeTree(tree);
@@ -54,7 +54,7 @@ describe("a tarball", () => {
     expect(existsSync(unpacked)).toBe(false);
   });
 
-  test("that tar packed is read, in every format of long names", async () => {
+  test("a tarball that tar packed is unpacked, with long paths in both the GNU and the pax format", async () => {
     const long = `package/${"a".repeat(99)}/${"b".repeat(99)}/${"c".repeat(99)}`;
     const folder = makeTree({ [long]: "text" });
     for (const format of ["gnu", "pax"]) {
@@ -65,7 +65,7 @@ describe("a tarball", () => {
     }
   });
 
-  test("writes nothing outside its folder", async () => {
+  test("a tarball with paths that leave its folder writes nothing outside it", async () => {
     const outside = makeTree({ "a/b/c.txt": "" });
     const paths = [
       "package/../../escape.json",
@@ -91,7 +91,7 @@ describe("a tarball", () => {
     expect(readdirSync(outside)).toEqual(["a"]);
   });
 
-  test("unpacks only the requested files", async () => {
+  test("only the requested files of a tarball are unpacked", async () => {
     const tar = makeTar([{ path: "package/a.json" }, { path: "package/b.bin" }]);
     const { folder, remove } = await unpackTarball(gzipSync(tar), (path) => path.endsWith(".json"));
     expect(readdirSync(folder)).toEqual(["a.json"]);
@@ -99,44 +99,51 @@ describe("a tarball", () => {
   });
 
   test.each([
-    ["no gzip", Buffer.from("hello")],
-    ["no tar", gzipSync(Buffer.alloc(2048, "x"))],
-    ["cut off", gzipSync(makeTar([{ path: "package/a", text: "x".repeat(4000) }]).subarray(0, 1024))],
-  ])("that is %s is refused", async (_what, bytes) => {
+    ["data that is not gzip", Buffer.from("hello")],
+    ["gzip data that is not a tar archive", gzipSync(Buffer.alloc(2048, "x"))],
+    [
+      "a truncated tarball",
+      gzipSync(makeTar([{ path: "package/a", text: "x".repeat(4000) }]).subarray(0, 1024)),
+    ],
+  ])("unpacking fails for %s", async (_what, bytes) => {
     await expect(unpackTarball(bytes, all)).rejects.toThrow();
   });
 });
 
-describe("a tarball is read as npm reads it:", () => {
+describe("the entries of a tarball", () => {
   const one = { path: "package/package.json", text: "one" };
   const two = { path: "package/package.json", text: "two" };
   const tail = Buffer.alloc(1024);
 
   test.each<[what: string, tar: Buffer, files: Record<string, string>]>([
-    ["the last of several entries counts", makeTar([one, two]), { "package.json": "two" }],
+    ["the last of several entries with one path is unpacked", makeTar([one, two]), { "package.json": "two" }],
     [
-      "whatever folder it is in",
+      "entries with different top folders have the same path in the package",
       makeTar([one, { ...two, path: "x/package.json" }]),
       { "package.json": "two" },
     ],
     [
-      "a link is none",
+      "a link in a tarball does not replace a file",
       makeTar([one, { ...two, type: "2" }, { ...two, type: "1" }]),
       { "package.json": "one" },
     ],
     [
-      "one empty block is no end",
+      "one empty block does not end a tarball",
       makeTar([one], Buffer.concat([Buffer.alloc(512), makeTar([two])])),
       { "package.json": "two" },
     ],
     [
-      "two empty blocks are the end",
+      "two empty blocks end a tarball",
       makeTar([one], Buffer.concat([tail, makeTar([two])])),
       { "package.json": "one" },
     ],
-    ["an end may be missing", makeTar([one], Buffer.alloc(0)), { "package.json": "one" }],
     [
-      "an extended header says path and size",
+      "a tarball without empty blocks at its end is unpacked",
+      makeTar([one], Buffer.alloc(0)),
+      { "package.json": "one" },
+    ],
+    [
+      "an extended header sets the path and the size of its file",
       makeTar([
         { path: "x", type: "x", text: record("path", two.path) + record("size", "3") },
         { path: "package/other", text: "two", size: "00000000777 " },
@@ -144,7 +151,7 @@ describe("a tarball is read as npm reads it:", () => {
       { "package.json": "two" },
     ],
     [
-      "a header for all names no path",
+      "a global extended header does not set a path",
       makeTar([
         { path: "x", type: "g", text: record("path", two.path) + record("comment", "c") },
         { ...two, path: "package/x" },
@@ -152,7 +159,7 @@ describe("a tarball is read as npm reads it:", () => {
       { x: "two" },
     ],
     [
-      "a folder has no bytes",
+      "the size of a folder in a tarball is ignored",
       makeTar([
         { path: "package/lib", type: "5", size: "00000001000 " },
         { path: "package/dir/", size: "00000001000 " },
@@ -160,9 +167,13 @@ describe("a tarball is read as npm reads it:", () => {
       ]),
       { "package.json": "one" },
     ],
-    ["what is sparse is passed over", makeTar([{ ...two, type: "S" }, one]), { "package.json": "one" }],
     [
-      "a long name counts once",
+      "a sparse file in a tarball is skipped",
+      makeTar([{ ...two, type: "S" }, one]),
+      { "package.json": "one" },
+    ],
+    [
+      "a long name applies only to the next entry of a tarball",
       makeTar([
         { path: "x", type: "L", text: `${one.path}\0` },
         { path: "y", text: "one" },
@@ -175,19 +186,25 @@ describe("a tarball is read as npm reads it:", () => {
   });
 });
 
-describe("a tarball is refused", () => {
+describe("invalid and oversized tarballs", () => {
   const fileOf = (text: string) => ({ path: "package/a", text });
 
   test.each<[what: string, tar: Buffer]>([
-    ["without sizes", makeTar([{ ...fileOf("text"), size: "none        " }])],
-    ["with a negative size", makeTar([{ ...fileOf("text"), size: Buffer.alloc(12, 0xff) }])],
+    ["a tarball entry without a size is rejected", makeTar([{ ...fileOf("text"), size: "none        " }])],
     [
-      "with a size beyond numbers",
+      "a tarball entry with a negative size is rejected",
+      makeTar([{ ...fileOf("text"), size: Buffer.alloc(12, 0xff) }]),
+    ],
+    [
+      "a tarball entry with a size above the largest safe integer is rejected",
       makeTar([{ ...fileOf("text"), size: Buffer.from([0x80, ...Array(11).fill(0xff)]) }]),
     ],
-    ["with a size beyond its end", makeTar([{ ...fileOf("text"), size: "77777777777 " }])],
     [
-      "with an extended size that is none",
+      "a tarball entry that ends after the tarball is rejected",
+      makeTar([{ ...fileOf("text"), size: "77777777777 " }]),
+    ],
+    [
+      "an extended header with a negative size is rejected",
       makeTar([{ path: "x", type: "x", text: record("size", "-1") }, fileOf("t")]),
     ],
   ])("%s", async (_what, tar) => {
@@ -200,13 +217,13 @@ describe("a tarball is refused", () => {
 
   test.each<[what: string, reason: RegExp, parts: () => Uint8Array[]]>([
     [
-      "when it unpacks to more than the limit",
+      "a tarball that unpacks to more than 1 GiB is rejected",
       /^exceeds the limit of 1 GiB when unpacked$/,
       // Archives in gzip may be put after one another.
       () => [header("package/big", 5 * 2 ** 28), ...Array<Buffer>(5).fill(zeros(2 ** 28))],
     ],
     [
-      "when it has more entries than the limit",
+      "a tarball with more than 100,000 entries is rejected",
       /^exceeds the limit of 100000 entries$/,
       () =>
         Array<Buffer>(101).fill(
@@ -214,17 +231,17 @@ describe("a tarball is refused", () => {
         ),
     ],
     [
-      "when its package.json is above the limit",
+      "a tarball whose package.json exceeds 1 MiB is rejected",
       /^has a package.json that exceeds the limit of 1 MiB$/,
       () => [header("package/package.json", 2 ** 20 + 512), zeros(2 ** 20 + 512)],
     ],
     [
-      "when a header is above the limit",
+      "a tarball whose extended header exceeds 1 MiB is rejected",
       /^has a header that exceeds the limit of 1 MiB$/,
       () => [header("x", 2 ** 20 + 512, "x"), zeros(2 ** 20 + 512)],
     ],
     [
-      "when what is looked at is above the limit",
+      "a tarball whose server definitions exceed 64 MiB is rejected",
       /^has definitions of servers that exceed the limit of 64 MiB$/,
       () =>
         Array.from({ length: 65 }, (_, index) => [
@@ -238,7 +255,7 @@ describe("a tarball is refused", () => {
     expect((error as Error).message).toMatch(reason);
   });
 
-  test("when it is interrupted", async () => {
+  test("unpacking a tarball stops when the caller's signal aborts", async () => {
     const tarball = Buffer.concat([header("package/big", 2 ** 29), zeros(2 ** 28), zeros(2 ** 28)]);
     const controller = new AbortController();
     const unpacking = unpackTarball(tarball, all, controller.signal);
@@ -247,7 +264,7 @@ describe("a tarball is refused", () => {
   });
 });
 
-test("a skipped file of a tarball is not kept in memory, and a file above the limit is written empty", async () => {
+test("a skipped file of a tarball is not kept in memory, and a file above the size limit is written empty", async () => {
   const chunk = Buffer.alloc(1 << 16);
   const head = makeTar(
     [{ path: "package/big", size: (2 ** 29).toString(8).padStart(11, "0") }],
@@ -275,18 +292,18 @@ test("a skipped file of a tarball is not kept in memory, and a file above the li
   expect(await unpack(gzipSync(tar))).toEqual({ "a.json": "" });
 });
 
-describe("integrity", () => {
+describe("the integrity of a tarball", () => {
   const bytes = Buffer.from("bytes");
   const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest("base64");
 
-  test("is checked by the strongest announced hash", () => {
+  test("the integrity of a tarball is checked with the strongest hash that the registry gives", () => {
     expect(hasIntegrity(bytes, `sha512-${hash("sha512")}`, undefined)).toBe(true);
     expect(hasIntegrity(bytes, `sha1-${hash("sha1")} sha512-${hash("sha512")}?opt`, undefined)).toBe(true);
     expect(hasIntegrity(bytes, `sha1-${hash("sha1")} sha512-AAAA`, undefined)).toBe(false);
     expect(hasIntegrity(Buffer.from("other"), `sha512-${hash("sha512")}`, undefined)).toBe(false);
   });
 
-  test("falls back to the shasum, and is unknown without one", () => {
+  test("the integrity of a tarball is checked with its shasum if there is no known hash, and is unknown without both", () => {
     const sum = createHash("sha1").update(bytes).digest("hex");
     expect(hasIntegrity(bytes, undefined, sum)).toBe(true);
     expect(hasIntegrity(bytes, "md5-abc", "00")).toBe(false);
@@ -294,7 +311,7 @@ describe("integrity", () => {
   });
 });
 
-test("a tarball cannot write outside its folder through links", async () => {
+test("a symbolic link in a tarball is not unpacked", async () => {
   const folder = makeTree({ "package/x": "" });
   symlinkSync("/etc", join(folder, "package/link"));
   const archive = execFileSync("tar", ["-c", "-z", "-f", "-", "package"], { cwd: folder });

@@ -38,7 +38,7 @@ async function preview(cwd: string): Promise<PackPreview | undefined> {
   return shown;
 }
 
-test("a tarball above a limit is a problem that names the limit, before there is a question", async () => {
+test("a tarball above the size limit fails the preview with that limit, and leaves the project unchanged", async () => {
   const zeros = gzipSync(Buffer.alloc(2 ** 28), { level: 1 });
   const { cwd } = await setUp({}, (manifest) =>
     Buffer.concat([
@@ -58,7 +58,7 @@ test("a tarball above a limit is a problem that names the limit, before there is
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-test("what is shown is read wherever the definitions are, and of whatever size the rest is", async () => {
+test("the preview shows the commands of servers in the pack's root folder, whatever the size of other files", async () => {
   const server = (command: string) => JSON.stringify({ command });
   const trailblaze = { root: "./defs/", servers: ["own", "code", "combined", "large"] };
   const { cwd } = await setUp({ trailblaze }, (manifest) =>
@@ -86,7 +86,7 @@ test("what is shown is read wherever the definitions are, and of whatever size t
   ]);
 });
 
-test("a package with another root than the registry says is refused", async () => {
+test("a tarball whose root folder differs from the registry's metadata is rejected", async () => {
   const { cwd } = await setUp({ trailblaze: { servers: ["own"] } }, () => {
     const own = packManifest(name, { trailblaze: { root: "other", servers: ["own"] } });
     return gzipSync(makeTar([{ path: "package/package.json", text: JSON.stringify(own) }]));

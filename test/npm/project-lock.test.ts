@@ -24,7 +24,7 @@ const findFile = (folder: string, end: string) =>
   join(folder, readdirSync(folder).find((name) => name.endsWith(end)) ?? "");
 
 describe("the lock of a project", () => {
-  test("admits one holder at a time, per project", async () => {
+  test("the lock of a project has one holder at a time", async () => {
     const folder = makeTree({});
     const release = await lock(folder);
     expect(await lock(folder)).toBeUndefined();
@@ -34,7 +34,7 @@ describe("the lock of a project", () => {
     expect(await next).toBeTypeOf("function");
   });
 
-  test("is taken over from a process that exited", async () => {
+  test("the lock of a project is taken over from a process that exited", async () => {
     const folder = makeTree({});
     await lock(folder);
     const { pid } = spawnSync(process.execPath, ["--eval", ""]);
@@ -44,7 +44,7 @@ describe("the lock of a project", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is taken over from an unknown holder that no longer refreshes it", async () => {
+  test("the lock of a project is taken over from an unknown holder that no longer refreshes it", async () => {
     const folder = makeTree({});
     await lock(folder);
     rmSync(findFile(folder, ".holder"));
@@ -53,7 +53,7 @@ describe("the lock of a project", () => {
     expect(await lock(folder)).toBeTypeOf("function");
   });
 
-  test("names its owner to waiting processes", async () => {
+  test("a process that waits for the lock of a project learns which process holds it", async () => {
     const folder = makeTree({});
     await lock(folder);
     const waits: string[] = [];
@@ -62,7 +62,7 @@ describe("the lock of a project", () => {
     expect(waits).toEqual([`process ${process.pid}, which is changing the packages of this project`]);
   });
 
-  test("is no longer waited for when the caller's signal aborts", async () => {
+  test("waiting for the lock of a project ends when the caller's signal aborts", async () => {
     const folder = makeTree({});
     await lock(folder);
     const signal = AbortSignal.abort();
@@ -71,7 +71,7 @@ describe("the lock of a project", () => {
 });
 
 describe("backed-up files", () => {
-  test("are restored with bytes and mode, and new files are deleted", () => {
+  test("backed-up files are restored with their bytes and mode, and new files are deleted", () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0d, 0x0a, 0xff]);
     const folder = makeTree({ "package.json": bytes, "same.json": "{}" });
     const path = (name: string) => join(folder, name);
@@ -88,7 +88,7 @@ describe("backed-up files", () => {
     expect(readdirSync(folder).sort()).toEqual(["package.json", "same.json"]);
   });
 
-  test("that are links are restored as links", () => {
+  test("backed-up links are restored as links", () => {
     const folder = makeTree({ "real.json": "before" });
     symlinkSync("real.json", join(folder, "package.json"));
     const saved = saveFiles([join(folder, "package.json")]);
@@ -100,7 +100,7 @@ describe("backed-up files", () => {
     expect(readFileSync(join(folder, "real.json"), "utf8")).toBe("before");
   });
 
-  test("are refused where they cannot be read", () => {
+  test("backing up a file that cannot be read fails", () => {
     const folder = makeTree({ "package.json/x": "" });
     expect(() => saveFiles([join(folder, "package.json")])).toThrow();
   });

@@ -31,7 +31,7 @@ const packs = [
 ];
 
 describe("a search", () => {
-  test("finds packages with keyword and field, and shows what they declare", async () => {
+  test("a search finds packages with the keyword and the field, and shows what they declare", async () => {
     const { registry, cwd } = await setUp({ manifests: packs });
     const found = await searchPacks("", { cwd });
     expect(namesOf(found)).toEqual(["@acme/jira", "zebra-tools"]);
@@ -63,13 +63,13 @@ describe("a search", () => {
     expect(registry.paths()).toContain("/@acme%2Fjira/latest");
   });
 
-  test("for words keeps the registry's order", async () => {
+  test("a search for words keeps the registry's order", async () => {
     const { cwd } = await setUp({ manifests: packs });
     expect(namesOf(await searchPacks(" jira ", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
     expect(namesOf(await searchPacks("stripes", { cwd }))).toEqual([]);
   });
 
-  test("marks installed packs, whatever the config allows", async () => {
+  test("a search marks installed packs, whatever the config says", async () => {
     await setUp({ manifests: packs });
     const cwd = makeTree({
       "package.json": { name: "app" },
@@ -84,7 +84,7 @@ describe("a search", () => {
   });
 
   test.each(["words", "ignored"] as const)(
-    "finds packs in a registry to which keywords are %s",
+    "a search finds packs in a registry where keyword filters are treated as %s",
     async (keywords) => {
       const { cwd } = await setUp({ manifests: packs, keywords });
       expect(namesOf(await searchPacks("jira", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
@@ -92,12 +92,12 @@ describe("a search", () => {
     },
   );
 
-  test("reads manifests when hits have no keywords", async () => {
+  test("a search reads manifests if the results have no keywords", async () => {
     const { cwd } = await setUp({ manifests: packs, keywords: "ignored", hitsWithoutKeywords: true });
     expect(namesOf(await searchPacks("jira", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
   });
 
-  test("reads a package's whole document where the registry has no short one", async () => {
+  test("a search reads a package's full document if the registry does not serve single versions", async () => {
     const { cwd } = await setUp({
       manifests: packs,
       intercept({ path }, response) {
@@ -116,14 +116,14 @@ describe("search result pages", () => {
   const many = Array.from({ length: 25 }, (_, index) => remoteManifest(`pack-${index + 10}`));
   const searches = (paths: readonly string[]) => paths.filter((path) => path === "/-/v1/search").length;
 
-  test("are requested until the last one, also when the registry sends short pages", async () => {
+  test("search result pages are requested up to the last, even if the registry sends short pages", async () => {
     const { registry, cwd } = await setUp({ manifests: many, pageSize: 10 });
     expect((await searchPacks("pack", { cwd })).total).toBe(25);
     expect(searches(registry.paths())).toBe(3);
     expect(registry.seen[0]?.query.get("size")).toBe("250");
   });
 
-  test("end where the registry repeats itself", async () => {
+  test("no more search result pages are requested when the registry repeats itself", async () => {
     const { registry, cwd } = await setUp({
       intercept({ path }, response) {
         if (path !== "/-/v1/search") return false;
@@ -137,7 +137,7 @@ describe("search result pages", () => {
     expect(searches(registry.paths())).toBe(2);
   });
 
-  test("are ten at most", async () => {
+  test("at most ten search result pages are requested", async () => {
     let page = 0;
     const { registry, cwd } = await setUp({
       intercept({ path }, response) {
@@ -154,8 +154,8 @@ describe("search result pages", () => {
   });
 });
 
-describe("a registry that lies", () => {
-  test("about names, versions and shapes does not hide other packs", async () => {
+describe("a registry that sends false data", () => {
+  test("false names, versions and shapes from a registry do not hide other packs", async () => {
     const { cwd } = await setUp({
       manifests: [
         remoteManifest("honest"),
@@ -180,7 +180,7 @@ describe("a registry that lies", () => {
   });
 
   test.each(["..", "../../secret", "a/b/c", "@x", "-rf", "a b", "__proto__/x", "\u001b[31m"])(
-    "with a hit called %j is asked for nothing of that name",
+    "a search result called %j is never requested by that name",
     async (name) => {
       const { registry, cwd } = await setUp({
         intercept({ path }, response) {
@@ -197,17 +197,20 @@ describe("a registry that lies", () => {
 
   test.each([
     ["HTML", "<html>", "JSON"],
-    ["another document", "[]", "unexpected response"],
-    ["too much", `"${"x".repeat(9 << 20)}"`, "the limit of 8 MiB"],
-  ])("with %s for a search is RegistryUnavailable", async (_what, text, reason) => {
-    const { cwd } = await setUp({ intercept: (_request, response) => response.end(text) !== undefined });
-    await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
-      code: "RegistryUnavailable",
-      problem: { args: { reason: expect.stringContaining(reason) } },
-    });
-  });
+    ["an array", "[]", "unexpected response"],
+    ["more than 8 MiB", `"${"x".repeat(9 << 20)}"`, "the limit of 8 MiB"],
+  ])(
+    "a registry that answers a search with %s is reported as RegistryUnavailable",
+    async (_what, text, reason) => {
+      const { cwd } = await setUp({ intercept: (_request, response) => response.end(text) !== undefined });
+      await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
+        code: "RegistryUnavailable",
+        problem: { args: { reason: expect.stringContaining(reason) } },
+      });
+    },
+  );
 
-  test("about packages of a scope that has a registry of its own is not believed", async () => {
+  test("a registry's results are ignored for packages that another registry serves", async () => {
     const own = await startStandIn({ manifests: [remoteManifest("@acme/jira", { version: "1.0.0" })] });
     const { registry, cwd } = await setUp(
       { manifests: [remoteManifest("@acme/jira", { version: "9.9.9" }), remoteManifest("open")] },
@@ -224,7 +227,7 @@ describe("a registry that lies", () => {
 });
 
 describe("the search cache", () => {
-  test("is revalidated with ETags, and refreshed on request", async () => {
+  test("the search cache is revalidated with ETags, and refreshed on request", async () => {
     const { registry, cwd } = await setUp({ manifests: packs, etags: true });
     const first = await searchPacks("", { cwd });
     const before = registry.seen.length;
@@ -240,7 +243,7 @@ describe("the search cache", () => {
     expect(third.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
   });
 
-  test("does not hide new packs", async () => {
+  test("the search cache does not hide new versions of packs", async () => {
     const { registry, cwd } = await setUp({ manifests: packs, etags: true });
     await searchPacks("", { cwd });
     registry.options.manifests = [remoteManifest("zebra-tools", { version: "2.0.0" })];
@@ -248,7 +251,7 @@ describe("the search cache", () => {
   });
 
   test.each([false, true])(
-    "answers, with a warning, when the registry is unreachable or not asked (offline: %s)",
+    "cached results are returned with a warning if the registry is unreachable or not asked (offline: %s)",
     async (offline) => {
       const { registry, cwd } = await setUp({ manifests: packs });
       const first = await searchPacks("jira", { cwd });
@@ -267,7 +270,7 @@ describe("the search cache", () => {
   );
 
   test.each(["[]", "null", '{"error":"Log in first"}', "<html>"])(
-    "stays as it was where a registry, or who stands before it, answers %s",
+    "the search cache is kept if a registry or a proxy answers %s",
     async (body) => {
       const { registry, cwd } = await setUp({ manifests: packs });
       const first = await searchPacks("", { cwd });
@@ -281,7 +284,7 @@ describe("the search cache", () => {
     },
   );
 
-  test("lies in the user's folder and nowhere in the project", async () => {
+  test("the search cache is in the user's cache folder, not in the project", async () => {
     const { home } = await setUp({ manifests: packs });
     const cwd = makeTree({ "package.json": { name: "app" } });
     await searchPacks("", { cwd });
@@ -290,8 +293,8 @@ describe("the search cache", () => {
   });
 });
 
-describe("a registry that", () => {
-  test("sends 429 is asked again after its retry-after", async () => {
+describe("a registry that fails or is slow", () => {
+  test("a registry that sends 429 is asked again after its retry-after", async () => {
     let refusals = 0;
     const { registry, cwd } = await setUp({
       manifests: packs,
@@ -310,7 +313,7 @@ describe("a registry that", () => {
   });
 
   test.each([{ "retry-after": "600" }, { "retry-after": new Date(Date.now() + 600_000).toUTCString() }])(
-    "sends 429 with a long retry-after is not asked again (%o)",
+    "a registry that sends 429 with a long retry-after is not asked again (%o)",
     async (headers) => {
       const { registry, cwd } = await setUp({
         manifests: packs,
@@ -328,7 +331,7 @@ describe("a registry that", () => {
     },
   );
 
-  test("hangs times out, and cached results are used", async () => {
+  test("a request times out if the registry does not answer, and cached results are used", async () => {
     const { registry, cwd } = await setUp({ manifests: packs });
     await searchPacks("", { cwd });
     registry.options.intercept = () => true;
@@ -339,7 +342,7 @@ describe("a registry that", () => {
     expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", args }]);
   });
 
-  test("sends single bytes slowly times out", async () => {
+  test("a request times out if the registry sends single bytes slowly", async () => {
     const { cwd } = await setUp({
       intercept(_request, response) {
         response.writeHead(200);
@@ -358,7 +361,7 @@ describe("a registry that", () => {
     [404, "search"],
     [500, "500"],
     [403, "access"],
-  ])("answers %s is RegistryUnavailable", async (status, reason) => {
+  ])("a registry that answers with status %s is reported as RegistryUnavailable", async (status, reason) => {
     const { cwd } = await setUp({
       intercept: (_request, response) => response.writeHead(status).end("secret") !== undefined,
     });
@@ -368,7 +371,7 @@ describe("a registry that", () => {
     });
   });
 
-  test("fails does not take away what another has", async () => {
+  test("a registry that fails does not hide the packs of another", async () => {
     const broken = await startStandIn({
       intercept: (_request, response) => response.writeHead(500).end() !== undefined,
     });
@@ -378,7 +381,7 @@ describe("a registry that", () => {
     expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
   });
 
-  test("is never reached ends by the caller's signal", async () => {
+  test("a search ends when the caller's signal aborts", async () => {
     const { cwd } = await setUp({ intercept: () => true });
     const signal = AbortSignal.timeout(200);
     await expect(searchPacks("x", { cwd, signal })).rejects.toMatchObject({ code: "RegistryUnavailable" });
@@ -395,7 +398,7 @@ describe("credentials", () => {
     },
   });
 
-  test("in npm's configuration are sent, with variables expanded", async () => {
+  test("credentials in npm's configuration are sent, with variables expanded", async () => {
     const { registry, cwd, home } = await setUp(withToken("s3cret"));
     const host = new URL(registry.url).host;
     process.env.TRAILBLAZE_TEST_TOKEN = "s3cret";
@@ -411,7 +414,7 @@ describe("credentials", () => {
     }
   });
 
-  test("that are rejected appear in no error, nor do those in a URL", async () => {
+  test("errors contain neither rejected credentials nor those in a URL", async () => {
     const { registry, cwd, home } = await setUp(withToken("s3cret"));
     const host = new URL(registry.url).host;
     const { writeFileSync } = await import("node:fs");
@@ -427,7 +430,7 @@ describe("credentials", () => {
     for (const secret of ["wr0ng", "passw0rd", "s3cret"]) expect(told).not.toContain(secret);
   });
 
-  test("go to the registry they are for, and not along with a redirect to another host", async () => {
+  test("credentials are sent to their own registry, but not to another host after a redirect", async () => {
     const { registry, cwd, home } = await setUp({ manifests: packs });
     const elsewhere = await startStandIn({ manifests: packs });
     const { host, port } = new URL(elsewhere.url);
