@@ -316,7 +316,7 @@ const isProperty = (node: ts.Node, object: string, names: readonly string[]) =>
   names.includes(node.name.text);
 
 describe("the import table", () => {
-  test("has a row for every folder and file of src, and rows name only rows above them", () => {
+  test("the import table has a row for every folder and file of src, and rows name only rows above them", () => {
     expect(Object.keys(mayImport)).toEqual(
       expect.arrayContaining([...new Set(files.map(({ folder }) => folder))]),
     );
@@ -340,7 +340,7 @@ describe("the import table", () => {
     expect(broken).toEqual([]);
   });
 
-  test("leads to files that exist", () => {
+  test("every import leads to a file that exists", () => {
     const missing = files.flatMap(({ path, imports }) =>
       imports
         .filter(({ isLocal, target }) => isLocal && !byPath.has(target) && target !== "../package.json")
@@ -349,7 +349,7 @@ describe("the import table", () => {
     expect(missing).toEqual([]);
   });
 
-  test("is free of circles between files, too", () => {
+  test("no file imports itself through other files", () => {
     const circles = files
       .filter(({ path, imports }) =>
         imports.some(
@@ -362,12 +362,12 @@ describe("the import table", () => {
 });
 
 describe("pure folders", () => {
-  test.each(pureFolders)("%s reaches no file system, process, network or clock", (folder) => {
+  test.each(pureFolders)("the pure folder %s reaches no file system, process, network or clock", (folder) => {
     const paths = files.filter(({ path }) => path.startsWith(`${folder}/`)).map(({ path }) => path);
     expect(paths.flatMap((path) => forbiddenWays(path, ["static", "dynamic"], impureModules))).toEqual([]);
   });
 
-  test.each(pureFolders)("%s asks no clock, no chance and no environment", (folder) => {
+  test.each(pureFolders)("the pure folder %s uses no clock, randomness or environment", (folder) => {
     const impure = written
       .filter(({ path }) => path.startsWith(`${folder}/`))
       .filter((file) =>
@@ -389,7 +389,7 @@ describe("pure folders", () => {
   });
 });
 
-describe("means that only one place has", () => {
+describe("modules that only one place may use", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
       "confinement/confined-process.ts",
@@ -399,14 +399,14 @@ describe("means that only one place has", () => {
     ]);
   });
 
-  test("the MCP SDK is imported behind one seam", () => {
+  test("the MCP SDK is imported only in src/mcp", () => {
     const importers = importersOf(/^@modelcontextprotocol\//);
     expect(importers.length).toBeGreaterThan(0);
     for (const path of importers) expect(path).toMatch(/^mcp\//);
     expect(importersOf(/^@modelcontextprotocol\/server($|\/)/)).toEqual(["mcp/create-modern-server.ts"]);
   });
 
-  test("serving loads an SDK of MCP only when a client speaks", () => {
+  test("servers load the MCP SDK only when they need it", () => {
     const loaders = /^mcp\/(?:create-protocol-server|create-modern-server)\.ts$|^@modelcontextprotocol\//;
     for (const path of ["serve/start-server.ts", "mcp/http/serve-http.ts", "mcp/stdio/serve-stdio.ts"]) {
       expect(forbiddenWays(path, ["static"], loaders)).toEqual([]);
@@ -417,18 +417,18 @@ describe("means that only one place has", () => {
     expect(importersOf(/^npm-registry-fetch$/).length).toBeLessThanOrEqual(1);
   });
 
-  test("code that only running tells, as a pack's, is imported confined or at execution", () => {
+  test("computed imports occur only in the confined child and in the module loader of the runtime", () => {
     expect(pathsThat(({ importsComputed }) => importsComputed)).toEqual([
       "confinement/confined-child.mjs",
       "runtime/module-loader.mjs",
     ]);
   });
 
-  test("built-in modules are imported as node:", () => {
+  test("built-in modules are imported with the prefix node:", () => {
     expect(importersOf(/^(fs|path|os|net|http|https|child_process|util|url|module|events)$/)).toEqual([]);
   });
 
-  test("stdout, stderr and the console are touched by the output module, and where they carry the protocol", () => {
+  test("only the output module and the transports use stdout, stderr and the console", () => {
     const paths = pathsThat((file) =>
       hasNode(
         file,
@@ -440,7 +440,7 @@ describe("means that only one place has", () => {
     expect(paths).toEqual(["cli/output.ts", "serve/transports.ts"]);
   });
 
-  test("zod is imported only where schemas are written, and those are read at build time only", () => {
+  test("zod is imported only by schemas, which are read only at build time", () => {
     const schemas = importersOf(/^zod($|\/)/);
     expect(schemas.length).toBeGreaterThan(0);
     for (const path of schemas) expect(path).toMatch(/^(?:extension-schema|config)\/[a-z-]*schema\.ts$/);
@@ -453,7 +453,7 @@ describe("means that only one place has", () => {
 });
 
 describe("trust is a capability", () => {
-  test("discovery reads through its port; only its conductor chooses the adapter", () => {
+  test("discovery reads through its port, and only discover-packs.ts chooses the adapter", () => {
     const ports = files
       .filter(({ folder, path }) => folder === "discovery" && path !== "discovery/discover-packs.ts")
       .flatMap(({ imports }) => imports.map(({ target }) => target))
@@ -476,31 +476,31 @@ describe("trust is a capability", () => {
     ).toEqual([]);
   });
 
-  test("the root entry loads no process, no MCP SDK and none of the higher levels by itself", () => {
+  test("the root entry does not load processes, the MCP SDK or higher levels by itself", () => {
     const higher =
       /^(node:child_process|node:worker_threads|@modelcontextprotocol\/.*|(runtime|mcp|callback|session|serve|install|npm|cli)\/.*)$/;
     expect(forbiddenWays("index.ts", ["static"], higher)).toEqual([]);
   });
 });
 
-describe("a listing pays only for what it does", () => {
+describe("what a listing loads", () => {
   const dear =
     /^(yaml|semver|jsonc-parser|fast-glob|ajv|zod|cjs-module-lexer|es-module-lexer|npm-packlist|node:child_process|@modelcontextprotocol)($|\/)/;
 
-  test.each(["cli/bin.ts", "cli/main.ts", "cli/commands/list.ts"])("%s loads nothing dear", (path) => {
+  test.each(["cli/bin.ts", "cli/main.ts", "cli/commands/list.ts"])("%s loads no expensive module", (path) => {
     expect(byPath.has(path)).toBe(true);
     expect(forbiddenWays(path, ["static"], dear)).toEqual([]);
   });
 
-  test("commands are loaded when they run", () => {
+  test("the command line loads a command only when it runs", () => {
     expect(forbiddenWays("cli/main.ts", ["static"], /^cli\/commands\//)).toEqual([]);
   });
 
-  test("does not load what other commands need", () => {
+  test("list does not load what other commands need", () => {
     expect(forbiddenWays("cli/commands/list.ts", ["static"], /^(inspection|validate)\//)).toEqual([]);
   });
 
-  test("reads only the policy of the config at first, and never loads what starts or imports servers", () => {
+  test("list first reads only the policy of the config, and never loads what starts or imports servers", () => {
     const rest = /^config\/(?!(?:packs-policy|packs-config|config-file)\.ts$)/;
     expect(forbiddenWays("cli/commands/list.ts", ["static"], rest)).toEqual([]);
     const servers = /^(?:inspection\/server-package\.ts|runtime\/server-launches\.ts|(?:install|mcp)\/.*)$/;

@@ -17,20 +17,23 @@ describe("references to variables", () => {
     ["$${A}", "${A}"],
     ["$$${A}", "$${A}"],
     ["$A $ {A} $1 $& %A% $", "$A $ {A} $1 $& %A% $"],
-  ])("%s becomes %s", (text, expected) => {
+  ])("with its variables expanded, %s becomes %s", (text, expected) => {
     expect(expand(text)).toBe(expected);
   });
 
-  test("are not replaced in values that they stand for", () => {
+  test("variables in the values of variables are not expanded", () => {
     expect(expandVariables("${A}", { A: "${B}$${" }, [])).toBe("${B}$${");
   });
 
-  test.each(["${NONE}", "${constructor}", "${__proto__}"])("%s that is not set is an error", (text) => {
-    expect(() => expand(text)).toThrow(UnsetVariableError);
-  });
+  test.each(["${NONE}", "${constructor}", "${__proto__}"])(
+    "expanding %s is an error because it is not set",
+    (text) => {
+      expect(() => expand(text)).toThrow(UnsetVariableError);
+    },
+  );
 });
 
-describe("a ${ of any other form is an error of the config at its place", () => {
+describe("unknown forms of ${", () => {
   test.each([
     ["${env:API_KEY}", "${env:API_KEY}", "${API_KEY}"],
     ["${input:api-key}", "${input:", "${api_key}"],
@@ -42,7 +45,7 @@ describe("a ${ of any other form is an error of the config at its place", () => 
     ["${}", "${}", "${NAME}"],
     ["a ${open", "${open", "${open}"],
     ["$${fine} ${1}", "${1}", "${NAME}"],
-  ])("%s", async (text, named, hint) => {
+  ])("the unknown form %s is an error of the config at its place, with a hint", async (text, named, hint) => {
     const problems = await faultsOfYaml(`mcpServers: { a: { command: b, env: { X: '${text}' } } }`);
     expect(problems).toMatchObject([
       {
@@ -55,7 +58,7 @@ describe("a ${ of any other form is an error of the config at its place", () => 
     ]);
   });
 
-  test("in every string of a server, and in the array too", async () => {
+  test("unknown forms are reported in every string of a server", async () => {
     const text = "${env:X}";
     const entry = { name: "a", command: text, args: ["b", text], cwd: text, env: { E: text } };
     const problems = await faultsOfYaml(
@@ -74,7 +77,7 @@ describe("a ${ of any other form is an error of the config at its place", () => 
     ]);
   });
 
-  test("but not in an entry that is disabled", async () => {
+  test("unknown forms are accepted in a disabled entry", async () => {
     const entry = { command: "${env:X}", disabled: true };
     expect((await readObject({ mcpServers: { a: entry } })).unusedServers).toHaveLength(1);
   });

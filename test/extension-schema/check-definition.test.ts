@@ -68,22 +68,25 @@ describe("a definition that is a function", () => {
   });
 });
 
-describe("a server definition that is pasted from a client's config", () => {
+describe("server definitions that are pasted from a client's config", () => {
   test.each([
     [{ mcpServers: { clock: { command: "npx", args: ["-y", "clock"] } } }, "mcpServers", '"clock"'],
     [{ mcpServers: {} }, "mcpServers", "`command`"],
     [{ url: "https://example.com/mcp" }, "url", "`command`"],
     [{ type: "http", url: "https://example.com/mcp", headers: {} }, "url", "`command`"],
-  ])("is invalid at the key of the config, with what to write: %j", (content, key, named) => {
-    const { problems } = checkDefinition("server", content, "validation");
-    const args = { reason: expect.stringContaining(`\`${key}\``), hint: expect.stringContaining(named) };
-    expect(problems).toMatchObject([{ code: "InvalidServerDefinition", path: [key], args }]);
-  });
+  ])(
+    "a server pasted from a client's config is invalid at the config's key, with a hint: %j",
+    (content, key, named) => {
+      const { problems } = checkDefinition("server", content, "validation");
+      const args = { reason: expect.stringContaining(`\`${key}\``), hint: expect.stringContaining(named) };
+      expect(problems).toMatchObject([{ code: "InvalidServerDefinition", path: [key], args }]);
+    },
+  );
 
   test.each([
     { command: "npx", mcpServers: {} },
     { script: "./a.js", url: "a" },
-  ])("is valid if it also defines a program: %j", (content) => {
+  ])("a server definition with a program may have keys of a client's config: %j", (content) => {
     expect(checkDefinition("server", content, "validation").problems).toEqual([]);
   });
 });

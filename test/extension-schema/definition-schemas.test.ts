@@ -58,12 +58,12 @@ const ofTemplates = plans.flatMap(({ files }) =>
 );
 
 describe("the schemas of definitions", () => {
-  test("there are definitions of every kind among samples and templates", () => {
+  test("samples and templates have definitions of every kind", () => {
     for (const list of [ofSamples, ofTemplates])
       expect(new Set(list.map(({ kind }) => kind))).toEqual(new Set(kinds));
   });
 
-  test.each([...ofSamples, ...ofTemplates])("accept $name", ({ kind, definition }) => {
+  test.each([...ofSamples, ...ofTemplates])("the schemas accept $name", ({ kind, definition }) => {
     expect(findErrors(kind, definition)).toEqual([]);
   });
 
@@ -112,13 +112,13 @@ describe("the schemas of definitions", () => {
     ["prompt", { ...prompt, arguments: [{ required: true }] }],
     ["prompt", { ...prompt, content: [{ role: "user", content: "b" }] }],
     ["prompt", { ...prompt, content: [{ role: "system", content: "b" }] }],
-  ])("agree with validation about the %s %j", (kind, definition) => {
+  ])("the schemas agree with validation about the %s %j", (kind, definition) => {
     const written = JSON.parse(JSON.stringify(definition)) as unknown;
     const isValid = checkDefinition(kind, written, "validation").problems.length === 0;
     expect(findErrors(kind, written).length === 0).toBe(isValid);
   });
 
-  test("describe every key", () => {
+  test("the schemas describe every key", () => {
     const lacking: string[] = [];
     const visit = (node: unknown, path: string): void => {
       if (typeof node !== "object" || node === null) return;

@@ -23,13 +23,13 @@ function makePackage(bin: unknown, files: Readonly<Record<string, string>> = {})
 const find = (root: string, bin?: string) => findPackageProgram(port, root, { package: "@acme/mcp", bin });
 const pathOf = (root: string, path: string) => join(root, "node_modules/@acme/mcp", path);
 
-describe("The command of a package", () => {
+describe("the command of a package", () => {
   test.each([
     ["a path", "cli.js", undefined],
     ["the only one", { other: "cli.js" }, undefined],
     ["the one named like the package", { other: "other.js", mcp: "cli.js" }, undefined],
     ["the named one", { mcp: "other.js", other: "./cli.js" }, "other"],
-  ])("is %s", (_, bin, name) => {
+  ])("the command of a package is %s", (_, bin, name) => {
     const root = makePackage(bin, { "cli.js": "", "other.js": "" });
     expect(find(root, name)).toEqual({ state: "found", file: pathOf(root, "cli.js"), nodeOptions: [] });
   });
@@ -43,12 +43,12 @@ describe("The command of a package", () => {
     ["cli", "#!/bin/sh\nnode x\n", undefined],
     ["cli", "#!/usr/bin/env nodejs-like\n", undefined],
     ["cli", "\u007fELF", undefined],
-  ])("runs with Node according to the name %s and the text %j", (file, text, nodeOptions) => {
+  ])("the name %s and the content %j decide whether a command runs with Node", (file, text, nodeOptions) => {
     const root = makePackage(file, { [file]: text });
     expect(find(root)).toMatchObject({ state: "found", nodeOptions });
   });
 
-  test("is found in the nearest node_modules that has a package.json for it", () => {
+  test("a command is found in the nearest node_modules that has a package.json for its package", () => {
     const root = makePackage("cli.js", { "cli.js": "" });
     const inner = join(root, "packages/inner");
     mkdirSync(join(inner, "node_modules/@acme/mcp"), { recursive: true });
@@ -58,7 +58,7 @@ describe("The command of a package", () => {
     expect(find(inner)).toMatchObject({ file: join(inner, "node_modules/@acme/mcp/near.js") });
   });
 
-  test("may be a link inside the package, and not a link out of it", () => {
+  test("a command may be a link inside its package, but not a link out of it", () => {
     const root = makePackage({ mcp: "in.js", out: "out.js" }, { "cli.js": "" });
     writeFileSync(join(root, "outside.js"), "");
     symlinkSync("cli.js", pathOf(root, "in.js"));
@@ -76,12 +76,12 @@ describe("The command of a package", () => {
     ["is a folder", "folder", undefined, "package"],
     ["is outside the package", "../../../package.json", undefined, "package"],
     ["is not a string", { mcp: 5 }, undefined, "package"],
-  ])("is unusable if it %s", (_, bin, name, key) => {
+  ])("a command is unusable if it %s", (_, bin, name, key) => {
     const root = makePackage(bin, { "cli.js": "", "folder/cli.js": "" });
     expect(find(root, name)).toMatchObject({ state: "unusable", key });
   });
 
-  test("is not found for a package that is not installed, or whose name is a path", () => {
+  test("no command is found for a package that is not installed, or whose name is a path", () => {
     const root = makePackage("cli.js", { "cli.js": "" });
     expect(findPackageProgram(port, root, { package: "@acme/other" })).toEqual({ state: "notInstalled" });
     expect(findPackageProgram(port, root, { package: "../node_modules/@acme/mcp" })).toEqual({

@@ -33,7 +33,7 @@ const plain = (name: string, fields: object, files: object = {}) => ({
 });
 
 describe.each(packageManagers)("with %s", (manager) => {
-  test("add installs a real MCP server with an entry in the config, call runs it, and remove takes both out", async () => {
+  test("add installs a real MCP server with a config entry, call runs it, and remove undoes both", async () => {
     const config = "# mine\ncrash: isolate # keep\n";
     const { cwd, run, readConfig } = await open(manager, config);
     const before = readState(cwd);
@@ -62,7 +62,7 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 });
 
-describe("add changes nothing", () => {
+describe("additions that change nothing", () => {
   test.each([
     ["for a package that is neither a pack nor a server", {}, [], 1, "NotAPack"],
     ["for a package without a command, with --server", {}, ["--server"], 1, "NotAPack"],
@@ -80,7 +80,7 @@ describe("add changes nothing", () => {
       2,
       "InvalidArguments",
     ],
-  ])("%s", async (_, fields, options, exitCode, code) => {
+  ])("add changes nothing %s", async (_, fields, options, exitCode, code) => {
     const config = "mcpServers: { mine: { command: node } }\n";
     const { cwd, registry, run, readConfig } = await open("npm", config);
     const name = `tb-plain-${Math.random().toString(36).slice(2)}`;
@@ -93,7 +93,7 @@ describe("add changes nothing", () => {
     expect(readConfig()).toBe(config);
   });
 
-  test("for options of servers with a pack", async () => {
+  test("add changes nothing if a pack is given with options of servers", async () => {
     const { cwd, run } = await open();
     const before = readState(cwd);
     const result = await run("add", "@globex/calculator", "--yes", "--name", "x");
@@ -101,7 +101,7 @@ describe("add changes nothing", () => {
     expect(readState(cwd)).toEqual(before);
   });
 
-  test("for an invalid config", async () => {
+  test("add changes nothing if the config is invalid", async () => {
     const { cwd, run } = await open("npm", "crash: maybe\n");
     const before = readState(cwd);
     const result = await run("add", everything, "--yes");

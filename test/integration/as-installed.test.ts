@@ -82,7 +82,7 @@ test.each([
   60_000,
 );
 
-test("a server that does not start fails with its last words", async () => {
+test("a server that does not start fails with its last output", async () => {
   const cwd = makeTree({
     "package.json": packManifest("tb-desk", { type: "module", trailblaze: { servers: ["desk"] } }),
     "trailblaze/servers/desk.json": { script: "./desk.js", description: "Desk." },
@@ -113,7 +113,7 @@ test("an offline installation uses npm's cache and nothing else", async () => {
   expect(filled.document.problems.filter(isFailing)).toEqual([]);
 }, 90_000);
 
-test("an installation that fails loses no result of the other targets", async () => {
+test("a failed installation does not affect the results of other targets", async () => {
   const missing = makePack("export const greet = () => 1;", { dependencies: { "tb-nowhere": "1.0.0" } });
   const throwing = makePack('throw new Error("no table");\nexport const greet = () => 1;', {
     name: "tb-table",
@@ -208,7 +208,7 @@ test("a module whose import takes more than 10 seconds fails", async () => {
   );
 }, 60_000);
 
-test("a server has `timeouts.handshakeMs` of the config in the pack's folder to start", async () => {
+test("the config's `timeouts.handshakeMs` limits the start of a server", async () => {
   const cwd = makeTree({
     "package.json": packManifest("tb-desk", { type: "module", trailblaze: { servers: ["desk"] } }),
     "trailblaze.config.yaml": "timeouts: { handshakeMs: 300 }\n",
@@ -226,7 +226,7 @@ test("a server has `timeouts.handshakeMs` of the config in the pack's folder to 
 }, 60_000);
 
 test.each(["./missing.tgz", "./folder"])(
-  "--with %s, which is not a file, is refused",
+  "--with %s is rejected because it is not a file",
   async (path) => {
     const cwd = makePack("export const greet = () => 1;", {});
     mkdirSync(join(cwd, "folder"));
@@ -264,7 +264,7 @@ test.runIf(hasScript && process.platform === "linux").each([
   60_000,
 );
 
-test("without terminal and --yes is refused, as are its options without it", async () => {
+test("--as-installed without a terminal requires --yes, and its options require --as-installed", async () => {
   const cwd = makePack("export const greet = () => 1;");
   expect((await validate(cwd)).exitCode).toBe(2);
   expect((await runCli(["validate", "--offline"], { cwd })).exitCode).toBe(2);

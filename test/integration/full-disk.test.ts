@@ -10,7 +10,7 @@ import { canMountDisks, fillDisk, mountSmallDisk } from "../support/small-disk.t
 
 const consent = () => true;
 
-describe.skipIf(!canMountDisks).each(packageManagers)("on a full disk, with %s,", (manager) => {
+describe.skipIf(!canMountDisks).each(packageManagers)("a full disk, with %s", (manager) => {
   async function makeFullProject(spare: number) {
     const registry = inject("registry");
     useManagers(registry);
@@ -22,7 +22,7 @@ describe.skipIf(!canMountDisks).each(packageManagers)("on a full disk, with %s,"
     return { cwd, state: () => ({ ...readState(cwd), installed: [] }) };
   }
 
-  test("add changes nothing when it cannot back up the project's files", async () => {
+  test("on a full disk, add changes nothing if it cannot back up the project's files", async () => {
     const { cwd, state } = await makeFullProject(0);
     const before = state();
     await expect(addPacks(["@acme/jira"], { cwd, consent })).rejects.toMatchObject({
@@ -32,7 +32,7 @@ describe.skipIf(!canMountDisks).each(packageManagers)("on a full disk, with %s,"
     expect(state()).toEqual(before);
   });
 
-  test("add and remove that run out of space restore the project's files", async () => {
+  test("on a full disk, add and remove restore the project's files", async () => {
     const { cwd, state } = await makeFullProject(20_480);
     const before = state();
     const addition = addPacks(["@acme/jira", "@acme/shop", "@globex/release-desk"], { cwd, consent });

@@ -41,7 +41,7 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
   });
   afterAll(() => project?.remove());
 
-  test("are all listed, in order, each with its origin and its items", async () => {
+  test("all installed packs are listed in order, each with its origin and its items", async () => {
     const { packs, problems } = await discoverPacks({ cwd: project.directory });
 
     expect(describePacks(packs)).toEqual([
@@ -62,7 +62,7 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
     expect(packs.flatMap((pack) => pack.problems)).toEqual([]);
   });
 
-  test("are described as their package.json declares them", async () => {
+  test("a listed pack is described as its package.json declares it", async () => {
     const { packs } = await discoverPacks({ cwd: project.directory });
 
     expect(packs[0]).toEqual({
@@ -92,7 +92,7 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
     });
   });
 
-  test("are located by real paths", async () => {
+  test("listed packs are located by real paths", async () => {
     const { project: found, packs } = await discoverPacks({ cwd: project.directory });
 
     expect(found).toBe(project.directory);
@@ -106,7 +106,7 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
   });
 
   // Last, because it leaves nothing of the packs but their package.json.
-  test("are listed with the same bytes when only their package.json files are left", async () => {
+  test("packs are listed with the same bytes when only their package.json files are left", async () => {
     const before = await discoverPacks({ cwd: project.directory });
 
     for (const { location } of before.packs) expect(deleteAllButManifests(location)).toBeGreaterThan(0);

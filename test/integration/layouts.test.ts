@@ -17,7 +17,7 @@ describe("packs installed in a layout that is not the package manager's default"
     { manager: "pnpm", setting: "virtual-store-dir=.packages" },
     { manager: "pnpm", setting: "virtual-store-dir=../packages" },
     { manager: "pnpm", setting: "virtual-store-dir=../project-packages" },
-  ] as const)("are found with $manager and $setting", async ({ manager, setting }) => {
+  ] as const)("packs are found with $manager and $setting", async ({ manager, setting }) => {
     project = await installWith(manager, {
       registry: inject("registry"),
       dependencies: { "@globex/release-desk": "^3.0.0", "@globex/text": "2.0.0", "is-number": "^7.0.0" },

@@ -8,7 +8,7 @@ import { packManifest } from "../support/packs.ts";
 
 const localPack = packManifest("@acme/local-pack", { trailblaze: { tools: ["lockDoor"] } });
 
-describe("a pack in a folder beside the project", () => {
+describe("packs in a folder beside the project", () => {
   let project: InstalledProject | undefined;
   afterEach(() => project?.remove());
 
@@ -32,7 +32,7 @@ describe("a pack in a folder beside the project", () => {
     { manager: "pnpm", specifier: "link:../local-pack" },
     { manager: "yarn", specifier: "link:../local-pack" },
   ] as const)(
-    "is listed where it lies when $manager links it by $specifier",
+    "a pack is listed in its own folder when $manager links it by $specifier",
     async ({ manager, specifier }) => {
       const { directory, location } = await discover(manager, specifier);
 
@@ -43,9 +43,12 @@ describe("a pack in a folder beside the project", () => {
   test.each([
     { manager: "pnpm", specifier: "file:../local-pack" },
     { manager: "yarn", specifier: "file:../local-pack" },
-  ] as const)("is listed once when $manager copies it by $specifier", async ({ manager, specifier }) => {
-    const { directory, location } = await discover(manager, specifier);
+  ] as const)(
+    "a pack is listed once when $manager copies it by $specifier",
+    async ({ manager, specifier }) => {
+      const { directory, location } = await discover(manager, specifier);
 
-    expect(location).toContain(`${join(directory, "node_modules")}${sep}`);
-  });
+      expect(location).toContain(`${join(directory, "node_modules")}${sep}`);
+    },
+  );
 });

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 describe("new packs", () => {
   test.each(templateNames)(
-    "the template %s passes its tests and both validations, and packs",
+    "a pack from the template %s passes its tests and both validations, and can be packed",
     async (template) => {
       const name = `tb-${template}`;
       const init = await runCli(["init", name, "--template", template], { cwd: folder.path });
@@ -68,28 +68,31 @@ describe("new packs", () => {
     },
   );
 
-  test.each(templateNames)("the template %s is invalid without one of its files", async (template) => {
-    const cwd = join(folder.path, `tb-${template}`);
-    const removed = join(folder.path, "removed");
-    for (const file of listFiles(cwd)) {
-      renameSync(join(cwd, file), removed);
-      const { ok, problems } = await validateExtension(cwd);
-      renameSync(removed, join(cwd, file));
-      expect(ok, file).toBe(false);
-      const { name, dir } = parse(file);
-      const isDefinition = dir.startsWith("trailblaze/");
-      expect(problems, file).toMatchObject([
-        isDefinition
-          ? { code: "MissingDefinitionFile", item: name, line: expect.any(Number) }
-          : {
-              code: "HandlerNotFound",
-              file: expect.stringMatching(/^trailblaze\//),
-              line: expect.any(Number),
-              args: { reason: expect.stringContaining(`"${file}"`) },
-            },
-      ]);
-    }
-  });
+  test.each(templateNames)(
+    "a pack from the template %s is invalid without any one of its files",
+    async (template) => {
+      const cwd = join(folder.path, `tb-${template}`);
+      const removed = join(folder.path, "removed");
+      for (const file of listFiles(cwd)) {
+        renameSync(join(cwd, file), removed);
+        const { ok, problems } = await validateExtension(cwd);
+        renameSync(removed, join(cwd, file));
+        expect(ok, file).toBe(false);
+        const { name, dir } = parse(file);
+        const isDefinition = dir.startsWith("trailblaze/");
+        expect(problems, file).toMatchObject([
+          isDefinition
+            ? { code: "MissingDefinitionFile", item: name, line: expect.any(Number) }
+            : {
+                code: "HandlerNotFound",
+                file: expect.stringMatching(/^trailblaze\//),
+                line: expect.any(Number),
+                args: { reason: expect.stringContaining(`"${file}"`) },
+              },
+        ]);
+      }
+    },
+  );
 
   /** Removes a dependency of the pack of the template `server` while `use` runs. */
   async function withoutDependency<Result>(name: string, use: (cwd: string) => Promise<Result>) {
@@ -106,7 +109,7 @@ describe("new packs", () => {
     }
   }
 
-  test("the template server is invalid without the dependency that its program imports", async () => {
+  test("a pack from the template server is invalid without the dependency that its program imports", async () => {
     const name = "@trailblaze/scripting";
     const { problems } = await withoutDependency(name, (cwd) => validateExtension(cwd));
     expect(problems).toMatchObject([
@@ -114,7 +117,7 @@ describe("new packs", () => {
     ]);
   });
 
-  test("the template server fails as installed without the dependency that only its imports need", async () => {
+  test("a pack from the template server fails as installed without the dependency that only its imports need", async () => {
     const env = {
       npm_config_registry: registry.url,
       npm_config_cache: join(folder.path, "home/npm-cache"),
@@ -132,7 +135,7 @@ describe("new packs", () => {
     ]);
   });
 
-  describe("installed elsewhere", () => {
+  describe("new packs installed elsewhere", () => {
     const projects = new Map<PackageManager, InstalledProject>();
     beforeAll(async () => {
       const packs = templateNames.map((template) => [

@@ -53,21 +53,21 @@ async function run(cwd: string, ...args: string[]) {
   return { answer: JSON.parse(stdout), exitCode };
 }
 
-describe("a missing pack is installed in the version that a reference requires", () => {
-  test("by call", async () => {
+describe("missing packs with a range", () => {
+  test("call installs a missing pack in the version that a reference requires", async () => {
     const { cwd } = await setUp();
     const { answer } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
     expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
     expect([installedIn(cwd), declaredIn(cwd)]).toEqual(["1.1.0", "~1.1"]);
   });
 
-  test("by run", async () => {
+  test("run installs a missing pack in the version that a trail requires", async () => {
     const { cwd } = await setUp({ files: { "trail.yaml": `- ${name}@1.0.0/tell: {}\n` } });
     const { answer } = await run(cwd, "run", "trail.yaml", "--install");
     expect(answer).toMatchObject({ steps: [{ variant: "Success", message: "1.0.0" }] });
   });
 
-  test("by tools and a session, where the config allows it", async () => {
+  test("tools and a session install a missing pack in the required version if the config allows it", async () => {
     const config = { toolsets: { mine: [`${name}@1.1.x/tell`] }, packs: { autoInstall: [name] } };
     const { cwd } = await setUp({ config });
     const { answer } = await run(cwd, "tools");
@@ -77,21 +77,21 @@ describe("a missing pack is installed in the version that a reference requires",
     expect((await session.callTool(`${name}@~1.1/say`)).message).toBe("1.1.0");
   });
 
-  test("by start, for a server of the config", async () => {
+  test("start installs the version that a server of the config requires", async () => {
     const { cwd } = await setUp({ config: { servers: { own: { tools: [`${name}@>=1.1 <1.2/tell`] } } } });
     const running = await startServer("own", { cwd, install: true, transport: { port: 0 } });
     await running.close();
     expect(installedIn(cwd)).toBe("1.1.0");
   });
 
-  test("by start, for a server of the pack", async () => {
+  test("start installs the version that the reference to a pack's server requires", async () => {
     const { cwd } = await setUp();
     const running = await startServer(`${name}@^1.0/both`, { cwd, install: true, transport: { port: 0 } });
     await running.close();
     expect(installedIn(cwd)).toBe("1.2.0");
   });
 
-  test("by install", async () => {
+  test("install installs the version that the reference to a server requires", async () => {
     const { cwd, home } = await setUp();
     const args = ["install", "cursor", `${name}@<=1.0/both`, "--install", "--json"];
     const { stdout } = await runCli(args, { cwd, env: { HOME: home } });
@@ -99,7 +99,7 @@ describe("a missing pack is installed in the version that a reference requires",
     expect(installedIn(cwd)).toBe("1.0.0");
   });
 
-  test("unless the registry has no such version", async () => {
+  test("nothing is installed if the registry lacks the version that a reference requires", async () => {
     const { cwd } = await setUp();
     const before = readState(cwd);
     const { answer, exitCode } = await run(cwd, "call", `${name}@^9/tell`, "--install");
@@ -113,17 +113,20 @@ describe("a missing pack is installed in the version that a reference requires",
 });
 
 describe("references with several ranges", () => {
-  test.each(packageManagers)("to one pack install a version that satisfies all, with %s", async (manager) => {
-    const config = {
-      toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] },
-      servers: { own: { tools: [`${name}@<1.2/say`] } },
-    };
-    const { cwd } = await setUp({ config, manager });
-    const { answer } = await run(cwd, "call", `${name}@>=1.0.1/tell`, "--install");
-    expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
-  });
+  test.each(packageManagers)(
+    "several ranges for one pack install a version that satisfies all, with %s",
+    async (manager) => {
+      const config = {
+        toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] },
+        servers: { own: { tools: [`${name}@<1.2/say`] } },
+      };
+      const { cwd } = await setUp({ config, manager });
+      const { answer } = await run(cwd, "call", `${name}@>=1.0.1/tell`, "--install");
+      expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
+    },
+  );
 
-  test("from one server and its toolsets install a version that satisfies all", async () => {
+  test("ranges of one server and its toolsets install a version that satisfies all", async () => {
     const bundle = {
       kind: "Mcp.Tools",
       metadata: { name: "sayings" },
@@ -141,7 +144,7 @@ describe("references with several ranges", () => {
     expect(installedIn(cwd)).toBe("1.1.0");
   });
 
-  test("that no version satisfies are PackVersionMismatch, and nothing is installed", async () => {
+  test("ranges that no version satisfies are PackVersionMismatch, and nothing is installed", async () => {
     const toolsets = { mine: [`${name}@^1/tell`, `${name}@^2/say`] };
     const servers = { own: { tools: [`${name}@^1/tell`, `${name}@^2/say`] } };
     const { cwd } = await setUp({ config: { toolsets, servers } });
@@ -163,8 +166,8 @@ describe("references with several ranges", () => {
   });
 });
 
-describe("a dependency in package.json", () => {
-  test("that is installed outside the range of a reference is not changed", async () => {
+describe("dependencies in package.json", () => {
+  test("a dependency that is installed outside the range of a reference is not changed", async () => {
     const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
     const before = readState(cwd);
     const { answer, exitCode } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
@@ -176,7 +179,7 @@ describe("a dependency in package.json", () => {
     expect(readState(cwd)).toEqual(before);
   });
 
-  test("that is not installed is installed within its declared range", async () => {
+  test("a dependency that is not installed is installed within its declared range", async () => {
     const { cwd } = await setUp({ dependencies: { [name]: "^1.0.0" } });
     rmSync(join(cwd, "node_modules"), { recursive: true });
     const { answer } = await run(cwd, "call", `${name}@*/tell`, "--install");
@@ -184,7 +187,7 @@ describe("a dependency in package.json", () => {
     expect(declaredIn(cwd)).toMatch(/^\^1\./);
   });
 
-  test("whose declared range excludes a reference is not changed", async () => {
+  test("nothing is installed if the declared range of a dependency excludes a reference", async () => {
     const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
     rmSync(join(cwd, "node_modules"), { recursive: true });
     const before = readState(cwd);

@@ -26,7 +26,7 @@ const namesOf = (packs: readonly { name: string }[]) => packs.map(({ name }) => 
 const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
 
 describe("a search in a real registry", () => {
-  test("finds published packs by text, and all of them without one", async () => {
+  test("search finds published packs by text, and all of them without one", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
@@ -161,8 +161,8 @@ describe.each(packageManagers)("with %s", (manager) => {
   });
 });
 
-describe("before it changes anything, add", () => {
-  test("detects a registry whose answers contradict the tarball", async () => {
+describe("changes that are rejected", () => {
+  test("add detects a registry whose answers contradict the tarball", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -192,7 +192,7 @@ describe("before it changes anything, add", () => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("refuses packages that are missing or not packs", async () => {
+  test("add and remove reject packages that are missing or not packs", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject("npm", { registry, dependencies: { "is-number": "^7.0.0" } });
@@ -207,7 +207,7 @@ describe("before it changes anything, add", () => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("refuses to remove a transitive dependency", async () => {
+  test("remove rejects a transitive dependency", async () => {
     const registry = inject("registry");
     useManagers(registry);
     const directory = await makeProject("npm", {
@@ -228,11 +228,11 @@ const publishPack = (name: string, fields: Record<string, unknown>) =>
     "canary.js": "require('node:fs').writeFileSync(process.env.INIT_CWD + '/canary', '');\n",
   });
 
-describe("a lifecycle script of a pack", () => {
+describe("lifecycle scripts of packs", () => {
   const scripts = { preinstall: "node canary.js", postinstall: "node canary.js" };
 
   test.each(packageManagers)(
-    "is shown but not run by %s, whatever the project's settings are",
+    "a lifecycle script is shown but not run by %s, whatever the project's settings are",
     async (manager) => {
       const registry = inject("registry");
       const name = `tb-scripts-${manager}`;
@@ -252,7 +252,7 @@ describe("a lifecycle script of a pack", () => {
     },
   );
 
-  test("cannot come from a dependency outside the registry", async () => {
+  test("add rejects a pack with a dependency outside the registry", async () => {
     const registry = inject("registry");
     await publishPack("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
     useManagers(registry);
@@ -283,7 +283,7 @@ describe("a package manager that fails", () => {
     return (error as { problem: { args: Record<string, unknown> } }).problem.args;
   };
 
-  test("is quoted without credentials in the message", async () => {
+  test("a failing package manager is quoted without credentials", async () => {
     const words = "npm error code E500 http://somebody:passw0rd@registry.invalid/ with s3cret-token";
     const script = `case "$*" in *jira*) echo "${words}" >&2; exit 1;; esac`;
     const directory = await setUp(script, "\n//registry.invalid/:_authToken=s3cret-token\n");
@@ -294,7 +294,7 @@ describe("a package manager that fails", () => {
     });
   });
 
-  test("again during the restore has its files restored, and a hint to install again", async () => {
+  test("if the package manager fails again during the restore, only the project's files are restored", async () => {
     const directory = await setUp(
       "echo broken > package.json; rm -f package-lock.json; touch yarn.lock; exit 3",
     );
@@ -305,7 +305,7 @@ describe("a package manager that fails", () => {
     expect(readState(directory).files).toEqual(files);
   });
 
-  test("to finish in time is killed", async () => {
+  test("a package manager that does not finish in time is killed", async () => {
     const directory = await setUp('case "$*" in *jira*) exec sleep 600;; esac');
     const before = readState(directory);
     const args = await add(directory, { timeoutMs: 500 });
@@ -313,7 +313,7 @@ describe("a package manager that fails", () => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("silently, without installing anything, is detected", async () => {
+  test("a package manager that silently installs nothing is detected", async () => {
     const directory = await setUp("exit 0");
     expect(await add(directory)).toMatchObject({ reason: expect.stringContaining("@acme/jira") });
   });
@@ -349,17 +349,20 @@ describe.skipIf(process.platform !== "linux")("add on a terminal", () => {
     ["n\n", false],
     ["\n", false],
     ["yesterday\n", false],
-  ])("takes the answer %j after the question", async (answer, isAdded) => {
-    const registry = inject("registry");
-    useManagers(registry);
-    const directory = await makeProject("npm", { registry });
-    const text = await addOnTerminal(directory, answer);
-    const [before = "", after = ""] = text.split("[y/N]");
-    expect(before).toContain("command   statistics: node ./main.js --statistics (in ./server)");
-    expect(before).not.toContain("Running npm");
-    expect(after.includes("Running npm install")).toBe(isAdded);
-    expect(Object.keys(readManifest(directory).dependencies).length).toBe(isAdded ? 1 : 0);
-  });
+  ])(
+    "add on a terminal shows what it installs, and installs it only after a yes: %j",
+    async (answer, isAdded) => {
+      const registry = inject("registry");
+      useManagers(registry);
+      const directory = await makeProject("npm", { registry });
+      const text = await addOnTerminal(directory, answer);
+      const [before = "", after = ""] = text.split("[y/N]");
+      expect(before).toContain("command   statistics: node ./main.js --statistics (in ./server)");
+      expect(before).not.toContain("Running npm");
+      expect(after.includes("Running npm install")).toBe(isAdded);
+      expect(Object.keys(readManifest(directory).dependencies).length).toBe(isAdded ? 1 : 0);
+    },
+  );
 });
 
 test("add installs the requested tag and version", async () => {
@@ -446,7 +449,7 @@ test("add restores the project when it is interrupted during the install", async
   expect(readState(directory)).toEqual(before);
 });
 
-describe("a pack that a session needs but that is not installed", () => {
+describe("packs that a session needs but that are not installed", () => {
   const config = {
     packs: { autoInstall: ["acme/jira"], deny: ["weather-tools"] },
     toolsets: { mine: ["acme/jira@^1.2/createIssue", "hello-tools/greet", "weather-tools/forecast"] },
@@ -460,7 +463,7 @@ describe("a pack that a session needs but that is not installed", () => {
     return { home, directory: await makeProject("npm", { registry, files }) };
   }
 
-  test("is installed when the config or the host allows it", async () => {
+  test("a session installs a missing pack if the config or the host allows it", async () => {
     const { directory: cwd } = await makeHost();
     const commands: string[] = [];
     const open = async (options: { install?: boolean }) => {
@@ -482,7 +485,7 @@ describe("a pack that a session needs but that is not installed", () => {
     expect(commands).toHaveLength(2);
   });
 
-  test("and cannot be downloaded is a problem of the session and an error of a call", async () => {
+  test("a missing pack that cannot be downloaded is a problem of the session and an error of a call", async () => {
     const { directory: cwd } = await makeHost();
     vi.stubEnv("npm_config_registry", "http://127.0.0.1:9/");
     await using session = await openSession({ cwd });
@@ -492,7 +495,7 @@ describe("a pack that a session needs but that is not installed", () => {
     expect(JSON.parse(stdout).error.code).toBe("RegistryUnavailable");
   });
 
-  test("is installed for a call and for a client entry, but not for a dry run", async () => {
+  test("a missing pack is installed for a call and for a client's entry, but not for a dry run", async () => {
     const { directory: cwd, home } = await makeHost();
     const run = async (...args: string[]) => {
       const { stdout, stderr } = await runCli([...args, "--json"], { cwd, env: { HOME: home } });
@@ -538,7 +541,7 @@ test("installMissing installs what it can and reports the rest", async () => {
   ]);
 });
 
-test("start installs the packs that a server refers to, where that is allowed", async () => {
+test("start installs the packs that a server refers to if that is allowed", async () => {
   const registry = inject("registry");
   useManagers(registry);
   const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });

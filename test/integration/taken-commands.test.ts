@@ -72,7 +72,7 @@ const commandOf = (directory: string) =>
 const check = (directory: string) => checkCommand(createNodeInspectionPort(), directory);
 
 describe.each(packageManagers)("adding with %s", (manager) => {
-  test("refuses a pack with a trailblaze command before it changes anything", async () => {
+  test("add rejects a pack with a trailblaze command before it changes anything", async () => {
     const directory = await makeHost(manager);
     const before = readState(directory);
     const asked: unknown[] = [];
@@ -86,7 +86,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     expect(commandOf(directory)).toBe("genuine list");
   });
 
-  test("detects a dependency with a trailblaze command after the install and restores the project", async () => {
+  test("add detects a dependency with a trailblaze command after the install and restores the project", async () => {
     const directory = await makeHost(manager);
     const before = readState(directory);
     await expect(addPacks(["tb-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     expect((await check(directory)).check.ok).toBe(true);
   });
 
-  test("protects a project that does not depend on trailblaze", async () => {
+  test("add protects a project that does not depend on trailblaze", async () => {
     useManagers(inject("registry"));
     const directory = await makeProject(manager, { registry: inject("registry") });
     const before = readState(directory);
@@ -110,7 +110,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     expect(existsSync(join(directory, "node_modules/.bin/trailblaze"))).toBe(false);
   });
 
-  test("detects a package that is aliased as trailblaze", async () => {
+  test("add detects a package that is aliased as trailblaze", async () => {
     useManagers(inject("registry"));
     const directory = await makeProject(manager, { registry: inject("registry") });
     const options = { cwd: directory, consent: yes };
@@ -120,7 +120,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     });
   });
 
-  test("reports a trailblaze command that the package manager installed, which no client runs", async () => {
+  test("a trailblaze command that the package manager installed is reported, and no client runs it", async () => {
     const registry = inject("registry");
     const directory = await makeHost(manager);
     const verb = manager === "npm" ? "install" : "add";
@@ -169,7 +169,7 @@ describe("a trailblaze command that only the registry's document declares", () =
     return { ...document, versions: Object.fromEntries(changed) };
   };
 
-  test("refuses a pack, because package managers rely on that document", async () => {
+  test("add rejects a pack whose trailblaze command only the registry's document declares", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = announce("tb-silent", { bin: { trailblaze: "taker.js" } });
     const directory = await makeHost("npm", proxy.url);
@@ -177,7 +177,7 @@ describe("a trailblaze command that only the registry's document declares", () =
     await expect(addPacks(["tb-silent"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
   });
 
-  test("of a dependency is detected by what node_modules/.bin/trailblaze starts", async () => {
+  test("a dependency's trailblaze command is detected by what node_modules/.bin/trailblaze starts", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = announce("tb-zzz-silent", { bin: { trailblaze: "taker.js" } });
     const directory = await makeHost("npm", proxy.url);
@@ -191,7 +191,7 @@ describe("a trailblaze command that only the registry's document declares", () =
   });
 });
 
-test("a trailblaze command in directories.bin is refused", async () => {
+test("add rejects a trailblaze command in directories.bin", async () => {
   const folder = makeTree({
     "package.json": packManifest("tb-folder", {
       trailblaze: { prompts: ["hello"] },

@@ -37,7 +37,7 @@ async function makeHost() {
 }
 
 describe("a name similar to that of an installed pack", () => {
-  test("is refused with --yes, unless --allow-similar is given", async () => {
+  test("add --yes rejects a name similar to that of an installed pack unless --allow-similar is given", async () => {
     const { directory, home } = await makeHost();
     const before = readState(directory);
     const run = async (...args: string[]) => {
@@ -63,7 +63,7 @@ describe("a name similar to that of an installed pack", () => {
     expect(codes).toContain("SimilarName");
   });
 
-  test("is compared with declared packs that are not installed, but not with other dependencies", async () => {
+  test("names are compared with declared packs that are not installed, but not with other dependencies", async () => {
     const { directory } = await makeHost();
     const manifest = { name: "consumer", version: "1.0.0", private: true };
     const dependencies = { "tb-gone": "1.0.0" };
@@ -78,7 +78,7 @@ describe("a name similar to that of an installed pack", () => {
     expect((await addPacks(["tb-notes"], options)).declined).toBe(true);
   });
 
-  test("is not installed for a session, unless the config names the pack in full", async () => {
+  test("a pack with a similar name is not installed for a session unless the config names it in full", async () => {
     const { directory } = await makeHost();
     const { problems } = await installMissing([{ name: "tb-nodes", ranges: [] }], { cwd: directory });
     expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
@@ -125,7 +125,7 @@ describe("the age of a version", () => {
     [{ "1.0.0": 1.01 }, undefined],
     [{ "1.0.0": 400 }, undefined],
     [undefined, undefined],
-  ])("in days of %j leads to the warning %s", async (ages, code) => {
+  ])("an age in days of %j leads to the warning %s", async (ages, code) => {
     const proxy = await startRegistryOf("tb-aged", ages);
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -139,7 +139,7 @@ describe("the age of a version", () => {
     expect(shown[0]?.published === undefined).toBe(ages === undefined);
   });
 
-  test("is shown by add --yes, which installs all the same", async () => {
+  test("add --yes shows that a version is recent and installs it", async () => {
     const proxy = await startRegistryOf("tb-aged", { "1.0.0": 3.1 / 24 });
     const home = useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -159,29 +159,26 @@ describe("the age of a version", () => {
     ["min-release-age=3", "tb-aged"],
     ["min-release-age=3", "tb-aged@>=1"],
     [`before=${new Date(Date.now() - 3 * dayMs).toISOString()}`, "tb-aged"],
-  ])(
-    "is at least the minimum of npm's configuration, for what is shown and installed: %s, %s",
-    async (setting, spec) => {
-      const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
-      useManagers(proxy.url);
-      const directory = await makeProject("npm", { registry: proxy.url });
-      writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
-      const npm = findManagerProgram("npm");
-      const npmVersion = npm === undefined ? undefined : readManagerVersion(npm);
-      expect(npmVersion).toMatch(/^\d+\.\d+\.\d+/);
-      const isKnown = setting.startsWith("before") || satisfies(npmVersion ?? "", ">=11.10.0");
-      const expected = isKnown ? "1.0.0" : "2.0.0";
-      const shown: PackPreview[] = [];
-      const { added } = await addPacks([spec], {
-        cwd: directory,
-        consent: (previews) => shown.push(...previews) > 0,
-      });
-      expect(shown[0]?.pack.version).toBe(expected);
-      expect(added.map(({ version }) => version)).toEqual([expected]);
-    },
-  );
+  ])("add shows and installs only versions of npm's minimum age: %s, %s", async (setting, spec) => {
+    const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
+    useManagers(proxy.url);
+    const directory = await makeProject("npm", { registry: proxy.url });
+    writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
+    const npm = findManagerProgram("npm");
+    const npmVersion = npm === undefined ? undefined : readManagerVersion(npm);
+    expect(npmVersion).toMatch(/^\d+\.\d+\.\d+/);
+    const isKnown = setting.startsWith("before") || satisfies(npmVersion ?? "", ">=11.10.0");
+    const expected = isKnown ? "1.0.0" : "2.0.0";
+    const shown: PackPreview[] = [];
+    const { added } = await addPacks([spec], {
+      cwd: directory,
+      consent: (previews) => shown.push(...previews) > 0,
+    });
+    expect(shown[0]?.pack.version).toBe(expected);
+    expect(added.map(({ version }) => version)).toEqual([expected]);
+  });
 
-  test("that makes a package manager choose another version than the one shown undoes the install", async () => {
+  test("the install is undone if the package manager chooses another version than the one shown", async () => {
     const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });

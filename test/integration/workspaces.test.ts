@@ -36,7 +36,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
 
   const discoverFrom = (folder: string) => discoverPacks({ cwd: join(project.directory, folder) });
 
-  test("lists from its root the root itself, the members' packs and what is installed", async () => {
+  test("the root of a workspace lists itself, the members' packs and what is installed", async () => {
     const { project: found, packs, problems } = await discoverFrom(".");
 
     expect(found).toBe(project.directory);
@@ -51,7 +51,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     expect(problems).toEqual([]);
   });
 
-  test("lists from a member its own dependencies as direct, the root and siblings as workspace", async () => {
+  test("a member of a workspace lists its own dependencies as direct, and the root and siblings as workspace", async () => {
     const { project: found, packs } = await discoverFrom("packages/app");
 
     expect(found).toBe(join(project.directory, "packages/app"));
@@ -65,7 +65,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     ]);
   });
 
-  test("lists from a member that is a pack the pack itself", async () => {
+  test("a member of a workspace that is a pack lists itself", async () => {
     const { packs } = await discoverFrom("packages/garden-tools");
 
     expect(describeOrigins(packs)).toEqual([
@@ -78,7 +78,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     ]);
   });
 
-  test("locates members in their own folders, not in the links to them", async () => {
+  test("members of a workspace are located in their own folders, not in the links to them", async () => {
     const { packs } = await discoverFrom("packages/app");
 
     expect(packs.find(({ name }) => name === "@acme/house-tools")?.location).toBe(
@@ -86,7 +86,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     );
   });
 
-  test("gives the same answer from a folder inside a member", async () => {
+  test("a folder inside a member lists the same as the member", async () => {
     mkdirSync(join(project.directory, "packages/app/src/deep"), { recursive: true });
 
     expect(await discoverFrom("packages/app/src/deep")).toEqual(await discoverFrom("packages/app"));

@@ -60,7 +60,7 @@ function readSections(code: string): Map<string, string> {
 }
 
 describe("the pages of problems", () => {
-  test("there is one page for every code, and an index", () => {
+  test("every code has one page, and there is an index", () => {
     expect(namesIn(pages)).toEqual([...codes.map((code) => `${code}.md`), "README.md"].sort());
   });
 
@@ -107,14 +107,14 @@ describe("the pages of problems", () => {
   });
 });
 
-describe("the catalog and the contract", () => {
+describe("codes and severities of the contract", () => {
   const decided = [...ownCodes, ...ownValidationCodes, ...publishCodes];
   const inContract = new Set([
     ...Object.values(validationCodes).flat(),
     ...Object.values(operationalCodes).flat(),
   ]);
 
-  test("know the same codes; a code outside the contract is a decision", () => {
+  test("every code of the catalog is in the contract or listed as an addition", () => {
     expect(codes.filter((code) => !inContract.has(code) && !decided.includes(code))).toEqual([]);
   });
 
@@ -127,11 +127,11 @@ describe("the catalog and the contract", () => {
       list.filter((code) => codes.includes(code)).map((code) => [code, severity] as const),
     );
 
-  test.each(known(validationCodes))("%s is, in validation, of severity %s", (code, severity) => {
+  test.each(known(validationCodes))("in validation, %s has the severity %s", (code, severity) => {
     expect(severityIn(code, "validation")).toBe(severity);
   });
 
-  test.each(known(operationalCodes))("%s is, in an operation, of severity %s", (code, severity) => {
+  test.each(known(operationalCodes))("in an operation, %s has the severity %s", (code, severity) => {
     expect(severityIn(code, "operation")).toBe(severity);
   });
 
@@ -142,7 +142,7 @@ describe("the catalog and the contract", () => {
   });
 
   test.each(["MalformedPackageJson", "PackageJsonTooLarge"])(
-    "%s of a package that nobody declared is a warning",
+    "%s is only a warning for a package that the project does not declare",
     (code) => {
       expect(severityIn(code, "operation")).toBe("error");
       expect(severityIn(code, "validation")).toBe("error");
@@ -150,13 +150,13 @@ describe("the catalog and the contract", () => {
     },
   );
 
-  test("a missing pack is, in validation, an error unless it is a declared dependency", () => {
+  test("in validation, a missing pack is an error unless it is a declared dependency", () => {
     expect(severityIn("PackNotInstalled", "validation", { isDeclared: false })).toBe("error");
     expect(severityIn("PackNotInstalled", "validation", { isDeclared: true })).toBe("warning");
     expect(severityIn("PackNotInstalled", "operation", { isDeclared: true })).toBe("error");
   });
 
-  test("titles are headings: at most ten words, no full stop, none twice", () => {
+  test("titles of problems are unique, at most ten words long, and without a period", () => {
     const titles = entries.map(([, { title }]) => title);
     expect(new Set(titles).size).toBe(titles.length);
     for (const title of titles) {
@@ -175,7 +175,7 @@ describe("the broken sample packs", () => {
   ];
   const wanted = inValidation.filter((code) => codes.includes(code) && !withoutBrokenPack.includes(code));
 
-  test("are one for every code of validation, and none besides", () => {
+  test("every code of validation has exactly one broken sample pack", () => {
     const found = namesIn(brokenPacks).filter((name) => existsSync(join(brokenPacks, name, "package.json")));
     expect(found).toEqual(wanted.sort());
   });

@@ -54,7 +54,7 @@ test.each([
   ["jira", "jira_get"],
   ["jira_", "jira_get"],
   ["", "get"],
-])("the prefix %j makes %j of get", (prefix, name) => {
+])("with the prefix %j, get becomes %j", (prefix, name) => {
   expect(addPrefix(prefix, "get")).toBe(name);
 });
 
@@ -63,17 +63,17 @@ describe("names that several tools claim", () => {
     ...{ name, prefix, isBuiltIn, identity: `${prefix} ${name}` },
   });
 
-  test("get the prefixes of all claimants, and unique names stay", () => {
+  test("a name that several tools claim gets the prefix of each tool, and unique names stay", () => {
     const claims = [claim("get", "jira"), claim("get", "my files"), claim("put", "jira")];
     expect(prefixNames(claims)).toEqual(["jira_get", "my_files_get", "put"]);
   });
 
-  test("stay with a built-in, and with the only tool that has a prefix of its own", () => {
+  test("a duplicate name stays with a built-in, or else with the only tool without a prefix", () => {
     expect(prefixNames([claim("get", undefined, true), claim("get", "a")])).toEqual(["get", "a_get"]);
     expect(prefixNames([claim("b_get"), claim("b_get", "a")])).toEqual(["b_get", "a_b_get"]);
   });
 
-  test("end with a hash if they still collide; a tool with this name by itself keeps it", () => {
+  test("prefixed names that still collide end with a hash, unless one tool has that name by itself", () => {
     const claims = [claim("get", "a"), claim("get", "b"), claim("a_get", "c")];
     expect(prefixNames(claims)).toEqual([expect.stringMatching(/^a_get_[0-9a-f]{8}$/), "b_get", "a_get"]);
     const twice = prefixNames([
@@ -87,7 +87,7 @@ describe("names that several tools claim", () => {
     expect(new Set(twice).size).toBe(2);
   });
 
-  test("have at most 64 characters", () => {
+  test("prefixed names have at most 64 characters", () => {
     const long = "x".repeat(64);
     const names = prefixNames([claim(long, "a"), claim(long, "b")]);
     expect(new Set(names).size).toBe(2);

@@ -65,7 +65,7 @@ test("every row of the guide's tables is tested", () => {
   expect(rows.length).toBeGreaterThan(15);
 });
 
-test.each(rows)("$written becomes $becomes", ({ written, becomes }) => {
+test.each(rows)("the guide's expression $written becomes $becomes", ({ written, becomes }) => {
   const [, args = ""] = /Where the arguments are `(.*)`:/.exec(guide) ?? [];
   const value = /^[[{]/.test(written) ? JSON.parse(written) : written;
   const template = compileTemplate(value, {

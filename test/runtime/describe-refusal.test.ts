@@ -3,23 +3,23 @@ import { describeRefusal, findMisspelledArguments } from "../../src/runtime/desc
 
 const schema = { properties: { issueKey: {}, summary: { default: "None." }, constructor: {} } };
 
-describe("a misspelled argument", () => {
+describe("misspelled arguments", () => {
   test.each([
     [["issueKy"], [{ written: "issueKy", suggestion: "issueKey" }]],
     [["sumary", "x"], [{ written: "sumary", suggestion: "summary" }]],
     [["ISSUEKEY"], [{ written: "ISSUEKEY", suggestion: "issueKey" }]],
     [["issueKey", "issueKeys"], []],
     [["toString"], []],
-  ])("%j is suggested the declared name that was not given", (given, found) => {
+  ])("arguments named %j get suggestions among the declared names that are missing", (given, found) => {
     expect(findMisspelledArguments(schema, given)).toEqual(found);
   });
 
-  test("has no suggestion if the schema declares no properties", () => {
+  test("a misspelled argument gets no suggestion if the schema declares no properties", () => {
     for (const one of [undefined, {}, { properties: [] }])
       expect(findMisspelledArguments(one, ["issueKy"])).toEqual([]);
   });
 
-  test("is named in the refusal with its suggestion", () => {
+  test("the message about a missing argument names the misspelled one", () => {
     const checked = { ok: false, message: "/issueKey is required", missing: ["issueKey"] } as const;
     expect(describeRefusal("get", schema, ["issueKy"], checked)).toMatch(/"issueKey".*"issueKy"/);
     expect(describeRefusal("get", schema, ["other"], checked)).toMatch(/is required$/);

@@ -327,7 +327,7 @@ describe("servers that cannot run", () => {
   });
 });
 
-describe("arguments are accepted and refused as by a host:", () => {
+describe("arguments of a server's tools", () => {
   const draft07 = "http://json-schema.org/draft-07/schema#";
   const pair = [{ type: "integer" }, { type: "string" }];
   const cases: [what: string, properties: object, value: unknown, isAccepted: boolean][] = [
@@ -351,7 +351,7 @@ describe("arguments are accepted and refused as by a host:", () => {
     handler: () => "ran",
   }));
 
-  test("drafts, keywords of 2020-12, and formats", async () => {
+  test("a server accepts and rejects the same arguments as a host", async () => {
     const session = await openForTest(makeServerProject({ "server.mjs": code }), { config, builtIns });
     const answers = async (name: string, value: unknown) => {
       const [own, host] = [

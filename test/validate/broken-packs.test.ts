@@ -23,20 +23,23 @@ function readExpected(folder: string): string[] {
   return codes;
 }
 
-describe("a broken pack yields exactly its code", () => {
-  test.each(readdirSync(brokenPacks).sort())("%s", async (code) => {
-    const folder = join(brokenPacks, code);
-    expect(Object.hasOwn(catalog, code)).toBe(true);
-    const { ok, problems } = await validateExtension(folder, { strict: true });
-    const codes = new Set(problems.map((problem) => problem.code));
-    expect(codes).toEqual(new Set([code, ...readExpected(folder)]));
-    const isInfo = catalog[code as ProblemCode].severity === "info";
-    expect(ok).toBe(isInfo);
-    for (const { message, file, pack } of problems) expect([message, file, pack]).not.toContain(undefined);
-  });
+describe("broken sample packs", () => {
+  test.each(readdirSync(brokenPacks).sort())(
+    "validate reports exactly the expected codes for the broken sample pack %s",
+    async (code) => {
+      const folder = join(brokenPacks, code);
+      expect(Object.hasOwn(catalog, code)).toBe(true);
+      const { ok, problems } = await validateExtension(folder, { strict: true });
+      const codes = new Set(problems.map((problem) => problem.code));
+      expect(codes).toEqual(new Set([code, ...readExpected(folder)]));
+      const isInfo = catalog[code as ProblemCode].severity === "info";
+      expect(ok).toBe(isInfo);
+      for (const { message, file, pack } of problems) expect([message, file, pack]).not.toContain(undefined);
+    },
+  );
 });
 
-describe("a good pack yields nothing", () => {
+describe("valid sample packs", () => {
   const project = makeTemporaryFolder();
   afterAll(project.remove);
   beforeAll(() => {
@@ -50,23 +53,29 @@ describe("a good pack yields nothing", () => {
     }
   });
 
-  test.each(samplePacks)("$name, installed together with the others", async ({ name }) => {
-    const { ok, pack, problems } = await validateExtension(name, { cwd: project.path, strict: true });
-    expect({ ok, pack, problems }).toEqual({ ok: true, pack: name, problems: [] });
-  });
+  test.each(samplePacks)(
+    "validate reports nothing for the sample pack $name, installed with the others",
+    async ({ name }) => {
+      const { ok, pack, problems } = await validateExtension(name, { cwd: project.path, strict: true });
+      expect({ ok, pack, problems }).toEqual({ ok: true, pack: name, problems: [] });
+    },
+  );
 
   const dependsOnPacks = ({ folder }: (typeof samplePacks)[number]) => {
     const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     return samplePacks.some(({ name }) => Object.hasOwn(dependencies, name));
   };
 
-  test.each(samplePacks.filter((pack) => !dependsOnPacks(pack)))("$name, by itself", async ({ folder }) => {
-    const { ok, problems } = await validateExtension(folder, { strict: true });
-    expect({ ok, problems }).toEqual({ ok: true, problems: [] });
-  });
+  test.each(samplePacks.filter((pack) => !dependsOnPacks(pack)))(
+    "validate reports nothing for the sample pack $name by itself",
+    async ({ folder }) => {
+      const { ok, problems } = await validateExtension(folder, { strict: true });
+      expect({ ok, problems }).toEqual({ ok: true, problems: [] });
+    },
+  );
 });
 
-test("twenty independent faults at once: all twenty are reported", async () => {
+test("validate reports more than twenty unrelated problems of one pack in one run", async () => {
   const tool = (name: string, fields: Record<string, unknown> = {}) =>
     greetTool("./lib/greet.js#greet", { name, description: "Greet.", ...fields });
   const schema = (keywords: object) => ({

@@ -28,7 +28,7 @@ const statements = [
   "const product = 2\n* exports.zero;",
 ];
 
-test("what is ruled out is not there when the module runs", () => {
+test("an export that validation rules out does not exist when the module runs", () => {
   const module = fc.uniqueArray(fc.constantFrom(...statements), {
     maxLength: 5,
   });
@@ -61,6 +61,6 @@ test.each([
   ["/**\n * What exports there are:\n */\nexports.alpha = exports.gamma = void 0;", "beta"],
   ['Object.defineProperty(exports, "__esModule", { value: true });\nexports.alphabeta = 1;', "beta"],
   ["exports.$alpha = 1;", "alpha"],
-])("a plain module has what it says and nothing else: %j", (text, name) => {
+])("validation rules out an export that a simple CommonJS module lacks: %j", (text, name) => {
   expect(rulesOutExport(text, name)).toBe(true);
 });

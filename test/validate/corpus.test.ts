@@ -868,7 +868,7 @@ describe("WrongModuleFormat", () => {
   ])("WrongModuleFormat is not reported for %s", (_what, change) => expectNone(change));
 });
 
-describe("An import of a file outside the package", () => {
+describe("imports of files outside the package", () => {
   const at = (place: string, what: string): Expected => [
     "DefinitionOutsidePackage",
     "error",
@@ -895,7 +895,7 @@ describe("An import of a file outside the package", () => {
       at("lib/greet.js:2:7", "file:///home/me/x.js"),
     ],
     [
-      "in node_modules",
+      "of a file in node_modules",
       {
         greet: `import "${byPath}";\n${exported}`,
         files: lodashFile,
@@ -904,7 +904,7 @@ describe("An import of a file outside the package", () => {
       at("lib/greet.js:1:1", byPath),
     ],
     [
-      "from a module that the handler imports, twice",
+      "from two modules that the handler imports",
       {
         greet: `import "./a.js";\nimport "./b.js";\n${exported}`,
         files: { "lib/a.js": 'import "../../x.js";', "lib/b.js": 'import "../../x.js";' },
@@ -912,13 +912,15 @@ describe("An import of a file outside the package", () => {
       at("lib/a.js:1:1", "../../x.js"),
     ],
     [
-      "from CommonJS of a server",
+      "from a server's CommonJS module",
       { server: { script: "./server.cjs" }, files: { "server.cjs": 'require("../x");' } },
       at("server.cjs:1:1", "../x"),
     ],
-  ])("is DefinitionOutsidePackage %s", (_what, change, expected) => expectOne(change, expected));
+  ])("DefinitionOutsidePackage is reported for an import %s", (_what, change, expected) =>
+    expectOne(change, expected),
+  );
 
-  test("by its path in node_modules has a hint to import it by name", async () => {
+  test("DefinitionOutsidePackage for an import by a path in node_modules has a hint to import by name", async () => {
     const [found] = await judge({ greet: `import "${byPath}";\n${exported}`, files: lodashFile });
     expect(found?.args.hint).toContain('"lodash"');
   });
@@ -928,20 +930,20 @@ describe("An import of a file outside the package", () => {
     ["with a catch", { greet: 'export const greet = () => import("/x.js").catch(() => {});\n' }],
     ["in a private package", { greet: `import "../../x.js";\n${exported}`, fields: { private: true } }],
     [
-      "if it is a bundled dependency",
+      "of a bundled dependency",
       {
         greet: `import "${byPath}";\n${exported}`,
         files: { ...lodashFile, "node_modules/lodash/package.json": { name: "lodash", version: "4.0.0" } },
         fields: { dependencies: { lodash: "4" }, bundleDependencies: ["lodash"] },
       },
     ],
-    ["if the path only passes through", { greet: `import "../lib/greet.js";\n${exported}` }],
-    ["if no item needs the module", { files: { "test/a.js": 'import "../../x.js";' } }],
-    ["of Node", { greet: `import "node:fs";\nimport "data:text/javascript,1";\n${exported}` }],
-  ])("is not reported %s", (_what, change) => expectNone(change));
+    ["whose path passes through a parent folder", { greet: `import "../lib/greet.js";\n${exported}` }],
+    ["in a module that no item needs", { files: { "test/a.js": 'import "../../x.js";' } }],
+    ["of a module of Node", { greet: `import "node:fs";\nimport "data:text/javascript,1";\n${exported}` }],
+  ])("DefinitionOutsidePackage is not reported for an import %s", (_what, change) => expectNone(change));
 });
 
-describe("A missing file of the package", () => {
+describe("missing files that modules load", () => {
   const missing = (place: string, file: string, isProgram = false): Expected => [
     "HandlerNotFound",
     "error",
@@ -971,7 +973,7 @@ describe("A missing file of the package", () => {
       missing(atHandler, "lib/a.js"),
     ],
     [
-      "by a module behind the first",
+      "through another module",
       { greet: `import "./a.js";\n${exported}`, files: { "lib/a.js": 'import "./b.js";' } },
       missing(atHandler, "lib/b.js"),
     ],
@@ -994,21 +996,23 @@ describe("A missing file of the package", () => {
       missing(atHandler, "https://esm.sh/a"),
     ],
     [
-      "that Node does not have built in",
+      "as an unknown module of Node",
       { greet: `import "node:nope";\n${exported}` },
       missing(atHandler, "node:nope"),
     ],
     [
-      "by the script of a server",
+      "in the script of a server",
       { server: { script: "./server.js" }, files: { "server.js": 'import "./lib/a.js";' } },
       missing(atScript, "lib/a.js", true),
     ],
     [
-      "by what node is to run",
+      "in a script that a server runs with node",
       { server: { command: "node", args: ["./server.js"] }, files: { "server.js": 'import "./lib/a.js";' } },
       missing("trailblaze/servers/desk.json:4:5", "lib/a.js", true),
     ],
-  ])("that a module loads %s is HandlerNotFound", (_what, change, expected) => expectOne(change, expected));
+  ])("HandlerNotFound is reported for a missing file that a module loads %s", (_what, change, expected) =>
+    expectOne(change, expected),
+  );
 
   test.each<[string, Change]>([
     ["in a try block", { greet: `try { await import("./a.js"); } catch {}\n${exported}` }],
@@ -1020,9 +1024,9 @@ describe("A missing file of the package", () => {
         files: { "lib/greet.cjs": 'try { require("./a"); } catch {}\nexports.greet = 1;\n' },
       },
     ],
-    ["that later versions of Node have built in", { greet: `import "node:sqlite";\n${exported}` }],
+    ["as a module that newer versions of Node have", { greet: `import "node:sqlite";\n${exported}` }],
     [
-      "of Node with a prefix",
+      "as a module of Node in a folder",
       { greet: `import "node:test/reporters";\nimport "node:fs/promises";\n${exported}` },
     ],
     [
@@ -1038,5 +1042,7 @@ describe("A missing file of the package", () => {
       },
     ],
     ["by a computed path", { greet: "export const greet = (a) => import(`./${a}.js`);\n" }],
-  ])("that a module loads %s is not reported", (_what, change) => expectNone(change));
+  ])("HandlerNotFound is not reported for a file that a module loads %s", (_what, change) =>
+    expectNone(change),
+  );
 });

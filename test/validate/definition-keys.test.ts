@@ -14,7 +14,7 @@ const summary = ({ path = [], args }: Problem) => {
   return `${path.join(".")}: ${suggestion ?? /`(.+?)`/.exec(hint ?? "")?.[1]}`;
 };
 
-test("the keys of inner maps are those of the shapes", () => {
+test("the known keys of nested objects are those of the definition schemas", () => {
   const { tool, toolsBundle, prompt: promptShape } = definitionShapes;
   const sorted = (keys: readonly string[]) => [...keys].sort();
   expect(sorted(innerKeys.annotations)).toEqual(sorted(Object.keys(tool.shape.annotations.unwrap().shape)));
@@ -25,7 +25,7 @@ test("the keys of inner maps are those of the shapes", () => {
   expect(innerKeys.option).toEqual(expect.arrayContaining(Object.keys(option)));
 });
 
-describe("a misspelled key of a tool", () => {
+describe("misspelled keys of a tool", () => {
   test.each([
     ["another case", { outputschema: {} }, "outputschema: outputSchema"],
     ["snake case", { output_schema: {} }, "output_schema: outputSchema"],
@@ -35,35 +35,49 @@ describe("a misspelled key of a tool", () => {
     ["a letter too few", { annotatons: {} }, "annotatons: annotations"],
     ["two letters in the wrong order", { titel: "x" }, "titel: title"],
     ["British spelling", { initialise: "./a.js" }, "initialise: initialize"],
-    ["a hint", { annotations: { readonlyHint: true } }, "annotations.readonlyHint: readOnlyHint"],
-    ["half a hint", { annotations: { destructive: true } }, "annotations.destructive: destructiveHint"],
-    ["an option's", { options: { max: { desription: "x" } } }, "options.max.desription: description"],
-  ])("is reported at it: %s", async (_what, fields, expected) => {
-    const problems = await validateTool(fields, codes);
-    expect(problems.map(summary)).toEqual([expected]);
-    expect(problems[0]).toMatchObject({
-      severity: "warning",
-      kind: "tool",
-      item: "greet",
-      column: expect.any(Number),
-    });
-  });
+    [
+      "a key of the annotations",
+      { annotations: { readonlyHint: true } },
+      "annotations.readonlyHint: readOnlyHint",
+    ],
+    [
+      "an annotation without its ending",
+      { annotations: { destructive: true } },
+      "annotations.destructive: destructiveHint",
+    ],
+    ["a key of an option", { options: { max: { desription: "x" } } }, "options.max.desription: description"],
+  ])(
+    "UnknownDefinitionKey is reported at a misspelled key of a tool: %s",
+    async (_what, fields, expected) => {
+      const problems = await validateTool(fields, codes);
+      expect(problems.map(summary)).toEqual([expected]);
+      expect(problems[0]).toMatchObject({
+        severity: "warning",
+        kind: "tool",
+        item: "greet",
+        column: expect.any(Number),
+      });
+    },
+  );
 
   test.each([
-    ["free keys", { "x-titel": "x", "x-option": {} }],
-    ["what is like a key that is there", { descriptions: "x", parametr: {} }],
-    ["what is like no key", { category: "a", tags: [], icon: "i", author: "me", $schema: "s", hints: {} }],
-    ["what short words are like", { code: 1, type: 2, data: 3, note: 4 }],
+    ["keys that start with x-", { "x-titel": "x", "x-option": {} }],
+    ["keys that are similar to a present key", { descriptions: "x", parametr: {} }],
+    [
+      "keys that are similar to no known key",
+      { category: "a", tags: [], icon: "i", author: "me", $schema: "s", hints: {} },
+    ],
+    ["short keys", { code: 1, type: 2, data: 3, note: 4 }],
     ["names of options and parameters", { options: { titel: {}, desription: {} } }],
     ["keys inside schemas", { parameters: { titel: { type: "string", desription: "x" } } }],
     ["a very long key", { ["outputSchema".repeat(50)]: {} }],
-    ["names that every object has", { constructor: 1, toString: 2 }],
-  ])("is not taken for one: %s", async (_what, fields) => {
+    ["names of Object.prototype's properties", { constructor: 1, toString: 2 }],
+  ])("UnknownDefinitionKey is not reported for %s", async (_what, fields) => {
     expect(await validateTool(fields, codes)).toEqual([]);
   });
 });
 
-describe("a misspelled key elsewhere", () => {
+describe("misspelled keys of other items", () => {
   test.each([
     ["a composed server", "servers", { tools: [], instruction: "x" }, "instruction: instructions"],
     [
@@ -80,12 +94,15 @@ describe("a misspelled key elsewhere", () => {
       prompt("one", { content: "{{a}}", arguments: [{ name: "a", requierd: true }] }),
       "arguments.0.requierd: required",
     ],
-  ])("of %s", async (_what, key, definition, expected) => {
-    const tree = { extension: { [key]: ["one"] }, files: { [`trailblaze/${key}/one.json`]: definition } };
-    expect((await validateTree(tree, codes)).map(summary)).toEqual([expected]);
-  });
+  ])(
+    "UnknownDefinitionKey is reported for a misspelled key of %s",
+    async (_what, key, definition, expected) => {
+      const tree = { extension: { [key]: ["one"] }, files: { [`trailblaze/${key}/one.json`]: definition } };
+      expect((await validateTree(tree, codes)).map(summary)).toEqual([expected]);
+    },
+  );
 
-  test("of a bundle's entry, and in its annotations", async () => {
+  test("UnknownDefinitionKey is reported for misspelled keys of a bundle's entry and of its annotations", async () => {
     const odd = entry({ argumentSchema: {}, argumentsSchema: undefined, annotations: { idempotent: true } });
     const problems = await validateEntries([entry({ name: "hello_other" }), odd], codes);
     expect(problems.map(summary)).toEqual([
@@ -94,14 +111,14 @@ describe("a misspelled key elsewhere", () => {
     ]);
   });
 
-  test("of a definition that is code", async () => {
+  test("UnknownDefinitionKey is reported for a misspelled key of a definition that is code", async () => {
     const text = `export default ${JSON.stringify(greetTool("./lib/a.js", { outputschema: {} }))};`;
     const tree = { extension: { tools: ["greet"] }, files: { "trailblaze/tools/greet.mjs": text } };
     expect((await validateTree(tree, codes)).map(summary)).toEqual(["outputschema: outputSchema"]);
   });
 });
 
-describe("what stands for a key that must be there", () => {
+describe("misspelled required keys", () => {
   const allCodes = [
     "InvalidToolDefinition",
     "InvalidPromptDefinition",
@@ -129,14 +146,17 @@ describe("what stands for a key that must be there", () => {
       { kind: "Mcp.Tools", metadata: { name: "one" }, entries: [{ name: "a", run: "./a.js" }] },
       "entries.0.run: handler",
     ],
-  ])("in %s is where the one problem is: %j", async (key, definition, expected) => {
-    const tree = { extension: { [key]: ["one"] }, files: { [`trailblaze/${key}/one.json`]: definition } };
-    const problems = await validateTree(tree, allCodes);
-    expect(problems.map(summary)).toEqual([expected]);
-    expect(problems[0]).toMatchObject({ severity: "error", line: expect.any(Number) });
-  });
+  ])(
+    "a misspelled or misnamed required key in `%s` is one problem at that key: %j",
+    async (key, definition, expected) => {
+      const tree = { extension: { [key]: ["one"] }, files: { [`trailblaze/${key}/one.json`]: definition } };
+      const problems = await validateTree(tree, allCodes);
+      expect(problems.map(summary)).toEqual([expected]);
+      expect(problems[0]).toMatchObject({ severity: "error", line: expect.any(Number) });
+    },
+  );
 
-  test("is nothing where nothing is like it: the problem stays with what lacks the key", async () => {
+  test("a missing required key without a similar one is a problem of the whole definition", async () => {
     const tree = {
       extension: { tools: ["one"] },
       files: { "trailblaze/tools/one.json": { name: "a_b", parameters: {}, extra: 1 } },
@@ -147,7 +167,7 @@ describe("what stands for a key that must be there", () => {
   });
 });
 
-test("a bundle of very many broken entries is checked in seconds", { timeout: 60_000 }, () => {
+test("every problem of a bundle with 10,000 broken entries is reported", { timeout: 60_000 }, () => {
   const entries = Array.from({ length: 10_000 }, () => ({ nam: 1, desc: 2, handle: 3 }));
   const bundle = { kind: "Mcp.Tools", metadata: { name: "a" }, entries };
   expect(checkDefinition("toolset", bundle, "validation").problems).toHaveLength(20_000);

@@ -18,7 +18,7 @@ const validate = (place: string, definition: unknown, description?: string) => {
 };
 
 test.each(Object.entries(undescribed))(
-  "%s is described in package.json, in its definition, or not",
+  "MissingDescription is reported for %s unless package.json or its definition describes it",
   async (place, definition) => {
     expect(await validate(place, definition, "What it is for.")).toEqual([]);
     expect(await validate(place, { ...definition, description: "What it is for." })).toEqual([]);
@@ -28,28 +28,28 @@ test.each(Object.entries(undescribed))(
   },
 );
 
-test("a description of nothing but white space is none", async () => {
+test("a description of only white space counts as missing", async () => {
   expect(await validateTool({ description: " \n" }, codes)).toHaveLength(1);
   expect(await validate("tools/greet", undescribed["tools/greet"], " ")).toHaveLength(1);
 });
 
-test("a server needs none: its definition has no place for one", async () => {
+test("MissingDescription is not reported for a server", async () => {
   expect(await validate("servers/desk", { tools: [], instructions: "Ask first." })).toEqual([]);
 });
 
-test("a bundle needs none, but each of its entries does", async () => {
+test("MissingDescription is not reported for a bundle, but for each entry without a description", async () => {
   const { description: _, ...bare } = entry();
   const problems = await validateEntries([entry(), bare], codes);
   const args = { what: expect.stringMatching(/"hello_greet".*"greetings"/) };
   expect(problems).toMatchObject([{ path: ["entries", 1], args }]);
 });
 
-test("an entry without a name is told by its number", async () => {
+test("MissingDescription names an entry without a name by its number", async () => {
   const { description: _, name: __, ...nameless } = entry();
   const problems = await validateEntries([entry(), nameless], codes);
   expect(problems).toMatchObject([{ args: { what: expect.stringMatching(/\b2\b.*"greetings"/) } }]);
 });
 
-test("what cannot be read at all is told of once", async () => {
+test("MissingDescription is not reported for a definition that cannot be read", async () => {
   expect(await validate("tools/greet", "{")).toEqual([]);
 });

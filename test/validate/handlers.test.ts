@@ -32,7 +32,7 @@ async function judge(handler: unknown, files: Tree, fields?: Record<string, unkn
 const commonJs = { type: "commonjs" };
 const noType = { type: undefined };
 
-describe("an export that is there", () => {
+describe("handlers that exist", () => {
   test.each([
     ["export function greet() {}", "greet"],
     ["export const greet = () => {}", "greet"],
@@ -42,7 +42,7 @@ describe("an export that is there", () => {
     ['export * as greet from "./other.js";', "greet"],
     ["\uFEFF#!/usr/bin/env node\nexport const greet = 1;", "greet"],
     ['/* ` { */ const r = /[/"`]/; export { r as greet }', "greet"],
-  ])("ES module: %s", async (text, name) => {
+  ])("validate finds the handler that an ES module exports: %s", async (text, name) => {
     const handler = name === undefined ? "./lib/greet.js" : `./lib/greet.js#${name}`;
     expect(await judge(handler, { "lib/greet.js": text, "lib/other.js": "export {}" })).toBe("found");
   });
@@ -57,7 +57,7 @@ describe("an export that is there", () => {
     ['module.exports = require("./other");', "hello"],
     ['module.exports = require("./folder");', "hello"],
     ['__exportStar(require("./other"), exports);', "hello"],
-  ])("CommonJS: %s", async (text, name) => {
+  ])("validate finds the handler that a CommonJS module exports: %s", async (text, name) => {
     const handler = name === undefined ? "./lib/greet.cjs" : `./lib/greet.cjs#${name}`;
     const files = {
       "lib/greet.cjs": text,
@@ -69,15 +69,15 @@ describe("an export that is there", () => {
   });
 
   test.each([
-    ["exported again", 'export { greet } from "./a.js";'],
-    ["exported again under another name", 'export { hello as greet } from "./b.js";'],
+    ["re-exported", 'export { greet } from "./a.js";'],
+    ["re-exported under another name", 'export { hello as greet } from "./b.js";'],
     ["imported, then exported", 'import { greet } from "./a.js"; export { greet };'],
-    ["among all that is exported again", 'export * from "./a.js";'],
-    ["behind several modules", 'export * from "./chain.js";'],
-    ["of a CommonJS module", 'export { greet } from "./c.cjs";'],
-    ["the default of another module", 'export { default as greet } from "./d.js";'],
-    ["through a path with escapes and a query", 'export * from "./with%20space.js?v=1";'],
-  ])("%s", async (_what, text) => {
+    ["re-exported by `export *`", 'export * from "./a.js";'],
+    ["re-exported through several modules", 'export * from "./chain.js";'],
+    ["re-exported from a CommonJS module", 'export { greet } from "./c.cjs";'],
+    ["the default export of another module", 'export { default as greet } from "./d.js";'],
+    ["re-exported from a path with escapes and a query", 'export * from "./with%20space.js?v=1";'],
+  ])("validate finds a handler that is %s", async (_what, text) => {
     const files = {
       "lib/greet.js": text,
       "lib/a.js": "export const greet = 1",
@@ -91,13 +91,13 @@ describe("an export that is there", () => {
     expect(await judge("./lib/greet.js#greet", files)).toBe("found");
   });
 
-  test("whatever way its path is written", async () => {
+  test("validate finds a handler whose path is not normalized", async () => {
     const files = { "lib/greet.js": "export const greet = 1" };
     expect(await judge("./lib/../lib//greet.js#greet", files)).toBe("found");
   });
 
   test.skipIf(process.platform === "win32")(
-    "in a module behind a link, whose own imports start where it is",
+    "validate finds a handler in a linked module, whose imports start at its real path",
     async () => {
       const files = {
         "real/greet.js": 'export * from "./part.js"',
@@ -110,7 +110,7 @@ describe("an export that is there", () => {
     },
   );
 
-  test("in the format that Node would take it for", async () => {
+  test("validate reads a handler's module in the format that Node would use", async () => {
     const esm = "export const greet = 1;";
     const cjs = "exports.greet = 1;";
     expect(await judge("./a.mjs#greet", { "a.mjs": esm }, commonJs)).toBe("found");
@@ -122,7 +122,7 @@ describe("an export that is there", () => {
     expect(await judge("./lib/a.js#greet", { "lib/a.js": esm, "lib/package.json": {} })).toBe("found");
   });
 
-  test("in a bundle of more than a definition's size", async () => {
+  test("validate finds a handler in a module that is larger than a definition may be", async () => {
     const text = `${"// a line of a large bundle\n".repeat(100_000)}export const greet = 1;`;
     expect(await judge("./lib/greet.js#greet", { "lib/greet.js": text })).toBe("found");
   });
@@ -152,7 +152,7 @@ describe("HandlerNotFound", () => {
     ["./lib/greet.js#greet#farewell", '"greet#farewell"', ""],
     ["./trailblaze/tools/greet.json", "Node", ""],
     ["./lib/\u0000greet.js", "open", ""],
-  ])("%s", async (handler, reason, suggestion) => {
+  ])("HandlerNotFound is reported for the handler %j", async (handler, reason, suggestion) => {
     const answer = await judge(handler, module);
     expect(answer).toMatch(/^HandlerNotFound: /);
     expect(answer).toContain(reason);
@@ -161,15 +161,15 @@ describe("HandlerNotFound", () => {
 
   test.each([
     [
-      "one that exports what another does not have",
+      "re-exports an export that another module lacks",
       'export { greet } from "./a.js"',
       '"lib/a.js" has no export "greet"',
     ],
-    ["one that exports from what is not there", 'export { greet } from "./b.js"', '"lib/b.js"'],
-    ["one that exports everything from what is not there", 'export * from "./b"', '"lib/b"'],
-    ["modules that export from each other only", 'export * from "./greet.js"', '"greet"'],
-    ["one that exports a type of that name at most", "export {}", '"greet"'],
-  ])("%s", async (_what, text, reason) => {
+    ["re-exports from a missing module", 'export { greet } from "./b.js"', '"lib/b.js"'],
+    ["re-exports everything from a missing module", 'export * from "./b"', '"lib/b"'],
+    ["re-exports only from itself", 'export * from "./greet.js"', '"greet"'],
+    ["exports nothing", "export {}", '"greet"'],
+  ])("HandlerNotFound is reported for a module that %s", async (_what, text, reason) => {
     const answer = await judge("./lib/greet.js#greet", {
       "lib/greet.js": text,
       "lib/a.js": "export const b = 1",
@@ -178,19 +178,19 @@ describe("HandlerNotFound", () => {
     expect(answer).toContain(reason);
   });
 
-  test("an export that is missing where another module takes it from: what that one exports is no way out", async () => {
+  test("HandlerNotFound names both modules if a re-exported export is missing", async () => {
     const files = { "lib/greet.js": 'export { greet } from "./a.js"', "lib/a.js": "export const b = 1" };
     const answer = await judge("./lib/greet.js#greet", files);
     expect(answer).toMatch(/"lib\/a\.js".*"lib\/greet\.js"/);
     expect(answer).toMatch(/^HandlerNotFound: /);
   });
 
-  test("the default export is not among all that is exported again", async () => {
+  test("`export *` does not re-export the default export", async () => {
     const files = { "lib/greet.js": 'export * from "./a.js"', "lib/a.js": "export default 1" };
     expect(await judge("./lib/greet.js", files)).toMatch(/^HandlerNotFound: .*default/);
   });
 
-  test("a CommonJS module whose text holds no such name, and exports nothing as a whole", async () => {
+  test("HandlerNotFound is reported for a CommonJS module that never names the export, with a suggestion", async () => {
     const text = [
       '"use strict";',
       "// This module exports two functions; module.exports is left alone.",
@@ -203,11 +203,11 @@ describe("HandlerNotFound", () => {
     expect(answer).toMatch(/^HandlerNotFound: \.\/lib\/greet\.cjs#helo .* hello$/);
   });
 
-  test("a function in a definition that is data", async () => {
+  test("HandlerNotFound is reported for a function's marker in a definition that is data", async () => {
     expect(await judge({ $function: "greet" }, {})).toMatch(/^HandlerNotFound: .*\bcode\b/);
   });
 
-  test("TypeScript in an installed package", async () => {
+  test("HandlerNotFound is reported for TypeScript in an installed package", async () => {
     const { extension, files } = packWith("./greet.ts#greet", { "greet.ts": "export const greet = 1;" });
     const pack = { ...files, "package.json": packManifest("@acme/sample", { trailblaze: extension }) };
     const folder = makeTree({
@@ -225,17 +225,21 @@ describe("HandlerNotFound", () => {
 
 describe("HandlerUnchecked", () => {
   test.each([
-    ["everything exported from a dependency", 'export * from "some-library"', "some-library"],
-    ["an export from a dependency", 'export { greet } from "some-library"', "some-library"],
+    ["`export *` from a dependency", 'export * from "some-library"', "some-library"],
+    ["a re-export from a dependency", 'export { greet } from "some-library"', "some-library"],
     [
-      "an export of what was imported from a dependency",
+      "an export of an import from a dependency",
       'import greet from "some-library"; export { greet }',
       "some",
     ],
-    ["a way through the package's own imports", 'export * from "#internal"', "#internal"],
-    ["data", 'export { default as greet } from "./data.json" with { type: "json" }', "lib/data.json"],
-    ["a module of another kind", 'export { default as greet } from "./addon"', "lib/addon"],
-  ])("%s", async (_what, text, reason) => {
+    ["`export *` through `imports` of package.json", 'export * from "#internal"', "#internal"],
+    [
+      "a re-export of JSON",
+      'export { default as greet } from "./data.json" with { type: "json" }',
+      "lib/data.json",
+    ],
+    ["a re-export from a file of unknown format", 'export { default as greet } from "./addon"', "lib/addon"],
+  ])("HandlerUnchecked is reported for %s", async (_what, text, reason) => {
     const answer = await judge("./lib/greet.js#greet", {
       "lib/greet.js": text,
       "lib/addon": "",
@@ -245,7 +249,7 @@ describe("HandlerUnchecked", () => {
     expect(answer).toContain(reason);
   });
 
-  test("everything exported from outside a private package", async () => {
+  test("HandlerUnchecked is reported for `export *` from outside a private package", async () => {
     const files = { "lib/greet.js": 'export * from "../../elsewhere.js"' };
     const answer = await judge("./lib/greet.js#greet", files, { private: true });
     expect(answer).toMatch(/^HandlerUnchecked: .*outside the package/);
@@ -263,7 +267,7 @@ describe("HandlerUnchecked", () => {
     "(function (root, factory) { module.exports = factory(); })(this, () => ({}));",
     "/* glue */ Object.assign(exports, make());",
     "function f() {} f.greet = () => {}; module.exports = f;",
-  ])("CommonJS: %s", async (text) => {
+  ])("HandlerUnchecked is reported for a CommonJS module whose exports are not evident: %s", async (text) => {
     const answer = await judge("./lib/greet.cjs#greet", {
       "lib/greet.cjs": text,
       "lib/a.js": "",
@@ -272,7 +276,7 @@ describe("HandlerUnchecked", () => {
     expect(answer).toMatch(/^HandlerUnchecked: /);
   });
 
-  test("an export of TypeScript, which is a matter of packs under development", async () => {
+  test("validate checks exports of TypeScript in a pack under development", async () => {
     const files = {
       "lib/greet.ts": "export const greet = (name: string): string => name;\nexport type Hello = 1;",
     };
@@ -280,7 +284,7 @@ describe("HandlerUnchecked", () => {
     expect(await judge("./lib/greet.ts#Hello", files)).toMatch(/^HandlerNotFound: .*"Hello"/);
   });
 
-  test("a module that is larger than anything worth parsing", async () => {
+  test("HandlerUnchecked is reported for a module above the size limit, with its size", async () => {
     const answer = await judge("./lib/greet.js#greet", {
       "lib/greet.js": new Uint8Array((16 << 20) + 1).fill(32),
     });
@@ -290,22 +294,28 @@ describe("HandlerUnchecked", () => {
 });
 
 describe("DefinitionOutsidePackage", () => {
-  test.each(["../greet.js#greet", "./lib/../../greet.js", "./../greet.js"])("%s", async (handler) => {
-    expect(await judge(handler, {})).toMatch(/^DefinitionOutsidePackage: /);
-  });
+  test.each(["../greet.js#greet", "./lib/../../greet.js", "./../greet.js"])(
+    "DefinitionOutsidePackage is reported for the handler %s",
+    async (handler) => {
+      expect(await judge(handler, {})).toMatch(/^DefinitionOutsidePackage: /);
+    },
+  );
 
-  test.skipIf(process.platform === "win32")("a link that leads out of the package", async () => {
-    const outside = makeTree({ "greet.js": "export const greet = 1" });
-    const folder = makePack(packWith("./lib/greet.js#greet", { "lib/other.js": "" }));
-    symlinkSync(join(outside, "greet.js"), join(folder, "lib/greet.js"));
-    const { problems } = await validateExtension(folder);
-    const found = problems.filter(({ code }) => codes.includes(code));
-    expect(found.map(({ code }) => code)).toEqual(["DefinitionOutsidePackage"]);
-  });
+  test.skipIf(process.platform === "win32")(
+    "DefinitionOutsidePackage is reported for a module behind a link out of the package",
+    async () => {
+      const outside = makeTree({ "greet.js": "export const greet = 1" });
+      const folder = makePack(packWith("./lib/greet.js#greet", { "lib/other.js": "" }));
+      symlinkSync(join(outside, "greet.js"), join(folder, "lib/greet.js"));
+      const { problems } = await validateExtension(folder);
+      const found = problems.filter(({ code }) => codes.includes(code));
+      expect(found.map(({ code }) => code)).toEqual(["DefinitionOutsidePackage"]);
+    },
+  );
 });
 
-describe("everywhere that a handler stands", () => {
-  test("tools, prompts, servers and entries of bundles; functions of code need nothing", async () => {
+describe("every place of a handler", () => {
+  test("validate checks `handler` and `initialize` of every kind of item and of bundle entries", async () => {
     const missing = "./lib/missing.js";
     const problems = await validateTree(
       {
@@ -336,66 +346,75 @@ describe("everywhere that a handler stands", () => {
     ]);
   });
 
-  test.skipIf(process.platform === "win32")("a pipe in place of a module keeps nobody waiting", async () => {
-    const folder = makePack(packWith("./lib/greet.js#greet", {}));
-    makeFifo(join(folder, "lib/greet.js"));
-    const { problems } = await validateExtension(folder);
-    const [found] = problems.filter(({ code }) => codes.includes(code));
-    expect(found).toMatchObject({ args: { reason: expect.stringMatching(/\bpipe\b/) } });
-  });
+  test.skipIf(process.platform === "win32")(
+    "validate reports a pipe in place of a module without waiting for it",
+    async () => {
+      const folder = makePack(packWith("./lib/greet.js#greet", {}));
+      makeFifo(join(folder, "lib/greet.js"));
+      const { problems } = await validateExtension(folder);
+      const [found] = problems.filter(({ code }) => codes.includes(code));
+      expect(found).toMatchObject({ args: { reason: expect.stringMatching(/\bpipe\b/) } });
+    },
+  );
 });
 
-describe("a path that is relative to the definition", () => {
+describe("handlers with a path relative to the definition", () => {
   const files = { "lib/x.mjs": "export const greet = 1", "trailblaze/tools/y.mjs": "export const greet = 1" };
   test.each([
     ["../../lib/x.mjs#greet", "DefinitionOutsidePackage", '"./lib/x.mjs"'],
     ["../lib/x.mjs#greet", "DefinitionOutsidePackage", '"./lib/x.mjs"'],
     ["./y.mjs#greet", "HandlerNotFound", '"./trailblaze/tools/y.mjs"'],
-  ])("%s", async (handler, code, meant) => {
-    const answer = await judge(handler, files);
-    expect(answer).toMatch(new RegExp(`^${code}: .*relative`));
-    expect(answer).toContain(meant);
-    expect(answer).not.toContain("?.");
-  });
+  ])(
+    "the hint for the handler %s, which is relative to its definition, shows the right path",
+    async (handler, code, meant) => {
+      const answer = await judge(handler, files);
+      expect(answer).toMatch(new RegExp(`^${code}: .*relative`));
+      expect(answer).toContain(meant);
+      expect(answer).not.toContain("?.");
+    },
+  );
 
-  test("of no module that is there gets no such hint", async () => {
+  test("a handler that is relative to its definition gets no such hint if the module does not exist", async () => {
     expect(await judge("../../lib/z.mjs#greet", files)).not.toContain('"./');
   });
 });
 
-describe("a module that Node would not load", () => {
+describe("modules that Node would not load", () => {
   test.each([
-    ["itself", { "lib/greet.js": 'import "./lost.js"; export const greet = 1' }, "lib/greet.js"],
+    ["its module", { "lib/greet.js": 'import "./lost.js"; export const greet = 1' }, "lib/greet.js"],
     [
-      "by another",
+      "a module that it imports",
       {
         "lib/greet.js": 'import "./a.js"; export const greet = 1',
         "lib/a.js": 'export * from "./lost.js?v=1"',
       },
       "lib/a.js",
     ],
-  ])("because it imports, %s, what is not there", async (_what, files, importer) => {
-    const answer = await judge("./lib/greet.js#greet", files);
-    expect(answer).toContain(`HandlerNotFound: `);
-    expect(answer).toMatch(new RegExp(`"${importer}".*"lib/lost.js".*\\bbuild\\b`));
-  });
+  ])(
+    "HandlerNotFound is reported for a handler if %s imports a missing file",
+    async (_what, files, importer) => {
+      const answer = await judge("./lib/greet.js#greet", files);
+      expect(answer).toContain(`HandlerNotFound: `);
+      expect(answer).toMatch(new RegExp(`"${importer}".*"lib/lost.js".*\\bbuild\\b`));
+    },
+  );
 
   test.each([
     ["a missing file with a catch", 'export const greet = () => import("./lost.js").catch(() => 1);'],
-    ["another package", 'import "lost"; export const greet = 1;'],
+    ["a missing package", 'import "lost"; export const greet = 1;'],
     ["itself", 'import "./greet.js"; export const greet = 1;'],
     ["data", 'import data from "./data.json" with { type: "json" }; export const greet = 1;'],
-  ])("is not one that imports %s", async (_what, text) => {
+  ])("validate finds a handler in a module that imports %s", async (_what, text) => {
     const files = { "lib/greet.js": text, "lib/data.json": {} };
     expect(await judge("./lib/greet.js#greet", files)).toBe("found");
   });
 
-  test("is not one of CommonJS with a require in a try block", async () => {
+  test("validate finds a handler in a CommonJS module that requires a missing file in a try block", async () => {
     const text = 'try { require("./lost.node"); } catch {}\nexports.greet = 1;';
     expect(await judge("./lib/greet.cjs#greet", { "lib/greet.cjs": text })).toBe("found");
   });
 
-  test("that is no file is not to be looked at with Node", async () => {
+  test("the hint for a handler that is a folder does not suggest `node --check`", async () => {
     const answer = await judge("./lib#greet", { "lib/greet.js": "export const greet = 1" });
     expect(answer).toMatch(/^HandlerNotFound: .*"lib".*folder/);
     expect(answer).not.toContain("node --check");

@@ -11,52 +11,59 @@ import { makePack, prompt } from "./validate-tree.ts";
 
 const onPosix = test.skipIf(process.platform === "win32");
 
-describe("definition files that are none", () => {
-  onPosix("are all reported in one run, and hide nothing that is well", { timeout: 10_000 }, async () => {
-    const outside = makeTree({ "secret.json": prompt("secret") });
-    const names = ["pipe", "sparse", "outside", "folder", "circle", "dangling", "device", "well"];
-    const folder = makePack({
-      extension: { prompts: names },
-      files: { "trailblaze/prompts/well.json": prompt("well"), "trailblaze/prompts/sparse.json": "" },
-    });
-    const at = (name: string) => join(folder, "trailblaze/prompts", `${name}.json`);
-    makeFifo(at("pipe"));
-    truncateSync(at("sparse"), 8 * 2 ** 30);
-    makeLink(join(outside, "secret.json"), at("outside"));
-    mkdirSync(at("folder"));
-    makeLink("circle.json", at("circle"));
-    makeLink("nowhere.json", at("dangling"));
-    makeLink("/dev/zero", at("device"));
-    const { problems, prompts } = await validateExtension(folder);
-    expect(prompts).toEqual(names);
-    const byItem = Object.fromEntries(
-      problems.map(({ item, code, args }) => [item, `${code}: ${argumentTexts(args)}`]),
-    );
-    expect(byItem).toEqual({
-      pipe: expect.stringMatching(/^InvalidDefinitionContents: .*\bpipe/),
-      sparse: expect.stringMatching(/^DefinitionTooLarge: .*\b8589934592\b/),
-      outside: expect.stringMatching(/^DefinitionOutsidePackage: /),
-      folder: expect.stringMatching(/^MissingDefinitionFile: /),
-      circle: expect.stringMatching(/^InvalidDefinitionContents: /),
-      dangling: expect.stringMatching(/^MissingDefinitionFile: /),
-      device: expect.stringMatching(/^(?:InvalidDefinitionContents|DefinitionOutsidePackage): /),
-    });
-  });
+describe("hostile definition files", () => {
+  onPosix(
+    "validate reports every unusable definition file in one run, and nothing else",
+    { timeout: 10_000 },
+    async () => {
+      const outside = makeTree({ "secret.json": prompt("secret") });
+      const names = ["pipe", "sparse", "outside", "folder", "circle", "dangling", "device", "well"];
+      const folder = makePack({
+        extension: { prompts: names },
+        files: { "trailblaze/prompts/well.json": prompt("well"), "trailblaze/prompts/sparse.json": "" },
+      });
+      const at = (name: string) => join(folder, "trailblaze/prompts", `${name}.json`);
+      makeFifo(at("pipe"));
+      truncateSync(at("sparse"), 8 * 2 ** 30);
+      makeLink(join(outside, "secret.json"), at("outside"));
+      mkdirSync(at("folder"));
+      makeLink("circle.json", at("circle"));
+      makeLink("nowhere.json", at("dangling"));
+      makeLink("/dev/zero", at("device"));
+      const { problems, prompts } = await validateExtension(folder);
+      expect(prompts).toEqual(names);
+      const byItem = Object.fromEntries(
+        problems.map(({ item, code, args }) => [item, `${code}: ${argumentTexts(args)}`]),
+      );
+      expect(byItem).toEqual({
+        pipe: expect.stringMatching(/^InvalidDefinitionContents: .*\bpipe/),
+        sparse: expect.stringMatching(/^DefinitionTooLarge: .*\b8589934592\b/),
+        outside: expect.stringMatching(/^DefinitionOutsidePackage: /),
+        folder: expect.stringMatching(/^MissingDefinitionFile: /),
+        circle: expect.stringMatching(/^InvalidDefinitionContents: /),
+        dangling: expect.stringMatching(/^MissingDefinitionFile: /),
+        device: expect.stringMatching(/^(?:InvalidDefinitionContents|DefinitionOutsidePackage): /),
+      });
+    },
+  );
 
-  onPosix("a folder of a kind, or the root, that is a link out of the package", async () => {
-    const outside = makeTree({ "prompts/hello.json": prompt("hello") });
-    for (const [link, target] of [
-      ["trailblaze/prompts", join(outside, "prompts")],
-      ["trailblaze", outside],
-    ] as const) {
-      const folder = makePack({ extension: { prompts: ["hello"] }, files: {} });
-      makeLink(target, join(folder, link));
-      const { problems } = await validateExtension(folder);
-      expect(problems.map(({ code }) => code)).toEqual(["DefinitionOutsidePackage"]);
-    }
-  });
+  onPosix(
+    "DefinitionOutsidePackage is reported for a folder of definitions that links out of the package",
+    async () => {
+      const outside = makeTree({ "prompts/hello.json": prompt("hello") });
+      for (const [link, target] of [
+        ["trailblaze/prompts", join(outside, "prompts")],
+        ["trailblaze", outside],
+      ] as const) {
+        const folder = makePack({ extension: { prompts: ["hello"] }, files: {} });
+        makeLink(target, join(folder, link));
+        const { problems } = await validateExtension(folder);
+        expect(problems.map(({ code }) => code)).toEqual(["DefinitionOutsidePackage"]);
+      }
+    },
+  );
 
-  onPosix("a link that leads nowhere is told to be one", async () => {
+  onPosix("MissingDefinitionFile says that a definition file is a dangling link", async () => {
     const folder = makePack({
       extension: { prompts: ["hello"], tools: ["greet"] },
       files: { "trailblaze/prompts/other.txt": "" },
@@ -71,7 +78,7 @@ describe("definition files that are none", () => {
     ]);
   });
 
-  test("a file that vanishes between listing and reading", async () => {
+  test("MissingDefinitionFile is reported for a file that disappears after it was listed", async () => {
     const folder = makePack({
       extension: { prompts: ["hello"] },
       files: { "trailblaze/prompts/hello.json": prompt("hello") },

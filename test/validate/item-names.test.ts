@@ -13,25 +13,28 @@ const definitions = {
   "prompts/hello": (name: string) => prompt(name),
 };
 
-test.each(Object.entries(definitions))("%s", async (place, define) => {
-  const [key = "", item = ""] = place.split("/");
-  const validate = (definition: unknown) =>
-    validateTree(
-      { extension: { [key]: [item] }, files: { [`trailblaze/${place}.json`]: definition } },
-      codes,
-    );
-  expect(await validate(define(item))).toEqual([]);
-  const definition = define("other");
-  const path = "metadata" in definition ? ["metadata", "name"] : ["name"];
-  const args = { name: "other", item };
-  expect(await validate(definition)).toMatchObject([{ severity: "warning", item, path, args }]);
-});
+test.each(Object.entries(definitions))(
+  "NameMismatch is reported if the definition of %s has another name than the item",
+  async (place, define) => {
+    const [key = "", item = ""] = place.split("/");
+    const validate = (definition: unknown) =>
+      validateTree(
+        { extension: { [key]: [item] }, files: { [`trailblaze/${place}.json`]: definition } },
+        codes,
+      );
+    expect(await validate(define(item))).toEqual([]);
+    const definition = define("other");
+    const path = "metadata" in definition ? ["metadata", "name"] : ["name"];
+    const args = { name: "other", item };
+    expect(await validate(definition)).toMatchObject([{ severity: "warning", item, path, args }]);
+  },
+);
 
-test("a tool may advertise itself under any name", async () => {
+test("NameMismatch is not reported for the advertised name of a tool", async () => {
   expect(await validateTool({ name: "anything_goes" }, codes)).toEqual([]);
 });
 
-test("a server need not name itself", async () => {
+test("NameMismatch is not reported for a server's definition without a name", async () => {
   const files = { "trailblaze/servers/desk.json": { tools: [] } };
   expect(await validateTree({ extension: { servers: ["desk"] }, files }, codes)).toEqual([]);
 });

@@ -26,7 +26,7 @@ async function findRejected(
 const script = { script: "./server.js" };
 
 test.each([["hello_greet"], ["greet"], ["acme/sample/greet"]])(
-  "a strict tool that a subprocess server is declared to offer as %s",
+  "LegacyContextRejected is reported for a strict tool that a subprocess server offers as %s",
   async (name) => {
     expect(await findRejected(script, [name])).toMatchObject([
       { severity: "info", kind: "tool", item: "greet", path: ["inputSchema", "additionalProperties"] },
@@ -35,22 +35,22 @@ test.each([["hello_greet"], ["greet"], ["acme/sample/greet"]])(
   },
 );
 
-test("a tool that is closed in one of its variants", async () => {
+test("LegacyContextRejected is reported for a tool with a strict variant", async () => {
   const inputSchema = { type: "object", anyOf: [{ required: ["a"] }, { maxProperties: 0 }] };
   expect(await findRejected(script, ["greet"], inputSchema)).toMatchObject([
     { severity: "info", item: "greet", path: ["inputSchema"] },
   ]);
 });
 
-test("the server gets no context in arguments", async () => {
+test("LegacyContextRejected is not reported if the server gets no context in arguments", async () => {
   expect(await findRejected({ ...script, legacyContext: false }, ["greet"])).toEqual([]);
 });
 
-test("the tool allows further arguments", async () => {
+test("LegacyContextRejected is not reported for a tool that accepts further arguments", async () => {
   expect(await findRejected(script, ["greet"], { type: "object" })).toEqual([]);
 });
 
-test("a tool that only the host calls gets the context beside its arguments", async () => {
+test("LegacyContextRejected is not reported for a tool that no subprocess server offers", async () => {
   expect(await findRejected(script, [])).toEqual([]);
   expect(await findRejected({ tools: ["greet"] }, ["greet"])).toEqual([]);
 });

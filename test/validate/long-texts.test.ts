@@ -8,7 +8,7 @@ const just = "😀".repeat(4096);
 const paths = (problems: readonly { path?: readonly unknown[] }[]) =>
   problems.map(({ path }) => path?.join("."));
 
-test("a description has at most 4,096 characters, however many units those have", async () => {
+test("LongText counts characters, not UTF-16 units", async () => {
   expect(await validateTool({ description: just }, codes)).toEqual([]);
   expect(await validateTool({ description: `${just}!` }, codes)).toMatchObject([
     {
@@ -22,7 +22,7 @@ test("a description has at most 4,096 characters, however many units those have"
   ]);
 });
 
-describe("every description that people or models read is measured", () => {
+describe("descriptions that are measured", () => {
   test.each([
     [{ parameters: { a: { type: "string", description: long } } }, "parameters.a.description"],
     [{ inputSchema: { type: "object", description: long } }, "inputSchema.description"],
@@ -35,11 +35,11 @@ describe("every description that people or models read is measured", () => {
       "inputSchema.$defs.a.description",
     ],
     [{ outputSchema: { type: "object", description: long } }, "outputSchema.description"],
-  ])("of a tool: %j", async (fields, path) => {
+  ])("LongText is reported for a description in a tool: %j", async (fields, path) => {
     expect(paths(await validateTool(fields, codes))).toEqual([path]);
   });
 
-  test("of an entry of a bundle and its arguments", async () => {
+  test("LongText is reported for an entry of a bundle and its arguments", async () => {
     const argumentsSchema = { type: "object", properties: { a: { description: long } } };
     const problems = await validateEntries([entry(), entry({ description: long, argumentsSchema })], codes);
     expect(paths(problems)).toEqual([
@@ -48,7 +48,7 @@ describe("every description that people or models read is measured", () => {
     ]);
   });
 
-  test("of the package, of declarations, of toolsets, and of prompts and their arguments", async () => {
+  test("LongText is reported for the package, declarations, toolsets, and prompts and their arguments", async () => {
     const problems = await validateTree(
       {
         extension: {
@@ -79,7 +79,7 @@ describe("every description that people or models read is measured", () => {
   });
 });
 
-test("what is no description may be long: values, and a property of that name", async () => {
+test("LongText is not reported for values, or for a parameter named description", async () => {
   const properties = {
     description: { type: "string", default: long },
     a: { enum: [{ description: long }], examples: [{ description: long }] },

@@ -18,12 +18,12 @@ async function findArguments(files: Record<string, unknown>, names: readonly str
   return (await validateTree(tree, codes)).map(({ args }) => args);
 }
 
-describe("the hint", () => {
-  test("names the files that may be made, all formats at once", async () => {
+describe("the hint of MissingDefinitionFile", () => {
+  test("the hint names the possible files with every extension", async () => {
     expect(await findArguments({})).toEqual([{ ...missing, combined: "trailblaze/prompts.{json,yaml,mjs}" }]);
   });
 
-  test("names the combined file that is there, and a file of the item's own all the same", async () => {
+  test("the hint names the combined file that exists, and a file for the item alone", async () => {
     const files = { "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" };
     expect(await findArguments(files)).toEqual([{ ...missing, combined: "trailblaze/prompts.yaml" }]);
   });
@@ -36,17 +36,17 @@ describe("the hint", () => {
     ["trailblaze/prompt/steepTime.json", { moveTo: "trailblaze/prompts" }],
     ["trailblaze/Prompts/steepTime.json", { moveTo: "trailblaze/prompts" }],
     ["trailblaze/steepTime.yaml", { moveTo: "trailblaze/prompts" }],
-  ])("finds %s", async (file, then) => {
+  ])("the hint suggests renaming or moving %s", async (file, then) => {
     expect(await findArguments({ [file]: "{}" })).toMatchObject([{ meant: { file, ...then } }]);
   });
 
-  test("finds a key of the combined file", async () => {
+  test("the hint suggests renaming a similar key of the combined file", async () => {
     const files = { "trailblaze/prompts.yaml": "steep-time: { name: x, content: Hi }\n" };
     const meant = { file: "trailblaze/prompts.yaml", key: "steep-time", renameTo: "steepTime" };
     expect(await findArguments(files)).toMatchObject([{ meant }]);
   });
 
-  test("does not offer a file that another item is declared for, or that is no definition", async () => {
+  test("the hint suggests neither another item's file nor a file of an unknown format", async () => {
     const files = {
       "trailblaze/prompts/steepTimes.json": definition,
       "trailblaze/prompts/steepTime.md": "x",
@@ -61,7 +61,7 @@ describe("the hint", () => {
   });
 });
 
-describe("the position is that of the declaration in package.json", () => {
+describe("the place of MissingDefinitionFile", () => {
   const files = { "trailblaze/prompts/one.json": prompt("one"), "trailblaze/prompts.yaml": "{}\n" };
   const place = async () => {
     const cwd = makePack({ extension: { prompts: ["one", "two"] }, files });
@@ -71,13 +71,13 @@ describe("the position is that of the declaration in package.json", () => {
     return { cwd, detailed, line, column: (lines[line - 1] ?? "").indexOf('"two"') + 1 };
   };
 
-  test("while `file` is the definition that is missing, also in a combined file", async () => {
+  test("the place is the declaration in package.json, and `file` is the missing definition", async () => {
     const { detailed, line, column } = await place();
     const missing = detailed.report.problems.find(({ code }) => code === "MissingDefinitionFile");
     expect(missing).toMatchObject({ file: "trailblaze/prompts.yaml", path: ["prompts", 1], line, column });
   });
 
-  test("in every format for people and machines that show lines", async () => {
+  test("every format of the report shows the line of the declaration in package.json", async () => {
     const { cwd, detailed, line, column } = await place();
     const pretty = formatPretty(detailed, style);
     expect(pretty).toContain(`MissingDefinitionFile  prompt two › package.json:${line}:${column}`);
@@ -92,7 +92,7 @@ describe("the position is that of the declaration in package.json", () => {
   });
 });
 
-test("a file of an unknown format is told of where the combined file does not define the item either", async () => {
+test("only UnsupportedDefinitionFormat is reported for an item whose only file has an unknown format", async () => {
   const files = {
     "trailblaze/prompts.json": { other: definition },
     "trailblaze/prompts/steepTime.toml": "",

@@ -93,7 +93,9 @@ const packages = fc.record({
 });
 
 describe("what npm would pack", () => {
-  test("is told of single files as npm-packlist tells it of all", { timeout: 120_000 }, async () => {
+  test("validation and npm-packlist agree on the files that npm would pack", {
+    timeout: 120_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(packages, async ({ paths, files, ignores, main }) => {
         const manifest = {

@@ -15,8 +15,8 @@ async function findOrphans(files: Record<string, unknown>, extension: Record<str
   });
 }
 
-describe("what is no orphan", () => {
-  test("the definition of a declared item, in a file of its own or among others", async () => {
+describe("files that are not orphans", () => {
+  test("OrphanDefinitionFile is not reported for definitions of declared items", async () => {
     const both = { hello: prompt("hello"), bye: prompt("bye") };
     expect(await findOrphans({})).toEqual([]);
     expect(await findOrphans({ "trailblaze/prompts.json": both }, { prompts: ["hello", "bye"] })).toEqual([]);
@@ -26,17 +26,17 @@ describe("what is no orphan", () => {
     ["a name that no item can have", "_shared.mjs", code],
     ["a hidden file", ".helpers.js", code],
     ["a name with a space", "good morning.yaml", "name: x"],
-    ["a file of types", "bye.d.ts", "export {};"],
-    ["a file of types of an ES module", "bye.d.mts", "export {};"],
-    ["a file of no known format", "README.md", "# Prompts"],
-    ["a map of sources", "hello.js.map", "{}"],
-    ["what says how code beside it is read", "package.json", '{ "type": "module" }'],
-    ["what says how it is compiled", "tsconfig.json", "{}"],
-  ])("%s: %s", async (_what, name, text) => {
+    ["type declarations", "bye.d.ts", "export {};"],
+    ["type declarations of an ES module", "bye.d.mts", "export {};"],
+    ["a file of an unknown format", "README.md", "# Prompts"],
+    ["a source map", "hello.js.map", "{}"],
+    ["a folder's package.json", "package.json", '{ "type": "module" }'],
+    ["a compiler's configuration", "tsconfig.json", "{}"],
+  ])("OrphanDefinitionFile is not reported for %s: %s", async (_what, name, text) => {
     expect(await findOrphans({ [`trailblaze/prompts/${name}`]: text })).toEqual([]);
   });
 
-  test("folders, and files elsewhere below the root", async () => {
+  test("OrphanDefinitionFile is not reported for files in other folders below the root", async () => {
     const files = {
       "trailblaze/prompts/parts/bye.json": "{}",
       "trailblaze/other/bye.json": "{}",
@@ -45,37 +45,37 @@ describe("what is no orphan", () => {
     expect(await findOrphans(files)).toEqual([]);
   });
 
-  test("anything, where the list of items is no list", async () => {
+  test("OrphanDefinitionFile is not reported if the list of items is invalid", async () => {
     expect(await findOrphans({}, { prompts: { hello: "Say hello" } })).toEqual([]);
   });
 });
 
-describe("what is an orphan", () => {
+describe("files that are orphans", () => {
   test.each(["json", "yaml", "yml", "mjs", "js", "cjs", "ts", "mts"])(
-    "a file with the ending .%s",
+    "OrphanDefinitionFile is reported for an undeclared file with the extension .%s",
     async (ending) => {
       const file = `trailblaze/prompts/bye.${ending}`;
       expect(await findOrphans({ [file]: "{}" })).toEqual([file]);
     },
   );
 
-  test("TypeScript only where it is not the source of the JavaScript beside it", async () => {
+  test("OrphanDefinitionFile is not reported for the source of the JavaScript beside it", async () => {
     const files = { "trailblaze/prompts/bye.ts": code, "trailblaze/prompts/bye.js": code };
     expect(await findOrphans(files)).toEqual(["trailblaze/prompts/bye.js"]);
   });
 
-  test("a file whose name differs in case from the item's", async () => {
+  test("OrphanDefinitionFile is reported for a file whose name differs from the item's only in case", async () => {
     expect(await findOrphans({ "trailblaze/prompts/Bye.json": prompt("bye") })).toEqual([
       "trailblaze/prompts/Bye.json",
     ]);
   });
 
-  test("a file of a kind of which nothing is declared", async () => {
+  test("OrphanDefinitionFile is reported for files of a kind without declarations", async () => {
     const files = { "trailblaze/tools/greet.json": "{}", "trailblaze/servers/desk.yaml": "{}" };
     expect(await findOrphans(files)).toEqual(["trailblaze/servers/desk.yaml", "trailblaze/tools/greet.json"]);
   });
 
-  test("an entry of a combined file, with its position, whether or not another entry is used", async () => {
+  test("OrphanDefinitionFile is reported at the place of an undeclared entry in a combined file", async () => {
     const yaml = "hello: { name: hello, content: Hi }\nbye: { name: bye, content: Bye }\n_part: {}\n";
     expect(await findOrphans({ "trailblaze/prompts.yaml": yaml })).toEqual(["trailblaze/prompts.yaml bye"]);
     const [problem] = await validateTree({ extension: {}, files: { "trailblaze/prompts.yaml": yaml } }, [

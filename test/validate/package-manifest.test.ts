@@ -17,20 +17,20 @@ async function findCodes(fields: Record<string, unknown>) {
   });
 }
 
-test("scripts that run at build time, and the keyword among others, are fine", async () => {
+test("validate accepts build scripts, and the keyword among others", async () => {
   const scripts = { build: "tsc", prepare: "tsc", prepublishOnly: "trailblaze validate", test: "true" };
   expect(await findCodes({ scripts, keywords: ["mcp", "trailblaze-extension"] })).toEqual([]);
 });
 
 test.each(["preinstall", "install", "postinstall"])(
-  "%s runs on the machine of whoever installs the pack",
+  "LifecycleScript is reported for %s, which runs when the pack is installed",
   async (name) => {
     expect(await findCodes({ scripts: { [name]: "node setup.js" } })).toEqual(["LifecycleScript"]);
   },
 );
 
 test.each([[["mcp"]], [[]], ["trailblaze-extension"]])(
-  "keywords %j do not make the pack found",
+  "MissingKeyword is reported for the keywords %j",
   async (keywords) => {
     expect(await findCodes({ keywords })).toEqual(["MissingKeyword"]);
   },
@@ -44,7 +44,7 @@ test.each([
   [{ name: "@acme/trailblaze", bin: "b.js" }, "bin", "trailblaze"],
   [{ directories: { bin: "commands" } }, "directories", "trailblaze"],
   [{ dependencies: { trailblaze: "npm:other@1" } }, "dependencies", "trailblaze"],
-])("%j takes over a command", async (fields, key, command) => {
+])("ReservedCommand is reported for %j", async (fields, key, command) => {
   const tree = {
     extension: { prompts: ["hello"] },
     files: { "trailblaze/prompts/hello.json": prompt("hello"), "commands/trailblaze": "", "b.js": "" },
@@ -56,7 +56,7 @@ test.each([
   expect(problems[0]?.args).toMatchObject({ command, ...alias });
 });
 
-test("other commands are fine, and so is trailblaze's own", async () => {
+test("ReservedCommand is not reported for other commands, or for trailblaze's own", async () => {
   const files = { "trailblaze/prompts/hello.json": prompt("hello"), "commands/jira": "", "b.js": "" };
   for (const fields of [
     { bin: { jira: "b.js", "trailblaze-jira": "b.js" } },
@@ -89,7 +89,7 @@ test.each([
     [6, 34],
   ],
 ] as const)(
-  "%s that is there twice is where it is there again",
+  "MalformedExtension is reported where %s is repeated",
   async (_what, lines, paths, [line, column]) => {
     const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
     const found = problems.filter(({ code }) => code === "MalformedExtension");
@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test("keys of other fields, and of several maps, are nobody's business here", async () => {
+test("MalformedExtension is not reported for keys of other fields, or for equal keys of different objects", async () => {
   const lines =
     '  "scripts": { "a": "1", "a": "2" },\n  "trailblaze": { "tools": [{ "name": "a" }, { "name": "b" }] }';
   const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
@@ -107,7 +107,7 @@ test("keys of other fields, and of several maps, are nobody's business here", as
 });
 
 test.each(["name", "version", "keywords", "dependencies", "engines", "scripts", "files"])(
-  "%s that is there twice in package.json is where it is there again",
+  "MalformedPackageJson is reported where %s is repeated in package.json",
   async (key) => {
     const value = { name: "other", version: "2.0.0", keywords: ["trailblaze-extension"], files: ["x"] };
     const again = JSON.stringify((value as Record<string, unknown>)[key] ?? {});
@@ -127,7 +127,7 @@ test.each(["name", "version", "keywords", "dependencies", "engines", "scripts", 
   },
 );
 
-test("a key that does not matter to a pack may be there twice", async () => {
+test("a repeated key of package.json that does not matter to packs is not reported", async () => {
   const lines = '  "trailblaze": {},\n  "author": "a",\n  "author": "b"';
   const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
   expect(problems).toEqual([]);

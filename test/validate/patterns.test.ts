@@ -4,13 +4,13 @@ import { entry, validateEntries, validateTool } from "./validate-tool.ts";
 const codes = ["UnsafePattern"] as const;
 const unsafe = "^([A-Z]+)+$";
 
-test("patterns that take no more time than they must", async () => {
+test("UnsafePattern is not reported for patterns without exponential backtracking", async () => {
   const properties = { key: { pattern: "^[A-Z]+-[0-9]+$" }, slug: { pattern: "^[a-z]+(-[a-z]+)*$" } };
   const inputSchema = { type: "object", properties, patternProperties: { "^x-[a-z]+$": {} } };
   expect(await validateTool({ inputSchema }, codes)).toEqual([]);
 });
 
-test("unsafe ones, wherever they are", async () => {
+test("UnsafePattern is reported for patterns at any place of a schema", async () => {
   const inputSchema = {
     type: "object",
     properties: { key: { type: "string", pattern: unsafe }, list: { items: { pattern: unsafe } } },
@@ -23,7 +23,7 @@ test("unsafe ones, wherever they are", async () => {
   ]);
 });
 
-test("in the short form, in what a tool gives back, in entries of bundles", async () => {
+test("UnsafePattern is reported for patterns of parameters, output schemas and bundle entries", async () => {
   expect(await validateTool({ parameters: { key: { pattern: unsafe } } }, codes)).toMatchObject([
     { path: ["parameters", "key", "pattern"] },
   ]);
@@ -32,7 +32,7 @@ test("in the short form, in what a tool gives back, in entries of bundles", asyn
   expect(await validateEntries([entry({ argumentsSchema: schema })], codes)).toHaveLength(1);
 });
 
-test("what is no schema and what is no pattern is left alone", async () => {
+test("UnsafePattern is not reported for values, names of parameters and invalid patterns", async () => {
   const inputSchema = {
     type: "object",
     default: { pattern: unsafe },

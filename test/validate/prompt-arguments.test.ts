@@ -19,15 +19,27 @@ async function judge(fields: Record<string, unknown>) {
 const args = (...names: string[]) => names.map((name) => ({ name }));
 const message = (text: string) => ({ role: "user", content: { type: "text", text } });
 
-describe("places for declared arguments are fine", () => {
+describe("placeholders of declared arguments", () => {
   test.each([
-    ["in a text", { arguments: args("topic", "tone"), content: "{{topic}}, {{ tone }}, {{topic}}" }],
-    ["in a message", { arguments: args("topic"), content: [{ role: "user", content: "On {{topic}}." }] }],
-    ["in a block of a message", { arguments: args("topic"), content: [message("On {{topic}}.")] }],
-    ["of any name", { arguments: args("a b", "Über", "x-y"), content: "{{a b}} {{Über}} {{x-y}}" }],
-    ["nowhere", { arguments: args("topic"), content: "On nothing." }],
-    ["with a handler", { arguments: args("topic"), handler: "./lib.js" }],
-  ])("%s", async (_what, fields) => {
+    [
+      "placeholders in a string",
+      { arguments: args("topic", "tone"), content: "{{topic}}, {{ tone }}, {{topic}}" },
+    ],
+    [
+      "a placeholder in a message",
+      { arguments: args("topic"), content: [{ role: "user", content: "On {{topic}}." }] },
+    ],
+    [
+      "a placeholder in a block of a message",
+      { arguments: args("topic"), content: [message("On {{topic}}.")] },
+    ],
+    [
+      "placeholders of any name",
+      { arguments: args("a b", "Über", "x-y"), content: "{{a b}} {{Über}} {{x-y}}" },
+    ],
+    ["an argument without a placeholder", { arguments: args("topic"), content: "On nothing." }],
+    ["an argument for a handler", { arguments: args("topic"), handler: "./lib.js" }],
+  ])("validate accepts %s", async (_what, fields) => {
     expect(await judge(fields)).toEqual([]);
   });
 
@@ -40,13 +52,13 @@ describe("places for declared arguments are fine", () => {
     "{ {a} }",
     "{{{}}}",
     "{{a}",
-  ])("what is none is left alone: %s", async (content) => {
+  ])("validate does not read this as a placeholder: %s", async (content) => {
     expect(await judge({ content })).toEqual([]);
   });
 });
 
-describe("a place without an argument", () => {
-  test("is told with what may be meant", async () => {
+describe("placeholders without an argument", () => {
+  test("a placeholder without an argument is reported with a suggestion", async () => {
     expect(await judge({ arguments: args("summary", "tone"), content: "On {{sumary}}." })).toEqual([
       {
         path: ["content"],
@@ -59,7 +71,7 @@ describe("a place without an argument", () => {
     ]);
   });
 
-  test("is told where there are no arguments at all", async () => {
+  test("a placeholder in a prompt without arguments is reported without a suggestion", async () => {
     expect(await judge({ content: "On {{topic}}." })).toMatchObject([
       {
         path: ["content"],
@@ -68,7 +80,7 @@ describe("a place without an argument", () => {
     ]);
   });
 
-  test("is told once, in the message that has it first", async () => {
+  test("a placeholder without an argument is reported once, in the first message that has it", async () => {
     const content = [message("Hi"), { role: "user", content: "{{a}}" }, message("{{b}} {{a}} {{b}}")];
     expect((await judge({ content })).map(({ path }) => path)).toEqual([
       ["content", 1, "content"],
@@ -76,18 +88,18 @@ describe("a place without an argument", () => {
     ]);
   });
 
-  test("is told a hundred times at most", async () => {
+  test("at most a hundred placeholders without an argument are reported", async () => {
     const content = Array.from({ length: 500 }, (_, index) => `{{a${index}}}`).join(" ");
     expect(await judge({ content })).toHaveLength(100);
   });
 
-  test("stays untold where the arguments themselves cannot be read", async () => {
+  test("placeholders are not checked if the arguments are invalid", async () => {
     const found = await judge({ arguments: ["topic"], content: "{{topic}} {{other}}" });
     expect(found.map(({ path }) => path)).toEqual([["arguments", 0]]);
   });
 });
 
-test("an argument that is declared twice is told at the second", async () => {
+test("a duplicate argument is reported at its second declaration", async () => {
   const found = await judge({ arguments: args("topic", "tone", "topic", "Topic"), content: "{{topic}}" });
   expect(found).toMatchObject([
     {
@@ -98,7 +110,7 @@ test("an argument that is declared twice is told at the second", async () => {
   ]);
 });
 
-test("a place that lacks a brace at its end is found for declared arguments only", async () => {
+test("a placeholder that lacks a closing brace is reported only for declared arguments", async () => {
   const definition = prompt("hello", {
     content: "{{tea} for {{who}}, not {{other} or ${{tea}",
     arguments: [{ name: "tea" }, { name: "who" }],
@@ -108,7 +120,7 @@ test("a place that lacks a brace at its end is found for declared arguments only
   expect(problems).toMatchObject([{ path: ["content"], args: { hint: expect.stringContaining("{{tea}}") } }]);
 });
 
-test("a place that lacks a brace is found whatever characters its name has", async () => {
+test("a placeholder that lacks a closing brace is reported whatever characters its name has", async () => {
   const found = await judge({ arguments: args("issue.key", "Größe"), content: "{{ issue.key } {{Größe}" });
   expect(found.map(({ args }) => args)).toMatchObject([
     { hint: expect.stringContaining("{{issue.key}}") },

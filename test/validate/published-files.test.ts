@@ -42,13 +42,13 @@ const everything = [
 ];
 const but = (...files: string[]) => everything.filter((file) => !files.includes(file));
 
-describe("what npm would publish", () => {
+describe("files that npm would publish", () => {
   test.each([
-    ["everything, without a list", {}, {}],
+    ["everything if there is no list", {}, {}],
     ["what the list names", { files: ["trailblaze", "lib/", "./setup.js", "/server"] }, {}],
-    ["what patterns fit", { files: ["**/*.{js,json,yaml}"] }, {}],
+    ["what patterns match", { files: ["**/*.{js,json,yaml}"] }, {}],
     [
-      "main, though no list names it",
+      "main even if the list does not name it",
       { files: ["trailblaze", "lib", "setup.js"], main: "server/main.js" },
       {},
     ],
@@ -58,22 +58,22 @@ describe("what npm would publish", () => {
       { files: ["trailblaze", "lib", "setup.js"], directories: { bin: "./server" } },
       {},
     ],
-    ["a program in bin", { files: ["trailblaze", "lib", "setup.js"], bin: "./server/main.js" }, {}],
-    ["what .gitignore excludes but the list names", { files: ["*"] }, { ".gitignore": "lib\n" }],
+    ["the program that bin names", { files: ["trailblaze", "lib", "setup.js"], bin: "./server/main.js" }, {}],
+    ["what the list names despite .gitignore", { files: ["*"] }, { ".gitignore": "lib\n" }],
     [
       "what .gitignore excludes but .npmignore does not",
       {},
       { ".gitignore": "lib\n", ".npmignore": "test\n" },
     ],
-  ])("%s", async (_what, fields, files) => {
+  ])("validation knows that npm would publish %s", async (_what, fields, files) => {
     expect(await findUnpublished(fields, files)).toEqual([]);
   });
 
-  test("nothing of it matters for a private package", async () => {
+  test("FileNotPublished is not reported for a private package", async () => {
     expect(await findUnpublished({ files: [], private: true })).toEqual([]);
   });
 
-  test("nor for an installed one: its files are what was published", async () => {
+  test("FileNotPublished is not reported for an installed package", async () => {
     const { extension, files } = pack({});
     const fields = { trailblaze: extension, files: ["lib"] };
     const tree = { ...files, "package.json": packManifest("@acme/sample", fields) };
@@ -87,7 +87,7 @@ describe("what npm would publish", () => {
     expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
   });
 
-  test("a module of a bundled dependency", async () => {
+  test("FileNotPublished is reported for a module of a dependency unless it is bundled", async () => {
     const files = {
       "trailblaze/tools/greet.json": greetTool("./node_modules/greeter/index.js"),
       "node_modules/greeter/index.js": "export default 1;",
@@ -98,7 +98,7 @@ describe("what npm would publish", () => {
   });
 });
 
-describe("patterns that take too much to match", () => {
+describe("patterns that cost too much to match", () => {
   const long = "a".repeat(200);
   const files = Object.fromEntries(
     Array.from({ length: 50 }, (_, index) => [`lib/${long}${index}.js`, "export default 1;"]),
@@ -112,21 +112,21 @@ describe("patterns that take too much to match", () => {
     ["groups in groups", "lib/@(@(*a|*aa)|@(*a|*b))*@(a|aa)b"],
     ["braces", "{a,b}".repeat(20)],
     ["ranges", "{1..100000}{1..100000}"],
-  ])("%s: the check is skipped and reports nothing", async (_what, pattern) => {
+  ])("FileNotPublished is not reported if a pattern costs too much to match: %s", async (_what, pattern) => {
     expect(await findUnpublished({ files: [pattern] }, tree)).toEqual([]);
     expect(await findUnpublished({}, { ...tree, ".npmignore": `${pattern}\nsetup.js` })).toEqual([]);
   });
 
-  test("but not by their look: they are matched where names are short", async () => {
+  test("patterns that look costly are matched if names are short", async () => {
     const patterns = ["lib/*g*r*e*e*t.js", "?(x|t)railblaze/**", "{{server,set}/**,setup.js}"];
     expect(await findUnpublished({ files: patterns })).toEqual([]);
   });
 });
 
-describe("what it would leave out", () => {
+describe("files that npm would leave out", () => {
   test.each([
-    ["everything, with an empty list", { files: [] }, {}, everything],
-    ["what the list forgets", { files: ["trailblaze", "server"] }, {}, ["lib/greet.js", "setup.js"]],
+    ["every file if the list is empty", { files: [] }, {}, everything],
+    ["what the list does not name", { files: ["trailblaze", "server"] }, {}, ["lib/greet.js", "setup.js"]],
     ["what the list names and then excludes", { files: ["*", "!lib"] }, {}, ["lib/greet.js"]],
     ["what .npmignore excludes", {}, { ".npmignore": "*.yaml\n" }, ["trailblaze/prompts.yaml"]],
     ["what .gitignore excludes", {}, { ".gitignore": "/lib\n# kept: setup.js\n" }, ["lib/greet.js"]],
@@ -137,17 +137,22 @@ describe("what it would leave out", () => {
       ["lib/greet.js"],
     ],
     [
-      "main, where it begins with ./",
+      "a main that starts with ./",
       { files: ["trailblaze", "lib", "server"], main: "./setup.js" },
       {},
       ["setup.js"],
     ],
-    ["all but main", { files: ["lib"], main: "setup.js" }, {}, but("lib/greet.js", "setup.js")],
-  ])("%s", async (_what, fields, files, expected) => {
+    [
+      "what is neither listed nor main",
+      { files: ["lib"], main: "setup.js" },
+      {},
+      but("lib/greet.js", "setup.js"),
+    ],
+  ])("FileNotPublished is reported for %s", async (_what, fields, files, expected) => {
     expect(await findUnpublished(fields, files)).toEqual(expected);
   });
 
-  test("is told where it is needed, and once", async () => {
+  test("FileNotPublished is reported once per file, at the first place that needs it", async () => {
     const files = {
       "trailblaze/tools/greet.json": greetTool("./setup.js", { initialize: "./setup.js" }),
       "trailblaze/prompts/bye.json": prompt("bye", { handler: "./setup.js" }),
@@ -162,7 +167,7 @@ describe("what it would leave out", () => {
     ]);
   });
 
-  test("is not told of what is not there at all", async () => {
+  test("FileNotPublished is not reported for files that do not exist", async () => {
     const files = {
       "trailblaze/tools/greet.json": greetTool("./dist/greet.js", { initialize: "../setup.js" }),
       "trailblaze/servers/desk.json": { script: "./server/missing.js" },
@@ -170,24 +175,27 @@ describe("what it would leave out", () => {
     expect(await findUnpublished({ files: ["trailblaze"] }, files)).toEqual([]);
   });
 
-  test.skipIf(process.platform === "win32")("symbolic links, which npm does not pack", async () => {
-    const folder = makePack(pack({}, { "shared/hello.json": prompt("hello") }));
-    symlinkSync("../shared/hello.json", join(folder, "trailblaze/hello.json"));
-    symlinkSync("../trailblaze", join(folder, "lib/linked"));
-    const { problems } = await validateExtension(folder);
-    expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
-    const linked = makePack({
-      extension: { prompts: ["hello"] },
-      files: { "shared/hello.json": prompt("hello"), "trailblaze/prompts/other.txt": "" },
-    });
-    symlinkSync("../../shared/hello.json", join(linked, "trailblaze/prompts/hello.json"));
-    const report = await validateExtension(linked);
-    expect(report.problems.map(({ code, file }) => [code, file])).toEqual([
-      ["FileNotPublished", "trailblaze/prompts/hello.json"],
-    ]);
-  });
+  test.skipIf(process.platform === "win32")(
+    "FileNotPublished is reported for a definition that is a symbolic link",
+    async () => {
+      const folder = makePack(pack({}, { "shared/hello.json": prompt("hello") }));
+      symlinkSync("../shared/hello.json", join(folder, "trailblaze/hello.json"));
+      symlinkSync("../trailblaze", join(folder, "lib/linked"));
+      const { problems } = await validateExtension(folder);
+      expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
+      const linked = makePack({
+        extension: { prompts: ["hello"] },
+        files: { "shared/hello.json": prompt("hello"), "trailblaze/prompts/other.txt": "" },
+      });
+      symlinkSync("../../shared/hello.json", join(linked, "trailblaze/prompts/hello.json"));
+      const report = await validateExtension(linked);
+      expect(report.problems.map(({ code, file }) => [code, file])).toEqual([
+        ["FileNotPublished", "trailblaze/prompts/hello.json"],
+      ]);
+    },
+  );
 
-  test("what the ignore file of a workspace excludes from a member without a list", async () => {
+  test("FileNotPublished is reported for files that a workspace's ignore file excludes from a member", async () => {
     const { extension, files } = pack({});
     const member = { ...files, "package.json": packManifest("@acme/sample", { trailblaze: extension }) };
     const folder = makeTree({
@@ -200,7 +208,7 @@ describe("what it would leave out", () => {
   });
 });
 
-describe("what the needed modules import", () => {
+describe("files that needed modules import", () => {
   const files = ["trailblaze", "lib/greet.js", "lib/package.json", "server/main.js", "setup.js"];
   const importing = (text: string, tree: Tree = {}, fields: Record<string, unknown> = {}) =>
     findUnpublished({ files, ...fields }, { "lib/greet.js": text, ...tree });
@@ -208,28 +216,28 @@ describe("what the needed modules import", () => {
 
   test.each([
     ["an import", 'import { help } from "./helper.js"; export const greet = help;'],
-    ["an import for its effects", 'import "./helper.js"; export const greet = 1;'],
-    ["an export from it", 'export * from "./helper.js"; export const greet = 1;'],
-    ["a named export from it", 'export { help } from "./helper.js"; export const greet = 1;'],
+    ["an import for side effects", 'import "./helper.js"; export const greet = 1;'],
+    ["an `export *`", 'export * from "./helper.js"; export const greet = 1;'],
+    ["a named re-export", 'export { help } from "./helper.js"; export const greet = 1;'],
     ["an import() of a literal", 'export const greet = () => import("./helper.js");'],
-    ["a path with a query and escapes", 'import "./help%65r.js?v=1"; export const greet = 1;'],
-    ["a path through another folder", 'import "../lib/helper.js"; export const greet = 1;'],
-  ])("%s", async (_what, text) => {
+    ["an import with a query and escapes", 'import "./help%65r.js?v=1"; export const greet = 1;'],
+    ["an import through another folder", 'import "../lib/helper.js"; export const greet = 1;'],
+  ])("FileNotPublished is reported for a file that is needed by %s", async (_what, text) => {
     expect(await importing(text, helper)).toEqual(["lib/helper.js"]);
     expect(await importing(text, helper, { files: [...files, "lib/helper.js"] })).toEqual([]);
   });
 
   test.each([
-    ["a comment", '// import "./helper.js";\nexport const greet = 1;'],
-    ["a text", `export const greet = 'import "./helper.js"';`],
-    ["an import() of what only running it tells", `export const greet = () => import("./help" + "er.js");`],
-    ["a template with places", "export const greet = (name) => import(`./${name}.js`);"],
-    ["a path that Node does not guess", 'import "./helper"; export const greet = 1;'],
-    ["a file that is not there", 'import "./nothing.js"; export const greet = 1;'],
-    ["what lies outside of the package", 'import "../../helper.js"; export const greet = 1;'],
+    ["an import in a comment", '// import "./helper.js";\nexport const greet = 1;'],
+    ["an import in a string", `export const greet = 'import "./helper.js"';`],
+    ["an import() of a computed string", `export const greet = () => import("./help" + "er.js");`],
+    ["an import() of a template", "export const greet = (name) => import(`./${name}.js`);"],
+    ["a path without its extension", 'import "./helper"; export const greet = 1;'],
+    ["a missing file", 'import "./nothing.js"; export const greet = 1;'],
+    ["a file outside the package", 'import "../../helper.js"; export const greet = 1;'],
     ["another package", 'import "helper"; import "helper/lib/helper.js"; export const greet = 1;'],
     ["a file in node_modules", 'import "../node_modules/helper/lib.js"; export const greet = 1;'],
-  ])("but not %s", async (_what, text) => {
+  ])("FileNotPublished is not reported for %s", async (_what, text) => {
     const tree = {
       ...helper,
       ...(process.platform === "win32" ? {} : { "lib/*.js": "" }),
@@ -243,53 +251,59 @@ describe("what the needed modules import", () => {
     ["the other format", { type: "commonjs" }, ["lib/package.json"]],
     ["the format of the package", { type: "module" }, []],
     ["no format", { name: "inner" }, []],
-  ])("a package.json in the folder of a module with %s", async (_what, manifest, expected) => {
-    const tree = { "lib/package.json": manifest };
-    const isCommonJs = expected.length > 0;
-    const text = isCommonJs ? "exports.greet = 1;" : "export const greet = 1;";
-    const withoutManifest = { files: files.filter((file) => file !== "lib/package.json") };
-    expect(await importing(text, tree, withoutManifest)).toEqual(expected);
-    expect(await importing(text, tree)).toEqual([]);
-  });
+  ])(
+    "FileNotPublished is reported for a package.json beside a module if it sets another format: %s",
+    async (_what, manifest, expected) => {
+      const tree = { "lib/package.json": manifest };
+      const isCommonJs = expected.length > 0;
+      const text = isCommonJs ? "exports.greet = 1;" : "export const greet = 1;";
+      const withoutManifest = { files: files.filter((file) => file !== "lib/package.json") };
+      expect(await importing(text, tree, withoutManifest)).toEqual(expected);
+      expect(await importing(text, tree)).toEqual([]);
+    },
+  );
 
   test.each([
-    ["the file itself", "./helper.cjs", "lib/helper.cjs"],
-    ["an ending", "./helper", "lib/helper.js"],
-    ["an ending before a folder", "./both", "lib/both.js"],
+    ["its path", "./helper.cjs", "lib/helper.cjs"],
+    ["an added extension", "./helper", "lib/helper.js"],
+    ["an added extension, before a folder", "./both", "lib/both.js"],
     ["a folder's index", "./folder", "lib/folder/index.js"],
-    ["a folder's index, with a slash", "./folder/", "lib/folder/index.js"],
-    ["the folder that it lies in", ".", "lib/index.js"],
-    ["data", "./data", "lib/data.json"],
-    ["machine code", "./addon", "lib/addon.node"],
-  ])("require() of %s", async (_what, specifier, expected) => {
-    const tree = {
-      "lib/package.json": { type: "commonjs" },
-      "lib/helper.cjs": "",
-      "lib/helper.js": "",
-      "lib/both.js": "",
-      "lib/both/index.js": "",
-      "lib/folder/index.js": "",
-      "lib/index.js": "",
-      "lib/data.json": "{}",
-      "lib/addon.node": "",
-    };
-    const text = (call: string) => `const a = ${call}; exports.greet = { ...require("node:fs"), a };`;
-    const call = `require("${specifier}")`;
-    expect(await importing(text(call), tree)).toEqual([expected]);
-    expect(await importing(text(`{...${call}}`), tree)).toEqual([expected]);
-    expect(await importing(text(`"nothing" // ${call}\n`), tree)).toEqual([]);
-    expect(await importing(text(`'${call}'`), tree)).toEqual([]);
-    expect(await importing(text(`mod.${call}`), tree)).toEqual([]);
-    expect(await importing(text(`require.resolve("${specifier}")`), tree)).toEqual([]);
-  });
+    ["a folder's index, after a slash", "./folder/", "lib/folder/index.js"],
+    ["the index of its own folder", ".", "lib/index.js"],
+    ["the added extension of JSON", "./data", "lib/data.json"],
+    ["the added extension of an addon", "./addon", "lib/addon.node"],
+  ])(
+    "FileNotPublished is reported for a file that require() finds by %s",
+    async (_what, specifier, expected) => {
+      const tree = {
+        "lib/package.json": { type: "commonjs" },
+        "lib/helper.cjs": "",
+        "lib/helper.js": "",
+        "lib/both.js": "",
+        "lib/both/index.js": "",
+        "lib/folder/index.js": "",
+        "lib/index.js": "",
+        "lib/data.json": "{}",
+        "lib/addon.node": "",
+      };
+      const text = (call: string) => `const a = ${call}; exports.greet = { ...require("node:fs"), a };`;
+      const call = `require("${specifier}")`;
+      expect(await importing(text(call), tree)).toEqual([expected]);
+      expect(await importing(text(`{...${call}}`), tree)).toEqual([expected]);
+      expect(await importing(text(`"nothing" // ${call}\n`), tree)).toEqual([]);
+      expect(await importing(text(`'${call}'`), tree)).toEqual([]);
+      expect(await importing(text(`mod.${call}`), tree)).toEqual([]);
+      expect(await importing(text(`require.resolve("${specifier}")`), tree)).toEqual([]);
+    },
+  );
 
-  test("an import() in CommonJS guesses no ending", async () => {
+  test("an import() in CommonJS finds a file only by its full name", async () => {
     const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
     expect(await importing('exports.greet = () => import("./helper");', tree)).toEqual([]);
     expect(await importing('exports.greet = () => import("./helper.js");', tree)).toEqual(["lib/helper.js"]);
   });
 
-  test("through any number of modules, published ones among them, and in circles", async () => {
+  test("imports are followed through any number of modules, published ones and cycles included", async () => {
     const tree = {
       "lib/a.js": 'import "./b.js"; import "./greet.js";',
       "lib/b.js": 'export * from "./c.js"; export * from "./a.js";',
@@ -301,7 +315,7 @@ describe("what the needed modules import", () => {
     expect(await importing(text, tree, fields)).toEqual(["lib/a.js", "lib/c.js", "lib/d.json"]);
   });
 
-  test("from programs of servers, and from definitions that are code", async () => {
+  test("imports are followed from programs of servers and from definitions that are code", async () => {
     const tree = {
       "server/main.js": 'import "./routes.js";',
       "server/routes.js": "",
@@ -328,7 +342,7 @@ describe("what the needed modules import", () => {
     ]);
   });
 
-  test("is told where the first need of it stands: what a definition names before what is imported", async () => {
+  test("a file is reported where a definition names it rather than where a module imports it", async () => {
     const tree = {
       "lib/greet.js": 'import "../setup.js"; import "./helper.js"; export const greet = 1;',
       ...helper,
@@ -341,18 +355,18 @@ describe("what the needed modules import", () => {
     ]);
   });
 
-  test("does not matter for a private package", async () => {
+  test("imports are not followed in a private package", async () => {
     const text = 'import "./helper.js"; export const greet = 1;';
     expect(await importing(text, helper, { private: true })).toEqual([]);
   });
 
-  test("what a module that cannot be parsed imports stays open", async () => {
+  test("imports of a module that cannot be parsed are not followed", async () => {
     expect(await importing('import "./helper.js"; export const greet = "', helper)).toEqual([]);
     const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
     expect(await importing('require("./helper"); exports.greet = "', tree)).toEqual([]);
   });
 
-  test("no more than two thousand files are followed", { timeout: 30_000 }, async () => {
+  test("imports are followed through at most 2,000 files", { timeout: 30_000 }, async () => {
     const count = 2100;
     const names = Array.from({ length: count }, (_, index) => `lib/m${index}.js`);
     const chain = names.map((name, index) => [name, `import "./m${index + 1}.js";`]);
@@ -360,7 +374,7 @@ describe("what the needed modules import", () => {
     expect(found).toEqual(names.slice(0, 2000));
   });
 
-  test("nor more than so many bytes", { timeout: 30_000 }, async () => {
+  test("imports are followed through a limited number of bytes", { timeout: 30_000 }, async () => {
     const large = `/*${"x".repeat(12 << 20)}*/`;
     const chain = ["a", "b", "c", "d"].map((name, index) => [
       `lib/${name}.js`,
@@ -375,10 +389,10 @@ describe("what the needed modules import", () => {
 
 test.each([
   ["a pipe", undefined],
-  ["megabytes", "a\n".repeat(1 << 20)],
-  ["patterns without end", `${"{a,b}".repeat(30)}\n`],
-  ["patterns that repeat repetitions", "+(+(a|aa)|b)\n"],
-])("an ignore file that is %s leaves the question open", { timeout: 10_000 }, async (_what, text) => {
+  ["megabytes long", "a\n".repeat(1 << 20)],
+  ["a pattern of too many alternatives", `${"{a,b}".repeat(30)}\n`],
+  ["a pattern of nested repetitions", "+(+(a|aa)|b)\n"],
+])("FileNotPublished is not reported if an ignore file is %s", { timeout: 10_000 }, async (_what, text) => {
   const folder = makePack(pack({}, text === undefined ? {} : { ".npmignore": text }));
   if (text === undefined) {
     if (process.platform === "win32") return;
@@ -397,13 +411,13 @@ describe("many files of one folder", () => {
     fields: { files: ["lib"] },
   });
 
-  test("are one problem, which names the first and the folder", async () => {
+  test("many unpublished files of one folder are one problem, which names the first and counts the others", async () => {
     const problems = await validateTree(tree(5), codes);
     const file = "trailblaze/prompts/one.json";
     expect(problems).toMatchObject([{ file, args: { file, others: 4 } }]);
   });
 
-  test("are single problems where they are few", async () => {
+  test("a few unpublished files of one folder are separate problems", async () => {
     expect(await validateTree(tree(3), codes)).toHaveLength(3);
   });
 });

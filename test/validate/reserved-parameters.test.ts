@@ -9,7 +9,7 @@ test.each([
   [{ type: "object", properties: { context: { type: "object" } } }],
   [{ type: "object", properties: { nested: { type: "object", ...declares } } }],
   [{ type: "object", description: name, properties: { kind: { enum: [name] } } }],
-])("%j is fine", async (inputSchema) => {
+])("ReservedParameter is not reported for %j", async (inputSchema) => {
   expect(await validateTool({ inputSchema }, codes)).toEqual([]);
 });
 
@@ -20,12 +20,12 @@ test.each([
   [{ allOf: [{}, declares] }, ["allOf", 1, "properties", name]],
   [{ if: declares }, ["if", "properties", name]],
   [{ dependentSchemas: { a: declares } }, ["dependentSchemas", "a", "properties", name]],
-])("%j", async (keywords, path) => {
+])("ReservedParameter is reported for %j", async (keywords, path) => {
   const problems = await validateTool({ inputSchema: { type: "object", ...keywords } }, codes);
   expect(problems).toMatchObject([{ severity: "error", path: ["inputSchema", ...path] }]);
 });
 
-test("in the short form, and in entries of bundles", async () => {
+test("ReservedParameter is reported for the short form of parameters and for bundle entries", async () => {
   expect(await validateTool({ parameters: { [name]: { required: true } } }, codes)).toMatchObject([
     { path: ["parameters", name], line: 6 },
   ]);
@@ -35,6 +35,6 @@ test("in the short form, and in entries of bundles", async () => {
   ]);
 });
 
-test("what a tool gives back may have any name", async () => {
+test("ReservedParameter is not reported for properties of an output schema", async () => {
   expect(await validateTool({ outputSchema: { type: "object", ...declares } }, codes)).toEqual([]);
 });

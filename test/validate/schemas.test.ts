@@ -31,26 +31,23 @@ const chained = (count: number) => ({
 
 const nested = (levels: number): object => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } });
 
-describe("a usable schema", () => {
+describe("usable schemas", () => {
   test.each<[string, Record<string, unknown>]>([
-    ["with nothing but its type", {}],
-    ["2020-12 by name", { $schema: draft2020, $defs: { a: { prefixItems: [true] } } }],
-    ["2020-12 by name, with an empty fragment", { $schema: `${draft2020}#` }],
+    ["only its type", {}],
+    ["2020-12 in its $schema", { $schema: draft2020, $defs: { a: { prefixItems: [true] } } }],
+    ["2020-12 and an empty fragment in its $schema", { $schema: `${draft2020}#` }],
     [
-      "draft-07, with a list of items",
+      "draft-07 and a list of items",
       { $schema: draft07, properties: { a: { items: [{}, {}], additionalItems: false } } },
     ],
-    [
-      "keywords and formats of somebody's own",
-      { "x-note": 5, properties: { a: { format: "phone", widget: {} } } },
-    ],
+    ["unknown keywords and formats", { "x-note": 5, properties: { a: { format: "phone", widget: {} } } }],
     [
       "values that look like schemas",
       { properties: { a: { enum: [{ type: "text" }], const: { $ref: "x" }, examples: [{ pattern: "[" }] } } },
     ],
-    ["true and false", { properties: { a: true }, additionalProperties: false }],
+    ["true and false as schemas", { properties: { a: true }, additionalProperties: false }],
     [
-      "parameters called like keywords",
+      "parameters named like keywords",
       { properties: { type: { type: "string" }, $ref: { type: "string" }, pattern: {} } },
     ],
     ["several types", { properties: { a: { type: ["string", "null"] } } }],
@@ -84,23 +81,23 @@ describe("a usable schema", () => {
       { $schema: draft07, definitions: { a: { $id: "#here" } }, properties: { a: { $ref: "#here" } } },
     ],
     [
-      "a reference into a keyword of somebody's own",
+      "a reference into an unknown keyword",
       { "x-shared": { a: { type: "string" } }, properties: { a: { $ref: "#/x-shared/a" } } },
     ],
     [
-      "one schema from two places",
+      "two references to one schema",
       { $defs: { a: {} }, allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }] },
     ],
-  ])("%s", async (_what, keywords) => {
+  ])("validate accepts a schema with %s", async (_what, keywords) => {
     expect(await judge(keywords)).toEqual([]);
   });
 
-  test("an empty outputSchema says nothing", async () => {
+  test("validate accepts an empty outputSchema", async () => {
     expect(await validateTool({ outputSchema: {} }, codes)).toEqual([]);
   });
 });
 
-describe("what the meta-schema forbids", () => {
+describe("schemas that the meta-schema forbids", () => {
   test.each<[Record<string, unknown>, RegExp]>([
     [
       { properties: { a: { type: "text" } } },
@@ -170,11 +167,11 @@ describe("what the meta-schema forbids", () => {
       /^\$schema: .*`\$schema`.*JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
     ],
     [{ $schema: 7 }, /^\$schema: .*`\$schema`.*JSON Schema 2020-12.*draft-07.*7/],
-  ])("%j", async (keywords, fault) => {
+  ])("InvalidInputSchema is reported for %j", async (keywords, fault) => {
     expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
   });
 
-  test("everything in one schema is told at once", async () => {
+  test("InvalidInputSchema is reported for every error in one schema", async () => {
     const faults = await judge({
       properties: { a: { type: "text" }, b: { minimum: "1" } },
       required: [5],
@@ -185,20 +182,23 @@ describe("what the meta-schema forbids", () => {
   });
 });
 
-describe("the top", () => {
+describe("the type of a schema", () => {
   test.each([
     [{}, /`type: "object"`/, []],
     [{ $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, /`type: "object"`/, []],
     [{ type: "string" }, /`type`.*"object".*"string"/, ["type"]],
     [{ type: ["object"] }, /`type`.*"object".*array/, ["type"]],
     [{ type: "objekt" }, /`type`.*"object".*"objekt"/, ["type"]],
-  ])("%j", async (schema, reason, path) => {
-    const args = { key: "inputSchema", reason: expect.stringMatching(reason) };
-    const expected = [{ path: ["inputSchema", ...path], args }];
-    expect(await validateTool({ inputSchema: schema }, codes)).toMatchObject(expected);
-  });
+  ])(
+    "InvalidInputSchema is reported for a schema whose type is not object: %j",
+    async (schema, reason, path) => {
+      const args = { key: "inputSchema", reason: expect.stringMatching(reason) };
+      const expected = [{ path: ["inputSchema", ...path], args }];
+      expect(await validateTool({ inputSchema: schema }, codes)).toMatchObject(expected);
+    },
+  );
 
-  test("of what a tool gives back, and of entries of bundles", async () => {
+  test("InvalidInputSchema is reported for output schemas and bundle entries whose type is not object", async () => {
     expect(await validateTool({ outputSchema: { type: "array" } }, codes)).toMatchObject([
       { path: ["outputSchema", "type"] },
     ]);
@@ -216,10 +216,10 @@ describe("the top", () => {
   });
 });
 
-describe("references", () => {
+describe("references in schemas", () => {
   test.each<[string, Record<string, unknown>, RegExp]>([
     [
-      "to another address",
+      "to a URL",
       { properties: { a: { $ref: "https://acme.example/issue.json" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("https:\/\/acme\.example\/issue\.json"\)/,
     ],
@@ -229,62 +229,62 @@ describe("references", () => {
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("\.\/issue\.json#\/a"\)/,
     ],
     [
-      "to this machine",
+      "to a file URL",
       { properties: { a: { $ref: "file:///etc/passwd" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("file:\/\/\/etc\/passwd"\)/,
     ],
     [
-      "to what is not there",
+      "to a missing schema",
       { properties: { a: { $ref: "#/$defs/a" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/\$defs\/a"\)/,
     ],
     [
-      "to what every object has",
+      "to a property of Object.prototype",
       { properties: { a: { $ref: "#/constructor" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/constructor"\)/,
     ],
     [
-      "to a text",
+      "to a string",
       { description: "a", properties: { a: { $ref: "#/description" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/description"\)/,
     ],
     [
-      "to no anchor",
+      "to a missing anchor",
       { properties: { a: { $ref: "#here" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#here"\)/,
     ],
     [
-      "with a broken escape",
+      "with an invalid escape",
       { properties: { a: { $ref: "#/%zz" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/%zz"\)/,
     ],
     [
-      "to themselves",
+      "to itself",
       { properties: { a: { $ref: "#/properties/a" } } },
       /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*itself/,
     ],
-    ["of the top to itself", { $ref: "#" }, /^\$ref: .*`\$ref`.*itself/],
+    ["from the top level to itself", { $ref: "#" }, /^\$ref: .*`\$ref`.*itself/],
     [
-      "in a circle",
+      "in a cycle",
       { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
       /^\$defs\.b\.\$ref: .*`\$defs\.b\.\$ref`.*itself/,
     ],
     [
-      "in a circle by way of a choice",
+      "in a cycle through anyOf",
       { $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } } },
       /^\$defs\.a\.anyOf\.1\.\$ref: .*`\$defs\.a\.anyOf\.1\.\$ref`.*itself/,
     ],
-    ["in too long a chain", chained(1001), /^\$defs\.d0\.\$ref: .*`\$defs\.d0\.\$ref`.*1001.*1000/],
+    ["in a chain that is too long", chained(1001), /^\$defs\.d0\.\$ref: .*`\$defs\.d0\.\$ref`.*1001.*1000/],
     [
-      "to a broken schema that no keyword holds",
+      "to an invalid schema in an unknown keyword",
       { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
       /^x-shared\.type: .*`x-shared\.type`.*null.*"text"/,
     ],
-  ])("%s", async (_what, keywords, fault) => {
+  ])("InvalidInputSchema is reported for a reference %s", async (_what, keywords, fault) => {
     expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
   });
 
-  test("in a circle that begins inside another schema", async () => {
+  test("InvalidInputSchema is reported once for a cycle of references that begins inside another schema", async () => {
     const faults = await judge({
       $defs: { inner: { allOf: [{ $ref: "#/$defs/inner" }] } },
       properties: { a: { $ref: "#/$defs/inner/allOf/0" } },
@@ -292,7 +292,7 @@ describe("references", () => {
     expect(faults).toHaveLength(1);
   });
 
-  test("with more long addresses than can be resolved", async () => {
+  test("InvalidInputSchema is reported once for more long references than can be resolved", async () => {
     const references = chainNames(2000).map((name) => [name, { $ref: name }]);
     const schema = {
       $id: `https://example.com/${"a".repeat(60_000)}`,
@@ -303,7 +303,7 @@ describe("references", () => {
     expect(others).toEqual([]);
   });
 
-  test("in a chain of thousands, and to a circle at its end", async () => {
+  test("a chain of 8,000 references is valid unless it leads into a cycle", async () => {
     const chain = (end: string) =>
       Object.fromEntries(
         Array.from({ length: 8000 }, (_, index) => [
@@ -316,7 +316,7 @@ describe("references", () => {
   });
 });
 
-describe("patterns", () => {
+describe("patterns in schemas", () => {
   test.each<[Record<string, unknown>, RegExp]>([
     [
       { properties: { a: { pattern: "[" } } },
@@ -331,11 +331,11 @@ describe("patterns", () => {
       /^patternProperties\.\(: .*`patternProperties\.\(`.*regular expression/,
     ],
     [{ properties: { a: { pattern: 5 } } }, /^properties\.a\.pattern: .*`properties\.a\.pattern`.*5/],
-  ])("%j", async (keywords, fault) => {
+  ])("InvalidInputSchema is reported for an invalid pattern: %j", async (keywords, fault) => {
     expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
   });
 
-  test("are never run", async () => {
+  test("validate never runs the patterns of a schema", async () => {
     const hostile = `^(${"a?".repeat(30)}|b)*${"a".repeat(30)}$`;
     expect(
       await judge({
@@ -346,8 +346,8 @@ describe("patterns", () => {
   });
 });
 
-describe("where it is written", () => {
-  test("the short form is named, and found in its own place", async () => {
+describe("the place of a problem in a schema", () => {
+  test("a problem in the short form of parameters is reported at its place", async () => {
     const parameters = { person: { type: "strang", required: true }, "odd.name": { minLength: "1" } };
     expect(await validateTool({ parameters }, codes)).toMatchObject([
       {
@@ -359,7 +359,7 @@ describe("where it is written", () => {
     ]);
   });
 
-  test("in YAML too, in a combined file", async () => {
+  test("a problem in a combined YAML file is reported at its line and column", async () => {
     const yaml = [
       "greet:",
       "  name: hello_greet",
@@ -380,7 +380,7 @@ describe("where it is written", () => {
     ]);
   });
 
-  test("names of parameters are shown without what would act on a terminal", async () => {
+  test("names of parameters are escaped in problems", async () => {
     const inputSchema = { type: "object", properties: { "\u001b[8m": { type: "text" } } };
     const [problem] = await validateTool({ inputSchema }, codes);
     expect(problem?.args).toMatchObject({
@@ -389,10 +389,14 @@ describe("where it is written", () => {
   });
 });
 
-describe("a default", () => {
+describe("defaults in schemas", () => {
   const refs = { $defs: { language: { enum: ["en", "de"] } } };
   test.each<[string, Record<string, unknown>, string]>([
-    ["outside of enum", { properties: { a: { enum: ["en", "de"], default: "es" } } }, "properties.a.default"],
+    [
+      "outside the enum",
+      { properties: { a: { enum: ["en", "de"], default: "es" } } },
+      "properties.a.default",
+    ],
     ["of another type", { properties: { a: { type: "integer", default: "1" } } }, "properties.a.default"],
     [
       "of null for a string",
@@ -400,19 +404,23 @@ describe("a default", () => {
       "properties.a.default",
     ],
     ["above the maximum", { properties: { a: { maximum: 9, default: 10 } } }, "properties.a.default"],
-    ["against a pattern", { properties: { a: { pattern: "^a$", default: "b" } } }, "properties.a.default"],
     [
-      "against a reference",
+      "that violates a pattern",
+      { properties: { a: { pattern: "^a$", default: "b" } } },
+      "properties.a.default",
+    ],
+    [
+      "that violates a referenced schema",
       { ...refs, properties: { a: { $ref: "#/$defs/language", default: "es" } } },
       "properties.a.default",
     ],
     [
-      "in items",
+      "of an array's items",
       { properties: { a: { type: "array", items: { type: "string", default: 1 } } } },
       "properties.a.items.default",
     ],
     ["of the schema itself", { required: ["a"], default: {} }, "default"],
-  ])("%s is a warning at its place", async (_what, keywords, path) => {
+  ])("a default %s is a warning at its place", async (_what, keywords, path) => {
     const problems = await validateTool({ inputSchema: { type: "object", ...keywords } }, codes);
     expect(problems).toMatchObject([
       {
@@ -424,7 +432,7 @@ describe("a default", () => {
     expect(problems[0]?.args).toMatchObject({ reason: expect.stringContaining(`\`${path}\``) });
   });
 
-  test("in the short form is a warning at its place", async () => {
+  test("an invalid default in the short form of parameters is a warning at its place", async () => {
     const parameters = { language: { enum: ["en", "de"], default: "es" } };
     expect(await validateTool({ parameters }, codes)).toMatchObject([
       { severity: "warning", path: ["parameters", "language", "default"], args: { key: "parameters" } },
@@ -438,11 +446,11 @@ describe("a default", () => {
     { properties: { a: { properties: { b: { default: 1 } }, required: ["b"], default: {} } } },
     { properties: { default: { type: "string" } } },
     { properties: { a: { type: "object", default: { default: 1 } } } },
-  ])("that its schema allows is valid: %j", async (keywords) => {
+  ])("validate accepts a default that its schema allows: %j", async (keywords) => {
     expect(await judge(keywords)).toEqual([]);
   });
 
-  test("of an invalid schema is not checked", async () => {
+  test("a default of an invalid schema is not checked", async () => {
     expect(await judge({ properties: { a: { type: "text", default: 1 } } })).toHaveLength(1);
   });
 });

@@ -34,32 +34,32 @@ async function judge(server: Record<string, unknown>) {
   }));
 }
 
-describe("a command with arguments", () => {
+describe("commands with arguments", () => {
   test.each([
     ["node ./server/main.js --verbose", { command: "node", args: ["./server/main.js", "--verbose"] }],
     ["npx -y some-server", { command: "npx", args: ["-y", "some-server"] }],
     ["some-server\t--flag", { command: "some-server", args: ["--flag"] }],
     [" node ", { command: "node", args: [] }],
-  ])("is an error that shows the split: %j", async (command, split) => {
+  ])("a command with arguments is an error whose hint shows the split: %j", async (command, split) => {
     const problems = await judge({ command });
     expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
     const { hint } = problems[0]?.args ?? {};
     for (const word of [split.command, ...split.args]) expect(hint).toContain(JSON.stringify(word));
   });
 
-  test("keeps the arguments that `args` has already", async () => {
+  test("the hint for a command with arguments keeps the arguments in `args`", async () => {
     const [problem] = await judge({ command: "npx -y some-server", args: ["--stdio"] });
     expect(problem?.args.hint).toContain('["-y", "some-server", "--stdio"]');
   });
 
-  test("after a path is HandlerNotFound with a hint to use `args`", async () => {
+  test("a path with arguments is HandlerNotFound with a hint to use `args`", async () => {
     const problems = await judge({ command: "./server/main.js --verbose" });
     expect(problems.map(({ found }) => found)).toEqual(["error HandlerNotFound command"]);
     expect(problems[0]?.args.hint).toContain("`args`");
   });
 
   test.each(["./bin/my server", "/opt/My Server/run", "C:\\Program Files\\nodejs\\node.exe"])(
-    "is not assumed for a path with spaces: %s",
+    "a path with spaces is not split: %s",
     async (command) => {
       const codes = (await judge({ command })).map(({ found }) => found);
       expect(codes.filter((found) => found.includes("InvalidServerDefinition"))).toEqual([]);
@@ -67,11 +67,11 @@ describe("a command with arguments", () => {
   );
 });
 
-describe("a command of a dependency", () => {
+describe("commands of a dependency", () => {
   test.each([
     ["base-mcp", "@acme/base", "`package: @acme/base` and `bin: base-mcp`"],
     ["plain-mcp", "plain-mcp", "`package: plain-mcp`"],
-  ])("is an error that names the package: %s", async (command, name, keys) => {
+  ])("the command %s of a dependency is an error that names the package", async (command, name, keys) => {
     const problems = await judge({ command, args: ["--stdio"] });
     expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
     const { reason, hint } = problems[0]?.args ?? {};
@@ -79,13 +79,13 @@ describe("a command of a dependency", () => {
     expect(hint).toContain(keys);
   });
 
-  test.each(["docker", "stray"])("is not assumed for %s", async (command) => {
+  test.each(["docker", "stray"])("the command %s is not attributed to a dependency", async (command) => {
     const found = (await judge({ command })).map((one) => one.found);
     expect(found.filter((one) => one.startsWith("error"))).toEqual([]);
   });
 });
 
-describe("a program in node_modules", () => {
+describe("programs in node_modules", () => {
   test.each([
     [{ command: "./node_modules/.bin/base-mcp" }, "command", "`package: @acme/base` and `bin: base-mcp`"],
     [{ script: "./node_modules/plain-mcp/cli.js" }, "script", "`script` with `package: plain-mcp`"],
@@ -95,16 +95,16 @@ describe("a program in node_modules", () => {
       "`command` with `package: @acme/base`",
     ],
     [{ command: "./node_modules/.bin/stray" }, "command", "`package`"],
-  ])("is an error that names the package: %j", async (server, path, keys) => {
+  ])("a program in node_modules is an error with a hint to use `package`: %j", async (server, path, keys) => {
     const problems = await judge(server);
     expect(problems.map(({ found }) => found)).toEqual([`error InvalidServerDefinition ${path}`]);
     expect(problems[0]?.args.hint).toContain(keys);
   });
 });
 
-describe("a program outside the package", () => {
+describe("programs outside the package", () => {
   test.each(["mcp-server-nope", "stray", "/opt/server/run"])(
-    "is information with its name: %s",
+    "HandlerUnchecked is reported for the program %s outside the package",
     async (command) => {
       const problems = await judge({ command });
       expect(problems.map(({ found }) => found)).toEqual(["info HandlerUnchecked command"]);
@@ -122,7 +122,7 @@ describe("a program outside the package", () => {
     { command: "python3.12", args: ["-m", "some_server"] },
     { command: "./bin/my server" },
     { script: "./server/main.js" },
-  ])("is not reported for %j", async (server) => {
+  ])("validate accepts the server %j", async (server) => {
     expect(await judge(server)).toEqual([]);
   });
 });
@@ -148,14 +148,14 @@ describe("UnexpandedVariable", () => {
     ],
     [{ command: "${SERVER}" }, "command", { variable: "${SERVER}", name: "SERVER" }],
     [{ ...node, cwd: "${PWD}" }, "cwd", { variable: "${PWD}", name: "PWD" }],
-  ])("is reported once for %j", async (server, path, args) => {
+  ])("UnexpandedVariable is reported once for %j", async (server, path, args) => {
     const problems = await judge(server);
     expect(problems.map(({ found }) => found)).toContain(`error UnexpandedVariable ${path}`);
     expect(problems.filter(({ found }) => found.includes(` ${path}`))).toHaveLength(1);
     expect(problems.find(({ found }) => found.includes("UnexpandedVariable"))?.args).toEqual(args);
   });
 
-  test("is reported for each value with a variable", async () => {
+  test("UnexpandedVariable is reported for each value with a variable", async () => {
     const problems = await judge({ ...node, env: { A: "${A}${B}", B: "b", C: "${C}" } });
     expect(problems.map(({ found }) => found)).toEqual([
       "error UnexpandedVariable env.A",
@@ -169,7 +169,7 @@ describe("UnexpandedVariable", () => {
     { command: "node", args: ["-e", "console.error(`${process}`)"] },
     { ...node, env: { A: "$HOME", B: "$${HOME}", C: "{HOME}", D: "${{ a }}", E: "${a%b}", F: "${}" } },
     { ...node, env: { "${A}": "a" } },
-  ])("is not reported for %j", async (server) => {
+  ])("UnexpandedVariable is not reported for %j", async (server) => {
     expect(await judge(server)).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ async function judge(server: Record<string, unknown>): Promise<string[]> {
   return problems.map(({ code, path, args }) => `${code} ${path?.join(".")}: ${argumentTexts(args)}`);
 }
 
-describe("what is there", () => {
+describe("programs that exist", () => {
   test.each([
     [{ script: "./server/main.js" }],
     [{ script: "server/main.js", cwd: "." }],
@@ -43,7 +43,7 @@ describe("what is there", () => {
     [{ command: "node", args: ["--entry-url", "data:text/javascript,run.js"] }],
     [{ command: "deno", args: ["run", "main.js"] }],
     [{ command: "uvx", args: ["./whatever", "../elsewhere"] }],
-  ])("%j", async (server) => {
+  ])("validate accepts the server %j", async (server) => {
     expect(await judge(server)).toEqual([]);
   });
 });
@@ -59,7 +59,7 @@ describe("HandlerNotFound", () => {
     [{ command: "node", args: ["server/main.js"], cwd: "server" }, 'args.0: .*"server/server/main.js"'],
     [{ command: "node", args: ["--no-warnings", "dist/index.js"] }, 'args.1: .*"dist/index.js"'],
     [{ command: "node", args: ["--env-file", "./server/main.js", "./main.js"] }, 'args.2: .*"main.js"'],
-  ])("%j", async (server, reason) => {
+  ])("HandlerNotFound is reported for the server %j", async (server, reason) => {
     const found = await judge(server);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(new RegExp(`^HandlerNotFound ${reason}`));
@@ -69,7 +69,7 @@ describe("HandlerNotFound", () => {
 test.each([
   ["./work", '"work"'],
   ["./server/main.js", '"server/main.js".*folder'],
-])("a cwd of %s is InvalidServerDefinition", async (cwd, reason) => {
+])("InvalidServerDefinition is reported for the cwd %s", async (cwd, reason) => {
   const found = await judge({ script: "./server/main.js", cwd });
   expect(found).toHaveLength(1);
   expect(found[0]).toMatch(new RegExp(`^InvalidServerDefinition cwd: .*${reason}`));
@@ -81,29 +81,32 @@ describe("DefinitionOutsidePackage", () => {
     [{ script: "/srv/server.js" }, "script"],
     [{ command: "node", args: ["./main.js"], cwd: ".." }, "cwd"],
     [{ script: "./server/main.js", cwd: "/" }, "cwd"],
-  ])("%j", async (server, key) => {
+  ])("DefinitionOutsidePackage is reported for the server %j", async (server, key) => {
     const found = await judge(server);
     expect(found).toContainEqual(expect.stringMatching(new RegExp(`^DefinitionOutsidePackage ${key}: `)));
   });
 
-  test.skipIf(process.platform === "win32")("a folder that is a link out of the package", async () => {
-    const folder = makePack({
-      extension: { servers: ["desk"] },
-      files: { ...files, "trailblaze/servers/desk.json": { script: "./linked/main.js", cwd: "./linked" } },
-    });
-    const outside = makeTree({ "main.js": "" });
-    symlinkSync(outside, join(folder, "linked"));
-    const { problems } = await validateExtension(folder);
-    expect(problems.filter(({ code }) => codes.includes(code)).map(({ code, path }) => [code, path])).toEqual(
-      [
+  test.skipIf(process.platform === "win32")(
+    "DefinitionOutsidePackage is reported for a folder that is a link out of the package",
+    async () => {
+      const folder = makePack({
+        extension: { servers: ["desk"] },
+        files: { ...files, "trailblaze/servers/desk.json": { script: "./linked/main.js", cwd: "./linked" } },
+      });
+      const outside = makeTree({ "main.js": "" });
+      symlinkSync(outside, join(folder, "linked"));
+      const { problems } = await validateExtension(folder);
+      expect(
+        problems.filter(({ code }) => codes.includes(code)).map(({ code, path }) => [code, path]),
+      ).toEqual([
         ["DefinitionOutsidePackage", ["cwd"]],
         ["DefinitionOutsidePackage", ["script"]],
-      ],
-    );
-  });
+      ]);
+    },
+  );
 });
 
-test("a program that is missing is called one, with the name that may be meant", async () => {
+test("a missing program is called a program, and a similar path is suggested", async () => {
   const problem = async (server: object) => {
     const tree = {
       extension: { servers: ["desk"] },
@@ -123,7 +126,7 @@ test("a program that is missing is called one, with the name that may be meant",
   for (const text of [near, far]) expect(argumentTexts(text)).not.toMatch(/handler|#export|\?\./);
 });
 
-describe("a path with backslashes", () => {
+describe("paths with backslashes", () => {
   test.each([
     [{ script: ".\\server\\main.js" }, "HandlerNotFound script", "./server/main.js"],
     [{ script: "server\\main.js" }, "HandlerNotFound script", "./server/main.js"],
@@ -131,10 +134,13 @@ describe("a path with backslashes", () => {
     [{ command: "node", args: [".\\server\\main.js"] }, "HandlerNotFound args.0", "./server/main.js"],
     [{ command: "node", args: ["server\\main.js"] }, "HandlerNotFound args.0", "./server/main.js"],
     [{ script: "./server/main.js", cwd: ".\\server" }, "InvalidServerDefinition cwd", "./server"],
-  ])("is an error with the path to write: %j", async (server, problem, path) => {
-    const found = await judge(server);
-    expect(found).toHaveLength(1);
-    expect(found[0]).toMatch(new RegExp(`^${problem}: `));
-    expect(found[0]).toContain(`"${path}"`);
-  });
+  ])(
+    "a path with backslashes is an error that shows the path to write: %j",
+    async (server, problem, path) => {
+      const found = await judge(server);
+      expect(found).toHaveLength(1);
+      expect(found[0]).toMatch(new RegExp(`^${problem}: `));
+      expect(found[0]).toContain(`"${path}"`);
+    },
+  );
 });

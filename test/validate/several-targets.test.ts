@@ -26,7 +26,7 @@ const names = (document: { reports: { pack: string; ok: boolean }[] }) =>
   document.reports.map(({ pack, ok }) => [pack, ok]);
 
 describe("several targets", () => {
-  test("are reported in one document, each as if it were alone", async () => {
+  test("several targets are reported in one document, each as if it were alone", async () => {
     const cwd = makeWorkspace();
     const { stdout, exitCode } = await validate(cwd, ["packages/good", "packages/broken", "--json"]);
     const document = JSON.parse(stdout);
@@ -42,14 +42,14 @@ describe("several targets", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("that are all valid succeed", async () => {
+  test("validate succeeds if all targets are valid", async () => {
     const cwd = makeWorkspace();
     const { stdout, exitCode } = await validate(cwd, ["packages/good", "packages/good"]);
     expect(stdout.match(/is valid/g)).toHaveLength(2);
     expect(exitCode).toBe(0);
   });
 
-  test("of which one is missing are validated without it", async () => {
+  test("validate reports a missing target and validates the others", async () => {
     const { stdout, exitCode } = await validate(makeWorkspace(), ["./nothing", "packages/good", "--json"]);
     const document = JSON.parse(stdout);
     expect(names(document)).toEqual([["good", true]]);
@@ -57,19 +57,19 @@ describe("several targets", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("of which one names an item are refused", async () => {
+  test("validate rejects several targets if one of them is a file", async () => {
     const { exitCode } = await validate(makeWorkspace(), ["packages/good", "packages/good/package.json"]);
     expect(exitCode).toBe(2);
   });
 
-  test("are shown with the pack of each problem", async () => {
+  test("validate shows the pack of each problem of several targets", async () => {
     const { stdout } = await validate(makeWorkspace(), ["packages/broken", "packages/good"]);
     expect(stdout).toMatch(/^error MissingDefinitionFile {2}broken › /m);
   });
 });
 
 describe("--workspaces", () => {
-  test("validates the members that have the field", async () => {
+  test("--workspaces validates the members that have the field", async () => {
     const { stdout, exitCode } = await validate(makeWorkspace(), ["--workspaces", "--json"]);
     expect(names(JSON.parse(stdout))).toEqual([
       ["broken", false],
@@ -78,7 +78,7 @@ describe("--workspaces", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("has the shape for several targets even if one member has the field", async () => {
+  test("--workspaces prints the document of several targets even if one member has the field", async () => {
     const tree = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*"] },
       ...pack("packages/good", "good", ["note"]),
@@ -88,7 +88,7 @@ describe("--workspaces", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("reports a member whose package.json is invalid", async () => {
+  test("--workspaces reports a member whose package.json is invalid", async () => {
     const tree = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*"] },
       "packages/bad/package.json": "{",
@@ -97,7 +97,7 @@ describe("--workspaces", () => {
     expect(JSON.parse(stdout).reports).toMatchObject([{ problems: [{ code: "MalformedPackageJson" }] }]);
   });
 
-  test("reports why members may be missing", async () => {
+  test("--workspaces reports why members may be missing", async () => {
     const tree = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*", "*/".repeat(3000)] },
       ...pack("packages/good", "good", ["note"]),
@@ -109,7 +109,7 @@ describe("--workspaces", () => {
   });
 
   test.each([{ workspaces: ["packages/*"] }, {}])(
-    "without such a member is NoExtension: %j",
+    "--workspaces without a member that has the field is NoExtension: %j",
     async (fields) => {
       const tree = makeTree({
         "package.json": { name: "root", ...fields },
@@ -121,7 +121,7 @@ describe("--workspaces", () => {
     },
   );
 
-  test("excludes targets", async () => {
+  test("--workspaces cannot be combined with targets", async () => {
     expect((await validate(makeWorkspace(), ["packages/good", "--workspaces"])).exitCode).toBe(2);
   });
 });
@@ -139,7 +139,7 @@ describe("paths for code scanning and annotations", () => {
     );
   };
 
-  test("start at GITHUB_WORKSPACE, also for one target and through a symbolic link", async () => {
+  test("paths start at GITHUB_WORKSPACE, even for one target and through a symbolic link", async () => {
     const cwd = makeWorkspace();
     const link = join(makeTree({}), "link");
     symlinkSync(cwd, link);
@@ -153,13 +153,13 @@ describe("paths for code scanning and annotations", () => {
     }
   });
 
-  test("start at the current folder if GITHUB_WORKSPACE is elsewhere", async () => {
+  test("paths start at the current folder if GITHUB_WORKSPACE is elsewhere", async () => {
     const folder = join(makeWorkspace(), "packages/broken");
     const { stdout } = await validate(folder, ["--format", "github"], { GITHUB_WORKSPACE: makeTree({}) });
     expect(marks(stdout)).toBe("package.json");
   });
 
-  test("of one target in a folder of a repository start at the root of the repository", async () => {
+  test("paths of one target in a folder of a repository start at the repository's root", async () => {
     const cwd = makeWorkspace();
     mkdirSync(join(cwd, ".git"));
     const folder = join(cwd, "packages/broken");
@@ -169,7 +169,7 @@ describe("paths for code scanning and annotations", () => {
     expect(uris(sarif.stdout)).toEqual([["packages/broken/package.json"]]);
   });
 
-  test("of several targets start at the root of the repository", async () => {
+  test("paths of several targets start at the repository's root", async () => {
     const cwd = makeWorkspace();
     mkdirSync(join(cwd, ".git"));
     const folder = join(cwd, "packages");
@@ -177,7 +177,7 @@ describe("paths for code scanning and annotations", () => {
     expect(marks(stdout)).toBe("packages/broken/package.json");
   });
 
-  test("are in one run for all targets", async () => {
+  test("a SARIF report has one run for all targets", async () => {
     const { stdout } = await validate(makeWorkspace(), [
       "./packages/broken",
       "./packages/broken",

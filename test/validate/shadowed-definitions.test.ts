@@ -10,7 +10,7 @@ const own = {
   "trailblaze/prompts/bye.yaml": "name: bye\n",
 };
 
-test("some items in files of their own and others in the combined file shadow nothing", async () => {
+test("ShadowedDefinition is not reported if each item is defined once", async () => {
   const { "trailblaze/prompts/bye.yaml": _bye, ...others } = own;
   expect(await findShadowed({ ...others, "trailblaze/prompts.json": { bye: prompt("bye") } })).toEqual([]);
 });
@@ -19,17 +19,20 @@ test.each([
   ["prompts.json", { bye: prompt("bye") }],
   ["prompts.yaml", "other: {}\nbye:\n  name: bye\n"],
   ["prompts.yml", "other: {}\nbye:\n  name: bye\n"],
-])("an item with a file of its own and an entry in %s", async (name, content) => {
-  const combined = `trailblaze/${name}`;
-  const problems = await findShadowed({ ...own, [combined]: content });
-  expect(problems).toMatchObject([
-    { severity: "warning", kind: "prompt", item: "bye", file: combined, path: ["bye"], line: 2 },
-  ]);
-  const args = { name: "bye", file: "trailblaze/prompts/bye.yaml", combined };
-  expect(problems[0]?.args).toEqual(args);
-});
+])(
+  "ShadowedDefinition is reported for an item with its own file and an entry in %s",
+  async (name, content) => {
+    const combined = `trailblaze/${name}`;
+    const problems = await findShadowed({ ...own, [combined]: content });
+    expect(problems).toMatchObject([
+      { severity: "warning", kind: "prompt", item: "bye", file: combined, path: ["bye"], line: 2 },
+    ]);
+    const args = { name: "bye", file: "trailblaze/prompts/bye.yaml", combined };
+    expect(problems[0]?.args).toEqual(args);
+  },
+);
 
-test("a broken file of its own shadows as well: it never falls back", async () => {
+test("ShadowedDefinition is reported even if the item's own file is invalid", async () => {
   const files = {
     ...own,
     "trailblaze/prompts/bye.yaml": "[",
@@ -38,7 +41,7 @@ test("a broken file of its own shadows as well: it never falls back", async () =
   expect(await findShadowed(files)).toHaveLength(1);
 });
 
-test("names that every object has are no entries", async () => {
+test("properties of Object.prototype are not entries of a combined file", async () => {
   const files = { "trailblaze/prompts/toString.json": prompt("toString"), "trailblaze/prompts.json": {} };
   const tree = { extension: { prompts: ["toString"] }, files };
   expect(await validateTree(tree, ["ShadowedDefinition", "MissingDefinitionFile"])).toEqual([]);

@@ -19,7 +19,7 @@ const withPrompt = (ending: string, text: string) =>
 
 type Row = [ending: string, text: string, place: string, args: object, frame: string];
 
-describe("a data file that cannot be parsed is shown where it breaks, with what to do", () => {
+describe("data files that cannot be parsed", () => {
   test.each<Row>([
     ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", { cause: "tab" }, "> 3 | "],
     ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", { cause: "mergeKey" }, "> 2 | <<"],
@@ -66,19 +66,24 @@ describe("a data file that cannot be parsed is shown where it breaks, with what 
       { reason: expect.stringContaining('"name"') },
       "> 1 | { ",
     ],
-  ])("%s: %j", async (ending, text, place, args, frame) => {
-    const { shown, problems } = await withPrompt(ending, text);
-    expect(shown).toContain(`error InvalidDefinitionContents  prompt hello › trailblaze/prompts/${place}\n`);
-    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args }]);
-    expect(shown).toContain(frame);
-  });
+  ])(
+    "a syntax error in .%s is shown at its place with its cause: %j",
+    async (ending, text, place, args, frame) => {
+      const { shown, problems } = await withPrompt(ending, text);
+      expect(shown).toContain(
+        `error InvalidDefinitionContents  prompt hello › trailblaze/prompts/${place}\n`,
+      );
+      expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args }]);
+      expect(shown).toContain(frame);
+    },
+  );
 
-  test.each(["", "# nothing yet\n"])("empty YAML is called empty: %j", async (text) => {
+  test.each(["", "# nothing yet\n"])("an empty YAML file is called empty: %j", async (text) => {
     const { problems } = await withPrompt("yaml", text);
     expect(problems).toMatchObject([{ code: "InvalidPromptDefinition", args: { reason: empty } }]);
   });
 
-  test("empty JSON is called empty", async () => {
+  test("an empty JSON file is called empty", async () => {
     const { problems } = await withPrompt("json", "");
     expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args: { reason: empty } }]);
   });
@@ -90,12 +95,12 @@ describe("a data file that cannot be parsed is shown where it breaks, with what 
   });
 });
 
-describe("a fault in a definition that is code", () => {
+describe("problems of definitions that are code", () => {
   test.each([
     ["mjs", "import { a } from '@acme/absent/result'; export default a;", "@acme/absent"],
     ["cjs", "module.exports = require('absent');", "absent"],
   ])(
-    "%s: a package that is missing is named, and where it must be declared",
+    "the problem of a .%s file that imports a missing package names the package",
     async (ending, code, missingPackage) => {
       const { problems } = await withPrompt(ending, code);
       const reason = expect.stringMatching(/Cannot find (?:package|module) '\S+'$/);
@@ -105,7 +110,7 @@ describe("a fault in a definition that is code", () => {
     },
   );
 
-  test("a file of its own that is missing is no package", async () => {
+  test("the problem of a file that imports a missing file names no package", async () => {
     const { problems } = await withPrompt("mjs", "import a from './absent.mjs'; export default a;");
     const reason = expect.stringContaining("Cannot find module");
     expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args: { reason } }]);
@@ -117,7 +122,7 @@ describe("a fault in a definition that is code", () => {
     ["mjs", `const a = 1;\n\nexport default ${content};\n`, ":3:1"],
     ["cjs", `"use strict";\n  module.exports = ${content};\n`, ":2:3"],
     ["mjs", `const tool = ${content};\nexport { tool as default };\n`, ":2:1"],
-  ])(".%s stands at its export: %j", async (ending, text, position) => {
+  ])("a problem of a .%s file is shown at its export: %j", async (ending, text, position) => {
     const files = { [`trailblaze/tools/greet.${ending}`]: text };
     const shown = await show({ extension: { tools: ["greet"] }, files });
     expect(shown).toContain(
@@ -126,7 +131,7 @@ describe("a fault in a definition that is code", () => {
     expect(shown).toMatch(/^ {2}> \d \|/m);
   });
 
-  test("found by a check stands there too, though escapes in code are no plain text", async () => {
+  test("a problem of a string that is escaped in code is shown at the export", async () => {
     const text = `// Greets.\nexport default ${JSON.stringify(greetTool("./lib/a.js", { title: "a\u200bb" })).replace("\u200b", "\\u200b")};\n`;
     const shown = await show({
       extension: { tools: ["greet"] },
@@ -135,20 +140,20 @@ describe("a fault in a definition that is code", () => {
     expect(shown).toContain("error HiddenText  tool greet › trailblaze/tools/greet.mjs:2:1\n");
   });
 
-  test("without an export to be seen has no line", async () => {
+  test("a problem of code without a visible export has no line", async () => {
     const files = { "trailblaze/tools/greet.cjs": `Object.assign(module, { exports: ${content} });` };
     const shown = await show({ extension: { tools: ["greet"] }, files });
     expect(shown).toContain("error InvalidToolDefinition  tool greet › trailblaze/tools/greet.cjs\n");
   });
 });
 
-describe("a package.json that cannot be parsed", () => {
+describe("package.json files that cannot be parsed", () => {
   const validateText = async (text: string) => {
     const detailed = await validateTarget(makeTree({ "package.json": text }), {});
     return { shown: formatPretty(detailed, style), report: detailed.report };
   };
 
-  test("is shown where it breaks, with the name of the pack where that is legible", async () => {
+  test("a syntax error in package.json is shown at its place, with the pack's name if it can be read", async () => {
     const { shown, report } = await validateText('{\n  "name": "@acme/tea",\n  "trailblaze": {},\n}\n');
     expect(shown).toContain("package.json:3:19\n");
     expect(report.problems[0]?.args).toMatchObject({ cause: "trailingComma" });
@@ -158,7 +163,7 @@ describe("a package.json that cannot be parsed", () => {
   });
 
   test.each(['{ "name": "Not A Name", }', "", "[".repeat(5000), '{"name":'])(
-    "%.20j has no name to tell",
+    "the report names no pack if package.json has no readable name: %.20j",
     async (text) => {
       const { shown, report } = await validateText(text);
       expect(shown).toContain("The package is invalid: 1 error");
@@ -167,7 +172,7 @@ describe("a package.json that cannot be parsed", () => {
   );
 });
 
-test("a place in a module is shown with its line", async () => {
+test("a problem in a module is shown with its line", async () => {
   const shown = await show({
     extension: { tools: ["greet"] },
     files: {

@@ -15,30 +15,33 @@ const makeProject = () =>
     "node_modules/empty-pack/package.json": packManifest("empty-pack"),
   });
 
-describe("a folder without package.json", () => {
-  test.each(["./empty", "empty", "./empty/", "ABSOLUTE"])("is no project: %s", async (target) => {
-    const cwd = makeProject();
-    const folder = target.replace("ABSOLUTE", join(cwd, "empty"));
-    await expect(validateExtension(folder, { cwd })).rejects.toMatchObject({
-      code: "ProjectNotFound",
-      problem: { args: { directory: join(cwd, "empty"), exists: true } },
-    });
-  });
+describe("folders without package.json", () => {
+  test.each(["./empty", "empty", "./empty/", "ABSOLUTE"])(
+    "validating a folder without package.json rejects with ProjectNotFound: %s",
+    async (target) => {
+      const cwd = makeProject();
+      const folder = target.replace("ABSOLUTE", join(cwd, "empty"));
+      await expect(validateExtension(folder, { cwd })).rejects.toMatchObject({
+        code: "ProjectNotFound",
+        problem: { args: { directory: join(cwd, "empty"), exists: true } },
+      });
+    },
+  );
 
-  test("ends the command with exit code 2", async () => {
+  test("the command validate exits with 2 for a folder without package.json", async () => {
     const { stdout, stderr, exitCode } = await runCli(["validate", "./empty"], { cwd: makeProject() });
     expect(stderr).toMatch(/^error ProjectNotFound/);
     expect(stdout).toBe("");
     expect(exitCode).toBe(2);
   });
 
-  test("means the project around it only by a dot", async () => {
+  test("in a folder without package.json, only the target . means the project around it", async () => {
     const cwd = join(makeProject(), "empty");
     expect(await validateExtension(".", { cwd })).toMatchObject({ pack: "app", ok: true });
     await expect(validateExtension("./", { cwd })).rejects.toMatchObject({ code: "ProjectNotFound" });
   });
 
-  test("that is not there at all is said to be missing", async () => {
+  test("ProjectNotFound says that a folder does not exist", async () => {
     const cwd = makeProject();
     await expect(validateExtension("./nothing", { cwd })).rejects.toMatchObject({
       code: "ProjectNotFound",
@@ -47,7 +50,7 @@ describe("a folder without package.json", () => {
   });
 
   test.each(["./no/such/folder", "no/such/folder", "/no/such/folder"])(
-    "that is not there at all ends the command with exit code 1, as any target that is missing: %s",
+    "the command validate exits with 1 if its target does not exist: %s",
     async (target) => {
       const { stdout, exitCode } = await runCli(["validate", target, "--json"], { cwd: makeProject() });
       expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
@@ -55,7 +58,7 @@ describe("a folder without package.json", () => {
     },
   );
 
-  test("to work in that is not there ends it with exit code 2", async () => {
+  test("the command validate exits with 2 if the folder of --cwd does not exist", async () => {
     const { stdout, exitCode } = await runCli(["validate", "--cwd", "./nothing", "--json"], {
       cwd: makeProject(),
     });
@@ -64,27 +67,30 @@ describe("a folder without package.json", () => {
   });
 });
 
-describe("a folder whose package.json holds only `type`", () => {
-  test.each(["./esm", "esm"])("is no pack where it is meant: %s", async (target) => {
-    const report = await validateExtension(target, { cwd: makeProject() });
-    expect(report).toMatchObject({ ok: false, pack: null, version: null });
-    expect(report.problems).toMatchObject([{ code: "NoExtension", file: "package.json", line: 1 }]);
-    expect(report.problems[0]).not.toHaveProperty("pack");
-  });
+describe("folders whose package.json has only `type`", () => {
+  test.each(["./esm", "esm"])(
+    "validating a folder whose package.json has only `type` reports NoExtension: %s",
+    async (target) => {
+      const report = await validateExtension(target, { cwd: makeProject() });
+      expect(report).toMatchObject({ ok: false, pack: null, version: null });
+      expect(report.problems).toMatchObject([{ code: "NoExtension", file: "package.json", line: 1 }]);
+      expect(report.problems[0]).not.toHaveProperty("pack");
+    },
+  );
 
-  test("is passed over on the way to the project", async () => {
+  test("a package.json that has only `type` is skipped in the search for the project", async () => {
     const cwd = join(makeProject(), "esm");
     expect(await validateExtension(".", { cwd })).toMatchObject({ pack: "app", ok: true });
   });
 });
 
-test("a folder that is a pack is meant before an installed pack of that name", async () => {
+test("a target may be the name of a folder or of an installed pack", async () => {
   const cwd = makeProject();
   expect(await validateExtension("other", { cwd })).toMatchObject({ pack: "other" });
   expect(await validateExtension("empty-pack", { cwd })).toMatchObject({ pack: "empty-pack" });
 });
 
-describe("what is part of a package is refused, with what to name instead", () => {
+describe("targets that are part of a package", () => {
   const makePacks = () =>
     makeTree({
       "package.json": packManifest("app", { dependencies: { "@rosa/tea": "1" } }),
@@ -92,33 +98,39 @@ describe("what is part of a package is refused, with what to name instead", () =
       "trailblaze/tools/steep.yaml": "name: tea_steep\n",
     });
 
-  test.each(["rosa/tea/steep", "@rosa/tea/steep"])("an item: %s", async (target) => {
-    await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
-      code: "InvalidArguments",
-      problem: {
-        args: {
-          reason: expect.stringMatching(/\bitem\b/),
-          hint: expect.stringMatching(/\btrailblaze validate rosa\/tea$/),
+  test.each(["rosa/tea/steep", "@rosa/tea/steep"])(
+    "validate rejects the item %s with a hint to validate its pack",
+    async (target) => {
+      await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
+        code: "InvalidArguments",
+        problem: {
+          args: {
+            reason: expect.stringMatching(/\bitem\b/),
+            hint: expect.stringMatching(/\btrailblaze validate rosa\/tea$/),
+          },
         },
-      },
-    });
-  });
+      });
+    },
+  );
 
-  test.each(["trailblaze/tools/steep.yaml", "./package.json"])("a file: %s", async (target) => {
-    await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
-      code: "InvalidArguments",
-      problem: { args: { reason: expect.stringMatching(/\bfile\b/) } },
-    });
-  });
+  test.each(["trailblaze/tools/steep.yaml", "./package.json"])(
+    "validate rejects the file %s",
+    async (target) => {
+      await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
+        code: "InvalidArguments",
+        problem: { args: { reason: expect.stringMatching(/\bfile\b/) } },
+      });
+    },
+  );
 
-  test("an item that no pack has is a folder that is not there", async () => {
+  test("validating an unknown item rejects with ProjectNotFound", async () => {
     await expect(validateExtension("rosa/tea/stir", { cwd: makePacks() })).rejects.toMatchObject({
       code: "ProjectNotFound",
     });
   });
 });
 
-test("a pack that discovery gave is validated from a process in no project too", async () => {
+test("a discovered pack can be validated by a process outside any project", async () => {
   const project = makeTree({
     "package.json": { name: "app", dependencies: { notes: "1" } },
     "node_modules/notes/package.json": packManifest("notes", { trailblaze: { toolsets: ["all"] } }),

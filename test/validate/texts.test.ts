@@ -11,14 +11,14 @@ async function judge(text: string): Promise<string[]> {
 
 test.each([
   ["line breaks and tabs", "one\n\ttwo\r\nthree"],
-  ["letters of all kinds", "Grüße, привет, 你好, שלום, مرحبا, नमस्ते"],
-  ["spaces that are not ASCII's", "a\u00a0b\u3000c\u202fd"],
+  ["letters of any script", "Grüße, привет, 你好, שלום, مرحبا, नमस्ते"],
+  ["spaces outside ASCII", "a\u00a0b\u3000c\u202fd"],
   ["emoji, with a variation selector", "❤️ ☎︎ 1️⃣"],
-  ["emoji joined to one", "👩‍💻 👨‍👩‍👧‍👦 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥"],
-  ["flags that are spelt with tags", "🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿 🏴󠁧󠁢󠁷󠁬󠁳󠁿"],
+  ["joined emoji", "👩‍💻 👨‍👩‍👧‍👦 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥"],
+  ["flags that are spelled with tags", "🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿 🏴󠁧󠁢󠁷󠁬󠁳󠁿"],
   ["joiners where a script needs them", "می\u200cخواهم क्\u200dष"],
-  ["signs that look like escapes", "\\u202e \\x1b[8m"],
-])("%s are fine", async (_what, text) => {
+  ["strings that look like escapes", "\\u202e \\x1b[8m"],
+])("validate accepts %s", async (_what, text) => {
   expect(await judge(text)).toEqual([]);
 });
 
@@ -42,17 +42,17 @@ test.each([
   ["\u3164\u115f\uffa0", "HiddenText U+3164 U+115F U+FFA0"],
   ["\ufff9a\ufffb", "HiddenText U+FFF9 U+FFFB"],
   ["a\ud800b", "HiddenText U+D800"],
-])("%j", async (text, verdict) => {
+])("validate reports the control characters or hidden characters of %j", async (text, verdict) => {
   expect(await judge(text)).toEqual([verdict]);
 });
 
-test("a text with both is told of both, each once", async () => {
+test("a string with control characters and hidden characters has one problem of each", async () => {
   expect(await judge("\u001b\u200b\u001b")).toEqual(["ControlCharacters U+001B", "HiddenText U+200B"]);
 });
 
 const hidden = "a\u200bb";
 
-describe("every text is looked at, and found by its path", () => {
+describe("strings that are checked for hidden characters", () => {
   test.each([
     [{ title: hidden }, "title"],
     [{ annotations: { title: hidden } }, "annotations.title"],
@@ -67,14 +67,14 @@ describe("every text is looked at, and found by its path", () => {
     [{ inputSchema: { type: "object", examples: [{ a: hidden }] } }, "inputSchema.examples.0.a"],
     [{ outputSchema: { type: "object", title: hidden } }, "outputSchema.title"],
     [{ options: { size: { description: hidden } } }, "options.size.description"],
-  ])("%j", async (fields, path) => {
+  ])("HiddenText is reported at the path of %j", async (fields, path) => {
     const problems = await validateTool(fields, codes);
     expect(problems.map(summarize)).toEqual([`HiddenText trailblaze/tools/greet.json ${path}`]);
     expect(problems[0]).toMatchObject({ severity: "error", kind: "tool", item: "greet" });
     expect(problems[0]?.line).toBeGreaterThan(1);
   });
 
-  test("entries of bundles, with their expressions", async () => {
+  test("HiddenText is reported in entries of bundles and their expressions", async () => {
     const problems = await validateEntries(
       [entry({ description: hidden, result: { content: [hidden] } })],
       codes,
@@ -85,27 +85,27 @@ describe("every text is looked at, and found by its path", () => {
     ]);
   });
 
-  test("messages of prompts and their arguments, in YAML", async () => {
+  test("HiddenText is reported in messages of prompts in YAML", async () => {
     const content = 'name: hello\ncontent:\n  - { role: user, content: { type: text, text: "a\\u200bb" } }\n';
     const files = { "trailblaze/prompts/hello.yaml": content };
     const problems = await validateTree({ extension: { prompts: ["hello"] }, files }, codes);
     expect(problems).toMatchObject([{ path: ["content", 0, "content", "text"], line: 3 }]);
   });
 
-  test("instructions of a server", async () => {
+  test("ControlCharacters is reported in the instructions of a server", async () => {
     const server = { tools: [], instructions: "\u001b[31mred" };
     const files = { "trailblaze/servers/desk.json": server };
     const problems = await validateTree({ extension: { servers: ["desk"] }, files }, codes);
     expect(problems.map(summarize)).toEqual(["ControlCharacters trailblaze/servers/desk.json instructions"]);
   });
 
-  test("a definition that is not escaped", async () => {
+  test("HiddenText is reported for characters that are not escaped", async () => {
     const files = { "trailblaze/prompts.yaml": `hello:\n  name: hello\n  content: a\u200bb\n` };
     const problems = await validateTree({ extension: { prompts: ["hello"] }, files }, codes);
     expect(problems.map(summarize)).toEqual(["HiddenText trailblaze/prompts.yaml content"]);
   });
 
-  test("the field and the description of the package", async () => {
+  test("hidden and control characters are reported in the field and in the package's description", async () => {
     const tree = {
       extension: { prompts: [["hello", hidden]], "x-note": "\u001b" },
       files: { "trailblaze/prompts/hello.json": prompt("hello") },

@@ -4,7 +4,7 @@ import { entry, validateEntries, validateTool } from "./validate-tool.ts";
 const codes = ["UnknownMetaKey", "InvalidMetaValue"] as const;
 const validateMeta = (_meta: Record<string, unknown>) => validateTool({ _meta }, codes);
 
-test("every key with a value of its type is fine, and so are keys of other vendors", async () => {
+test("validate accepts every known key of `_meta`, and keys of other vendors", async () => {
   const problems = await validateMeta({
     "trailblaze/isForLlm": false,
     "trailblaze/surfaceToLlm": false,
@@ -21,20 +21,20 @@ test("every key with a value of its type is fine, and so are keys of other vendo
   expect(problems).toEqual([]);
 });
 
-test("empty lists mean everything", async () => {
+test("validate accepts empty lists of drivers and platforms", async () => {
   expect(
     await validateMeta({ "trailblaze/supportedDrivers": [], "trailblaze/supportedPlatforms": [] }),
   ).toEqual([]);
 });
 
-describe("an unknown key", () => {
+describe("unknown keys of `_meta`", () => {
   test.each([
     ["trailblaze/isForLLM", "trailblaze/isForLlm"],
     ["trailblaze/supportedPlatform", "trailblaze/supportedPlatforms"],
     ["Trailblaze/toolset", "trailblaze/toolset"],
     ["trailblaze/colour", undefined],
     ["trailblaze/constructor", undefined],
-  ])("%s", async (key, suggestion) => {
+  ])("UnknownMetaKey is reported for %s", async (key, suggestion) => {
     const [problem, ...others] = await validateMeta({ [key]: true });
     expect(problem).toMatchObject({ code: "UnknownMetaKey", severity: "warning", path: ["_meta", key] });
     const known = expect.arrayContaining(["trailblaze/isForLlm"]);
@@ -43,7 +43,7 @@ describe("an unknown key", () => {
   });
 });
 
-describe("a wrong value", () => {
+describe("invalid values of `_meta`", () => {
   test.each([
     ["isForLlm", "no", /"no"/],
     ["isForLlm", null, /null/],
@@ -57,7 +57,7 @@ describe("a wrong value", () => {
     ["supportedPlatforms", ["IOS", "PHONE"], /array.*"PHONE"/],
     ["toolset", ["auth"], /array/],
     ["toolset", "", /empty/],
-  ])("%s: %j", async (name, value, found) => {
+  ])("InvalidMetaValue is reported for %s: %j", async (name, value, found) => {
     const key = `trailblaze/${name}`;
     expect(await validateMeta({ [key]: value })).toMatchObject([
       {
@@ -70,7 +70,7 @@ describe("a wrong value", () => {
   });
 });
 
-test("entries of bundles as well", async () => {
+test("keys of `_meta` are also checked in entries of bundles", async () => {
   const problems = await validateEntries(
     [entry({ _meta: { "trailblaze/toolset": 5, "trailblaze/x": 1 } })],
     codes,

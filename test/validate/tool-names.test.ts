@@ -13,7 +13,7 @@ test.each([
   "myapp_login_v10",
   "a_b_c_doIt_v3",
   "webshop_buy",
-])("%s follows the convention", async (name) => {
+])("the tool name %s follows the convention", async (name) => {
   expect(await codesOf(name)).toEqual([]);
 });
 
@@ -27,12 +27,12 @@ test.each([
   "a__b",
   "JIRA_create",
   "9lives",
-])("%s does not", async (name) => {
+])("ToolNameConvention is reported for %s", async (name) => {
   expect(await codesOf(name)).toEqual(["ToolNameConvention"]);
 });
 
 test.each(["org_mockServer", "ios_clearKeychain", "android_pressBack", "mobile_tap", "web_goBack"])(
-  "%s begins with a reserved prefix",
+  "ReservedToolPrefix is reported for %s",
   async (name) => {
     expect(await validateTool({ name }, codes)).toMatchObject([
       { code: "ReservedToolPrefix", severity: "warning", path: ["name"], line: 2 },
@@ -40,7 +40,7 @@ test.each(["org_mockServer", "ios_clearKeychain", "android_pressBack", "mobile_t
   },
 );
 
-test("entries of bundles as well", async () => {
+test("the names of entries of bundles are checked like names of tools", async () => {
   const problems = await validateEntries([entry({ name: "web_Greet" })], codes);
   expect(problems).toMatchObject([
     { code: "ToolNameConvention", path: ["entries", 0, "name"] },
@@ -48,6 +48,6 @@ test("entries of bundles as well", async () => {
   ]);
 });
 
-test("a name that clients refuse is told of once", async () => {
+test("ToolNameConvention and ReservedToolPrefix are not reported for a name that clients reject", async () => {
   expect(await codesOf("ios_Clear.Keychain")).toEqual([]);
 });

@@ -12,7 +12,7 @@ async function judge(key: string, definition: object): Promise<string[]> {
   return problems.filter(({ code }) => /^Invalid/.test(code)).map(say);
 }
 
-describe("a definition", () => {
+describe("problems of definitions", () => {
   test.each([
     ["tools", greetTool("./a.js", { parameters: ["city"] }), /^parameters: .*array.*`parameters: \{ city/],
     [
@@ -39,14 +39,17 @@ describe("a definition", () => {
     ["prompts", prompt("one", { content: ["a"] }), /^content.0: .*`content\.0`/],
     ["prompts", prompt("one", { content: { a: 1 } }), /^content: .*messages/],
     ["servers", { tools: [], transport: "sse" }, /^transport: .*`stdio`.*`http`/],
-  ])("in %s: %j", async (key, definition, expected) => {
-    const [first = "", ...others] = await judge(key, definition);
-    expect(first).toMatch(expected);
-    expect(others).toEqual([]);
-    expect(first).not.toMatch(/\?\.|\ba (?:list|map|text)\b/);
-  });
+  ])(
+    "the problem of a definition in `%s` uses the words of the file: %j",
+    async (key, definition, expected) => {
+      const [first = "", ...others] = await judge(key, definition);
+      expect(first).toMatch(expected);
+      expect(others).toEqual([]);
+      expect(first).not.toMatch(/\?\.|\ba (?:list|map|text)\b/);
+    },
+  );
 
-  test("with several messages that are fine is fine", async () => {
+  test("validate accepts messages with blocks of every type", async () => {
     const content = [
       { role: "user", content: "Hi" },
       { role: "assistant", content: { type: "text", text: "Hello" } },
@@ -72,7 +75,7 @@ describe("a definition", () => {
       /^content\.0\.content\.resource: .*`content\.0\.content\.resource`/,
     ],
     [{ type: "resource", resource: { uri: "a" } }, /^content\.0\.content\.resource: .*`text`/],
-  ])("with a block that MCP does not know: %j", async (content, expected) => {
+  ])("the problem of an invalid block in a message names the key: %j", async (content, expected) => {
     const [first = "", ...others] = await judge(
       "prompts",
       prompt("one", { content: [{ role: "user", content }] }),
@@ -82,7 +85,7 @@ describe("a definition", () => {
   });
 });
 
-describe("a declaration", () => {
+describe("problems of declarations", () => {
   test.each([
     [{ nam: "greet" }, /`name`.*"nam"/],
     [{}, /`name`/],
@@ -91,7 +94,7 @@ describe("a declaration", () => {
     [{ name: "a", parameters: 5 }, /`parameters`.*number/],
     [5, /number/],
     [["a", 5], /description.*number/],
-  ])("%j", async (declaration, reason) => {
+  ])("the problem of the declaration %j says what is wrong", async (declaration, reason) => {
     const problems = await validateTree({ extension: { tools: [declaration] }, files: {} }, [
       "InvalidDeclaration",
     ]);
@@ -99,7 +102,7 @@ describe("a declaration", () => {
   });
 });
 
-test("a declared pack that is not installed asks for npm install, another one by its name", async () => {
+test("PackNotInstalled says whether package.json declares the pack", async () => {
   const argsOf = async (fields: object) => {
     const files = { "trailblaze/toolsets/one.json": toolset("one", { tools: ["globex/text/slugify"] }) };
     const [problem] = await validateTree({ extension: { toolsets: ["one"] }, files, fields: { ...fields } }, [
@@ -112,7 +115,7 @@ test("a declared pack that is not installed asks for npm install, another one by
   expect(await argsOf({})).toMatchObject({ name, isDeclared: false });
 });
 
-test("one other file defines, several define the same", async () => {
+test("DuplicateDefinitionFiles lists the other files of an item", async () => {
   const files = {
     "trailblaze/prompts/one.json": prompt("one"),
     "trailblaze/prompts/one.yaml": "name: one\ncontent: Hi\n",

@@ -315,7 +315,7 @@ describe("an invalid modern request", () => {
   });
 });
 
-describe("an argument that a header repeats", () => {
+describe("arguments that headers repeat", () => {
   const regional = (args: object) => modernCall("regional", args);
   const encode = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
@@ -325,7 +325,7 @@ describe("an argument that a header repeats", () => {
     [{ page: { size: 42 } }, { "mcp-param-size": "42.0" }],
     [{ region: null }, {}],
     [{}, {}],
-  ])("is taken if they agree: %j with %j", async (args, headers) => {
+  ])("an argument is accepted if its header agrees: %j with %j", async (args, headers) => {
     const { ask } = await serve();
     expect(await ask(regional(args), headers)).toMatchObject({
       status: 200,
@@ -341,7 +341,7 @@ describe("an argument that a header repeats", () => {
     [{ region: "é" }, { "mcp-param-region": "é" }],
     [{ page: { size: 42 } }, { "mcp-param-size": "0x2a" }],
     [{ page: { size: 42 } }, { "mcp-param-size": "43" }],
-  ])("is refused if they disagree: %j with %j", async (args, headers) => {
+  ])("an argument is rejected if its header disagrees: %j with %j", async (args, headers) => {
     const { ask, requests } = await serve();
     expect(await ask(regional(args), headers)).toMatchObject(failing(400, -32020));
     expect(requests).toEqual([]);
