@@ -2,6 +2,6 @@ import { expect, test } from "vitest";
 import { generateClientsPage } from "../../scripts/generate-clients-page.ts";
 import { inRepository } from "../support/repository.ts";
 
-test("docs/clients.md is what the records say", async () => {
+test("docs/clients.md matches the clients' data", async () => {
   await expect(generateClientsPage()).toMatchFileSnapshot(inRepository("docs/clients.md"));
 });

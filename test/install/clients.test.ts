@@ -15,15 +15,15 @@ const windows = {
 const userFile = (id: string, surroundings: Parameters<typeof findCandidates>[2]) =>
   findCandidates(findClient(id), "user", surroundings, "")[0];
 
-describe("the records of clients", () => {
-  test("are at least 35, each with a name of its own", () => {
+describe("the data about clients", () => {
+  test("at least 35 clients are supported, each with unique names", () => {
     expect(clients.length).toBeGreaterThanOrEqual(35);
     const names = clients.flatMap(({ id, aliases }) => [id, ...aliases]);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     for (const name of names) expect(name).toMatch(/^[a-z][a-z0-9.-]*$/);
   });
 
-  test.each(clients)("$id is sourced, dated, and has a file", (client) => {
+  test.each(clients)("the data about $id has a source, a date and a config file", (client) => {
     expect(client.source.length).toBeGreaterThan(3);
     expect(client.checked).toMatch(/^20\d\d-\d\d$/);
     expect(client.afterwards).toMatch(/[.]$/);
@@ -48,9 +48,12 @@ describe("the records of clients", () => {
     ["claude-code", windows, "C:\\Users\\me\\.claude.json"],
     ["visual-studio", linux, undefined],
     ["visual-studio", windows, "C:\\Users\\me\\.mcp.json"],
-  ] as const)("%s has its file in the right place", (id, surroundings, path) => {
-    expect(userFile(id, surroundings)).toBe(path);
-  });
+  ] as const)(
+    "the user config of %s has the path that the client uses on that system",
+    (id, surroundings, path) => {
+      expect(userFile(id, surroundings)).toBe(path);
+    },
+  );
 
   test.each([
     ["zed", "XDG_CONFIG_HOME", "/elsewhere/zed/settings.json"],
@@ -58,14 +61,14 @@ describe("the records of clients", () => {
     ["copilot-cli", "COPILOT_HOME", "/elsewhere/mcp-config.json"],
     ["grok", "GROK_HOME", "/elsewhere/config.toml"],
     ["claude-code", "CLAUDE_CONFIG_DIR", "/elsewhere/.claude.json"],
-  ])("%s moves with %s, but not to a path that is not absolute", (id, name, path) => {
+  ])("the config of %s moves with %s, but only to an absolute path", (id, name, path) => {
     const usual = userFile(id, linux);
     expect(userFile(id, { ...linux, environment: { [name]: "/elsewhere" } })).toBe(path);
     expect(userFile(id, { ...linux, environment: { [name]: "" } })).toBe(usual);
     expect(userFile(id, { ...linux, environment: { [name]: "relative" } })).toBe(usual);
   });
 
-  test("have no file without a home, unless the environment names its folder", () => {
+  test("without a home folder, a client's config is found only if the environment names its folder", () => {
     const homeless = { platform: "linux", environment: { CODEX_HOME: "/c" }, home: undefined } as const;
     expect(userFile("cursor", homeless)).toBeUndefined();
     expect(findSigns(findClient("cursor"), homeless)).toEqual([]);
@@ -85,11 +88,11 @@ describe("a client's name", () => {
     ["ClaudeCode", "claude-code"],
     ["VS Code", "vscode"],
     ["lmstudio", "lm-studio"],
-  ])("%s means %s", (name, id) => {
+  ])("the name %s selects the client %s", (name, id) => {
     expect(findClient(name).id).toBe(id);
   });
 
-  test("that is unknown is an error with near names", () => {
+  test("an unknown client name is an error with similar names", () => {
     const failing = () => findClient("cursr");
     expect(failing).toThrow(TrailblazeError);
     try {

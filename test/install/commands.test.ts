@@ -41,8 +41,8 @@ async function run(cwd: string, name: string, ...args: string[]): Promise<Comman
 
 const plain = { color: false, width: undefined };
 
-describe("trailblaze install", () => {
-  test("prints the contract's document, or text with the next steps", async () => {
+describe("the command install", () => {
+  test("`install` prints a JSON document, or text with the next steps", async () => {
     const { project, home } = makePlace();
     const file = join(home, ".cursor/mcp.json");
     const answer = await run(project, "install", "cursor", "mine", "--env", "A=1", "--env", "TOKEN");
@@ -71,7 +71,7 @@ describe("trailblaze install", () => {
     expect(readFileSync(file, "utf8")).toBe("{}");
   });
 
-  test("writes the project's link to the command, which survives an update", async () => {
+  test("`install` writes the command's path in the project's node_modules, not the target of a link there", async () => {
     const { project, home } = makePlace();
     mkdirSync(join(project, "node_modules"));
     symlinkSync(inRepository("."), join(project, "node_modules/trailblaze"));
@@ -80,7 +80,7 @@ describe("trailblaze install", () => {
     expect(args[0]).toBe(join(project, "node_modules/trailblaze/dist/cli/cli.cjs"));
   });
 
-  test("--dry-run prints the diff and writes nothing", async () => {
+  test("`install --dry-run` prints the diff and writes nothing", async () => {
     const { project, home } = makePlace();
     const answer = await run(project, "install", "codex", "mine", "--dry-run");
     expect(answer.json).toMatchObject({ changed: true, backup: null });
@@ -90,7 +90,7 @@ describe("trailblaze install", () => {
     expect(existsSync(join(home, ".local"))).toBe(false);
   });
 
-  test("--all installs into every detected client, and reports broken ones", async () => {
+  test("`install --all` installs into every detected client and reports broken configs", async () => {
     const { project, home } = makePlace();
     mkdirSync(join(home, ".kiro/settings"), { recursive: true });
     writeFileSync(join(home, ".kiro/settings/mcp.json"), "{");
@@ -112,9 +112,9 @@ describe("trailblaze install", () => {
     expect(readFileSync(join(home, ".config/goose/config.yaml"), "utf8")).toBe("GOOSE_MODEL: x # mine\n");
   });
 
-  test("--all writes nothing for an invalid request", async () => {
+  test("`install --all` writes nothing for an invalid request", async () => {
     const { project, home } = makePlace();
-    // Codex takes no such name, and Cursor, which comes after it, does.
+    // Codex rejects this name. Cursor, which comes after it, accepts it.
     const code = "InvalidArguments";
     await expect(run(project, "install", "mine", "--all", "--name", "a b")).rejects.toMatchObject({ code });
     await expect(run(project, "install", "absent", "--all")).rejects.toMatchObject({
@@ -129,12 +129,12 @@ describe("trailblaze install", () => {
     [["cursor", "mine", "--all"]],
     [["mine", "--all", "--file", "x"]],
     [["cursor", "mine", "--scope", "global"]],
-  ])("refuses %j", async (args) => {
+  ])("`install` rejects the arguments %j", async (args) => {
     const { project } = makePlace();
     await expect(run(project, "install", ...args)).rejects.toMatchObject({ code: "InvalidArguments" });
   });
 
-  test("escapes control bytes of a config, and cuts very long lines", async () => {
+  test("`install` escapes control characters of a config and cuts very long lines", async () => {
     const { project, home } = makePlace();
     writeFileSync(join(home, ".cursor/mcp.json"), `{"a":"${"x".repeat(5000)}\u009b31m\u202e","b":1}`);
     const text = (await run(project, "install", "cursor", "mine", "--dry-run")).formatText(plain);
@@ -143,7 +143,7 @@ describe("trailblaze install", () => {
   });
 });
 
-test("trailblaze clients lists the clients", async () => {
+test("`clients` lists the clients", async () => {
   const { project } = makePlace();
   const answer = await run(project, "clients");
   expect(answer.json).toMatchObject({

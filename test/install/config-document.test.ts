@@ -129,7 +129,7 @@ const placeOf = ({ container, isList = undefined }: Sample, key: string) => ({
 });
 
 describe("adding an entry and removing it", () => {
-  test.each(samples)("gives back $format $text", async (sample) => {
+  test.each(samples)("removing an added entry restores $format $text", async (sample) => {
     const open = await opener(sample.format);
     const place = placeOf(sample, "my jira");
     const { text, trace } = add(open(sample.text), place, entry);
@@ -138,7 +138,7 @@ describe("adding an entry and removing it", () => {
     expect(open(text).remove(place, trace).text).toBe(sample.text);
   });
 
-  test.each(samples)("keeps every other line as it is in $format $text", async (sample) => {
+  test.each(samples)("adding an entry keeps line ends and comments of $format $text", async (sample) => {
     const open = await opener(sample.format);
     const { text } = add(open(sample.text), placeOf(sample, "unused"), entry);
     const lineEnd = sample.text.includes("\r\n") ? "\r\n" : "\n";
@@ -148,7 +148,7 @@ describe("adding an entry and removing it", () => {
     for (const comment of comments) expect(text).toContain(comment.trimEnd());
   });
 
-  test.each(samples)("works for two entries, whichever goes first, in $format $text", async (sample) => {
+  test.each(samples)("two added entries can be removed in any order from $format $text", async (sample) => {
     const open = await opener(sample.format);
     const [one, two] = [placeOf(sample, "one"), placeOf(sample, "another")];
     const first = add(open(sample.text), one, entry);
@@ -161,7 +161,7 @@ describe("adding an entry and removing it", () => {
     expect(open(empty).root).toEqual(open(sample.text).root);
   });
 
-  test.each(samples)("replaces an entry and puts it back as it was in $format $text", async (sample) => {
+  test.each(samples)("a replaced entry can be put back unchanged in $format $text", async (sample) => {
     const open = await opener(sample.format);
     const place = placeOf(sample, "taken");
     const { text } = add(open(sample.text), place, { command: "theirs", args: ["1"] });
@@ -195,7 +195,7 @@ describe("editing any JSON", () => {
     ),
   })).value;
 
-  test("can be undone, and changes no other value", async () => {
+  test("removing an added entry restores any JSON", async () => {
     const open = await opener("jsonc");
     await fc.assert(
       fc.property(
@@ -258,36 +258,39 @@ describe("editing any TOML or YAML", () => {
   test.each([
     ["toml", toml],
     ["yaml", yaml],
-  ] as const)("is given back, or refused for what is wrong with it: %s", async (format, snippets) => {
-    const open = await opener(format);
-    let edited = 0;
-    const property = fc.property(
-      parts([...snippets]),
-      fc.boolean(),
-      fc.boolean(),
-      (chosen, isCut, isWindows) => {
-        const joined = isCut ? chosen.join("").replace(/\n+$/, "") : chosen.join("");
-        const text = isWindows ? joined.replaceAll("\n", "\r\n") : joined;
-        const place = { container: ["mcp_servers"], key: "k", isList: false };
-        try {
-          open(text).root;
-        } catch {
-          return;
-        }
-        const { text: added, trace } = add(open(text), place, entry);
-        expect(open(added).remove(place, trace).text).toBe(text);
-        const value = entry;
-        const { text: replaced, raw } = replace(open(added), place, { command: "z" });
-        expect(open(replaced).putBack(place, { raw, value }).text).toBe(added);
-        edited++;
-      },
-    );
-    fc.assert(property, { numRuns: 500 });
-    expect(edited).toBeGreaterThan(100);
-  });
+  ] as const)(
+    "removing an added entry and putting back a replaced one restores any %s",
+    async (format, snippets) => {
+      const open = await opener(format);
+      let edited = 0;
+      const property = fc.property(
+        parts([...snippets]),
+        fc.boolean(),
+        fc.boolean(),
+        (chosen, isCut, isWindows) => {
+          const joined = isCut ? chosen.join("").replace(/\n+$/, "") : chosen.join("");
+          const text = isWindows ? joined.replaceAll("\n", "\r\n") : joined;
+          const place = { container: ["mcp_servers"], key: "k", isList: false };
+          try {
+            open(text).root;
+          } catch {
+            return;
+          }
+          const { text: added, trace } = add(open(text), place, entry);
+          expect(open(added).remove(place, trace).text).toBe(text);
+          const value = entry;
+          const { text: replaced, raw } = replace(open(added), place, { command: "z" });
+          expect(open(replaced).putBack(place, { raw, value }).text).toBe(added);
+          edited++;
+        },
+      );
+      fc.assert(property, { numRuns: 500 });
+      expect(edited).toBeGreaterThan(100);
+    },
+  );
 });
 
-describe("a config that cannot be edited safely is refused:", () => {
+describe("a config that cannot be edited safely", () => {
   const broken: [ConfigFormatName, string, RegExp, number][] = [
     ["json", '{"mcpServers": {"a": {', /not valid JSON/, 22],
     ["json", '{"a": 1}}', /not valid JSON/, 8],
@@ -313,23 +316,26 @@ describe("a config that cannot be edited safely is refused:", () => {
     ["yaml", `# ${"x".repeat(16 << 20)}`, /it has 17 MiB; the limit for its format is 16 MiB/, 0],
   ];
 
-  test.each(broken)("%s %.100s", async (format, text, reason, offset) => {
-    const open = await opener(format);
-    const container = format === "json" ? ["mcpServers"] : ["mcp_servers"];
-    const place = { container, key: "a", isList: false };
-    const error = (() => {
-      try {
-        return add(open(text), place, entry);
-      } catch (caught) {
-        return caught;
-      }
-    })();
-    expect(error).toBeInstanceOf(ConfigSyntaxError);
-    expect((error as ConfigSyntaxError).reason).toMatch(reason);
-    expect((error as ConfigSyntaxError).offset).toBe(offset);
-  });
+  test.each(broken)(
+    "an edit rejects this %s, with the reason and the offset: %.100s",
+    async (format, text, reason, offset) => {
+      const open = await opener(format);
+      const container = format === "json" ? ["mcpServers"] : ["mcp_servers"];
+      const place = { container, key: "a", isList: false };
+      const error = (() => {
+        try {
+          return add(open(text), place, entry);
+        } catch (caught) {
+          return caught;
+        }
+      })();
+      expect(error).toBeInstanceOf(ConfigSyntaxError);
+      expect((error as ConfigSyntaxError).reason).toMatch(reason);
+      expect((error as ConfigSyntaxError).offset).toBe(offset);
+    },
+  );
 
-  test("includes one whose layout would have to be changed", async () => {
+  test("an edit is rejected if it would have to change a YAML anchor or alias", async () => {
     const open = await opener("yaml");
     const place = { container: ["extensions"], key: "x", isList: false };
     const text = "base: &b {a: {k: 1}}\nextensions: *b\n";
@@ -339,23 +345,23 @@ describe("a config that cannot be edited safely is refused:", () => {
   });
 });
 
-describe("a block scalar at the end of YAML, without a line end behind it", () => {
+describe("a block scalar at the end of YAML without a final line end", () => {
   const own = "extensions:\n  x:\n    k: 1\n";
   const nested = "  x:\n    k: 1\n";
   test.each([
-    ["stands below an entry", "note: |\n  the end", `${own}note: |\n  the end`],
-    ["is folded", "note: >\n  the\n  end  ", `${own}note: >\n  the\n  end  `],
-    ["keeps its line ends", "note: |+\n  the end\n\n ", `${own}note: |+\n  the end\n\n `],
-    ["has an indentation of its own", "note: |1\n  the end", `${own}note: |1\n  the end`],
-    ["keeps the comment above it", "a: 1\n# n\nnote: |\n  end", `a: 1\n${own}# n\nnote: |\n  end`],
-    ["keeps the comment at the top", "# top\nnote: |\n  end", `# top\n${own}note: |\n  end`],
-    ["is in a list", "a:\n  - |\n    end", `${own}a:\n  - |\n    end`],
+    ["after an entry", "note: |\n  the end", `${own}note: |\n  the end`],
+    ["folded", "note: >\n  the\n  end  ", `${own}note: >\n  the\n  end  `],
+    ["with its line ends kept", "note: |+\n  the end\n\n ", `${own}note: |+\n  the end\n\n `],
+    ["with an indentation indicator", "note: |1\n  the end", `${own}note: |1\n  the end`],
+    ["with a comment above it", "a: 1\n# n\nnote: |\n  end", `a: 1\n${own}# n\nnote: |\n  end`],
+    ["with a comment at the top of the file", "# top\nnote: |\n  end", `# top\n${own}note: |\n  end`],
+    ["in an array", "a:\n  - |\n    end", `${own}a:\n  - |\n    end`],
     [
-      "is another entry's",
+      "in another entry",
       "extensions:\n  a:\n    b: |\n      e",
       `extensions:\n${nested}  a:\n    b: |\n      e`,
     ],
-  ])("%s", async (_, text, expected) => {
+  ])("adding and removing an entry keeps a final block scalar (%s)", async (_, text, expected) => {
     const open = await opener("yaml");
     const place = { container: ["extensions"], key: "x", isList: false };
     const added = add(open(text), place, { k: 1 });
@@ -363,14 +369,14 @@ describe("a block scalar at the end of YAML, without a line end behind it", () =
     expect(open(added.text).remove(place, added.trace).text).toBe(text);
   });
 
-  test("keeps its line end when the entry behind it goes", async () => {
+  test("a block scalar keeps its line end when the entry after it is removed", async () => {
     const open = await opener("yaml");
     const place = { container: [], key: "x", isList: false };
     expect(open("note: |\n  the end\nx: {k: 1}").remove(place).text).toBe("note: |\n  the end\n");
   });
 });
 
-test("the work grows in proportion to the file: 40,000 entries of YAML", async () => {
+test("an entry can be added to 40,000 others in YAML and removed", async () => {
   const open = await opener("yaml");
   const lines = Array.from({ length: 40_000 }, (_, index) => `  s${index}: {}\n`);
   const text = `extensions:\n${lines.join("")}`;
@@ -380,7 +386,7 @@ test("the work grows in proportion to the file: 40,000 entries of YAML", async (
   expect(open(added.text).remove(place, added.trace).text).toBe(text);
 });
 
-test("comments in a list of TOML stay when the first of its entries goes", async () => {
+test("comments in a TOML array stay when its first entry is removed", async () => {
   const open = await opener("toml");
   const text = 'mcp_servers = [\n  { name = "a" }, # about a\n  { name = "b" }, # about b\n]\n';
   const place = { container: ["mcp_servers"], key: "a", isList: true };
@@ -388,7 +394,7 @@ test("comments in a list of TOML stay when the first of its entries goes", async
   expect(removed).toBe('mcp_servers = [\n   # about a\n  { name = "b" }, # about b\n]\n');
 });
 
-test("entries of lists are found by their name", async () => {
+test("entries of a TOML array are found by their names", async () => {
   const open = await opener("toml");
   const text = '[[mcp_servers]]\nname = "a"\n[mcp_servers.env]\nX = "1"\n\n[[mcp_servers]]\nname = "b"\n';
   const config = open(text);

@@ -20,7 +20,7 @@ const full = {
 /** More than a page, so that it cannot be written without any space. */
 const config = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(9000)}"\n}\n`;
 
-// The limit on the size of files, below, is for all users.
+// Only these tests need to mount a disk. The limit on the size of files, below, works for every user.
 describe.skipIf(!canMountDisks)("on a full disk", () => {
   function makePlace() {
     const place = makeInstallPlace({});
@@ -31,7 +31,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
     return { ...place, disk, file, state };
   }
 
-  test("install and uninstall leave a config unchanged, with nothing beside it", async () => {
+  test("on a full disk, install and uninstall leave a config unchanged and no files next to it", async () => {
     const { install, uninstall, disk, file, state, stateFolder } = makePlace();
     writeFileSync(file, config);
     fillDisk(disk);
@@ -52,7 +52,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
     expect(read(file)).toBe(config);
   });
 
-  test("install creates neither a config nor its folder", async () => {
+  test("on a full disk, install creates neither a config nor its folder", async () => {
     const { install, disk, state } = makePlace();
     fillDisk(disk);
     const file = join(disk, "a/b/mcp.json");
@@ -61,7 +61,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
   });
 
   test.each([0, 4096, 8192, 12_288])(
-    "the notes of what is installed are left as they are, with %i bytes to spare",
+    "the config and the ledger stay unchanged if the disk is full except for %i bytes",
     async (spare) => {
       const { install, uninstall, disk, root, environment } = makePlace();
       environment.XDG_STATE_HOME = disk;
@@ -89,7 +89,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
     },
   );
 
-  test("a lock works without a note of its holder", async () => {
+  test("a file can be locked although the full disk has no space for the lock's holder", async () => {
     const { disk, root } = makePlace();
     fillDisk(disk);
     const held = await lockFile(join(root, "mcp.json"), { holders: disk });
@@ -98,7 +98,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
     expect(readdirSync(disk)).toEqual(["filler"]);
   });
 
-  test("the cache keeps what it had, and no part of an answer", () => {
+  test("on a full disk, the cache keeps its old responses and stores no part of a new one", () => {
     const { disk } = makePlace();
     const cache = createResponseCache(disk);
     const answer = { address: "http://127.0.0.1/x", etag: undefined, text: "1" };
@@ -110,7 +110,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
     expect(readdirSync(disk).sort()).toEqual([...kept, "filler"].sort());
   });
 
-  describe("a project", () => {
+  describe("a project on a full disk", () => {
     const manifest = `${JSON.stringify({ name: "app", notes: "x".repeat(9000) }, null, 2)}\n`;
     const files = ["package-lock.json", "package.json"];
 
@@ -136,7 +136,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
       return { disk, state, add, contents, runs };
     }
 
-    test("is not changed when its files cannot be backed up", async () => {
+    test("a project is not changed if its files cannot be backed up", async () => {
       const { disk, state, add, contents, runs } = makeProject();
       fillDisk(disk);
       await expect(add()).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
       expect(state().sort()).toEqual(files);
     });
 
-    test("has its files restored when the package manager truncated them", async () => {
+    test("the files of a project are restored after the package manager truncated them", async () => {
       const { state, add, contents, runs } = makeProject();
       await expect(add()).rejects.toMatchObject({ code: "InstallFailed" });
       expect(readFileSync(runs, "utf8")).toBe("x");
@@ -156,7 +156,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
       expect(state().sort()).toEqual(files);
     });
 
-    test("has the target of a link restored", () => {
+    test("the target of a link is restored on a full disk", () => {
       const { disk } = makePlace();
       const root = makeTree({});
       writeFileSync(join(disk, "real.json"), manifest);
@@ -197,7 +197,7 @@ describe.skipIf(process.platform === "win32")("under a limit on file sizes", () 
     );
   };
 
-  test("a config is left as it is", { timeout: 120_000 }, async () => {
+  test("a config above the limit on file sizes stays unchanged", { timeout: 120_000 }, async () => {
     const place = makeInstallPlace({ "home/.cursor/mcp.json": large });
     const { root, home, stateFolder } = place;
     const [folder, file] = [join(home, ".cursor"), join(home, ".cursor/mcp.json")];

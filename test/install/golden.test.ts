@@ -1,5 +1,5 @@
-// What stands in each client's own file after installing: one file for each client and scope in golden/. Read the diff
-// after `npx vitest run test/install/golden -u`.
+// The config of each client after an install: one file in golden/ for each client and scope. Read the diff after
+// `npx vitest run test/install/golden -u`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -21,10 +21,10 @@ const cases = clients.flatMap((client) => {
   }));
 });
 
-describe("the config written for", () => {
-  test.each(cases)("$id, $scope scope", async ({ id, scope, format, isOfWindows }) => {
+describe("the config that install writes", () => {
+  test.each(cases)("install writes the $scope config of $id", async ({ id, scope, format, isOfWindows }) => {
     const place = makeInstallPlace();
-    // Paths of Windows cannot be written here; what is written there is the same.
+    // Paths of Windows cannot be written here. The content does not depend on the path.
     const file = isOfWindows && scope === "user" ? join(place.home, ".mcp.json") : undefined;
     const before = readdirSync(place.project, { recursive: true });
     const options = {
@@ -53,7 +53,7 @@ describe("the config written for", () => {
     expect(readdirSync(place.project, { recursive: true })).toEqual(before);
   });
 
-  test("clients that no longer exist is not in the golden files", () => {
+  test("every golden file belongs to a supported client and scope", () => {
     const wanted = cases.map(({ id, scope, format }) => `${id}.${scope}.${format}.txt`);
     expect(readdirSync(golden).sort()).toEqual(wanted.sort());
   });

@@ -12,23 +12,26 @@ const place = () => makeInstallPlace();
 
 const withHeaders = clients.filter(({ shape }) => shape.address?.headers !== undefined);
 
-describe("the entry with headers of", () => {
-  test.each(withHeaders.map(({ id }) => id))("%s has their values, and no diff or note has", async (id) => {
-    const here = place();
-    const file = join(here.home, "config");
-    const options = { url, headers, file };
-    const plan = await here.planInstall(id, "mine", options);
-    const { diff, changed } = await here.apply(plan);
-    expect({ diff, changed }).toEqual({ diff: plan.diff, changed: true });
-    expect(readFileSync(file, "utf8")).toContain("s3cret");
-    for (const text of [diff, plan.notes.join()]) expect(text).not.toMatch(/s3cret|se3cond/);
-    expect(diff).toMatch(/Authorization.*\*\*\*/);
-    expect(await here.planInstall(id, "mine", options)).toMatchObject({ changed: false, diff: "" });
-    const removal = await here.planUninstall(id, "mine", { file });
-    expect(removal).toMatchObject({ changed: true, diff: expect.not.stringMatching(/s3cret|se3cond/) });
-    expect((await here.apply(removal)).diff).toBe(removal.diff);
-    expect(readdirSync(here.home)).toEqual([".keep"]);
-  });
+describe("an entry with headers", () => {
+  test.each(withHeaders.map(({ id }) => id))(
+    "headers for %s are written to its config and hidden in diffs and notes",
+    async (id) => {
+      const here = place();
+      const file = join(here.home, "config");
+      const options = { url, headers, file };
+      const plan = await here.planInstall(id, "mine", options);
+      const { diff, changed } = await here.apply(plan);
+      expect({ diff, changed }).toEqual({ diff: plan.diff, changed: true });
+      expect(readFileSync(file, "utf8")).toContain("s3cret");
+      for (const text of [diff, plan.notes.join()]) expect(text).not.toMatch(/s3cret|se3cond/);
+      expect(diff).toMatch(/Authorization.*\*\*\*/);
+      expect(await here.planInstall(id, "mine", options)).toMatchObject({ changed: false, diff: "" });
+      const removal = await here.planUninstall(id, "mine", { file });
+      expect(removal).toMatchObject({ changed: true, diff: expect.not.stringMatching(/s3cret|se3cond/) });
+      expect((await here.apply(removal)).diff).toBe(removal.diff);
+      expect(readdirSync(here.home)).toEqual([".keep"]);
+    },
+  );
 });
 
 test("a new value of a header is shown as a change, without the old and the new value", async () => {
@@ -42,7 +45,7 @@ test("a new value of a header is shown as a change, without the old and the new 
   ]);
 });
 
-test("another program's entry that --force replaces keeps its headers out of the diffs", async () => {
+test("headers of a foreign entry that --force replaces are hidden in diffs", async () => {
   const theirs = { mcpServers: { mine: { url, headers: { A: "th3irs" } } } };
   const here = makeInstallPlace({ "home/.cursor/mcp.json": theirs });
   const plan = await here.planInstall("cursor", "mine", { url, force: true });
@@ -55,25 +58,28 @@ test("another program's entry that --force replaces keeps its headers out of the
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(theirs);
 });
 
-describe("headers are refused without writing or naming a value:", () => {
+describe("invalid headers", () => {
   test.each([
-    ["without a URL", "cursor", { headers }],
-    ["for a client whose form of them is unknown", "devin", { url, headers }],
-    ["with a value in the place of the name", "cursor", { url, headers: { "s3cret ": "x" } }],
-    ["without a name", "cursor", { url, headers: { "": "s3cret" } }],
-    ["with a reserved name", "cursor", { url, headers: JSON.parse('{"__proto__":"s3cret"}') }],
-    ["with a line break", "cursor", { url, headers: { A: "s3cret\nB: x" } }],
-    ["with an empty value", "cursor", { url, headers: { A: "" } }],
-    ["with a value that is not a string", "cursor", { url, headers: { A: 5 } }],
-    ["with one name in two spellings", "cursor", { url, headers: { A: "s3cret", a: "x" } }],
-    ["that are not an object", "cursor", { url, headers: ["A=s3cret"] }],
-  ])("%s", async (_, client, options) => {
-    const here = place();
-    const error = await here.install(client, "mine", options as object).catch((error) => error);
-    expect(error).toMatchObject({ code: "InvalidArguments" });
-    expect(JSON.stringify([error.problem, error.message])).not.toContain("s3cret");
-    expect(readdirSync(here.home)).toEqual([".keep"]);
-  });
+    ["headers without a URL", "cursor", { headers }],
+    ["headers for a client that has no known form for them", "devin", { url, headers }],
+    ["a header whose name contains a space", "cursor", { url, headers: { "s3cret ": "x" } }],
+    ["a header without a name", "cursor", { url, headers: { "": "s3cret" } }],
+    ["a header with a reserved name", "cursor", { url, headers: JSON.parse('{"__proto__":"s3cret"}') }],
+    ["a header with a line break", "cursor", { url, headers: { A: "s3cret\nB: x" } }],
+    ["a header with an empty value", "cursor", { url, headers: { A: "" } }],
+    ["a header whose value is not a string", "cursor", { url, headers: { A: 5 } }],
+    ["two headers whose names differ only in case", "cursor", { url, headers: { A: "s3cret", a: "x" } }],
+    ["headers that are not an object", "cursor", { url, headers: ["A=s3cret"] }],
+  ])(
+    "an install with %s is rejected, with nothing written and no value shown",
+    async (_, client, options) => {
+      const here = place();
+      const error = await here.install(client, "mine", options as object).catch((error) => error);
+      expect(error).toMatchObject({ code: "InvalidArguments" });
+      expect(JSON.stringify([error.problem, error.message])).not.toContain("s3cret");
+      expect(readdirSync(here.home)).toEqual([".keep"]);
+    },
+  );
 });
 
 describe("install --header", () => {
@@ -83,7 +89,7 @@ describe("install --header", () => {
       env: { ...here.environment } as Record<string, string>,
     });
 
-  test("writes the header and prints no value, also with --dry-run and --json", async () => {
+  test("`install --header` writes the header and never prints its value, even with --dry-run or --json", async () => {
     const here = place();
     const args = ["--url", url, "--header", `Authorization=${secret}`, "--header", "A=b=s3cret"];
     for (const more of [["--dry-run"], ["--dry-run", "--json"], []]) {
@@ -98,7 +104,7 @@ describe("install --header", () => {
   });
 
   test.each([["Authorization: Bearer s3cret"], ["Authorization: Bearer s3cret="], ["=s3cret"]])(
-    "refuses %j without printing it",
+    "`install --header` rejects %j without printing it",
     async (header) => {
       const { exitCode, stdout, stderr } = await install(place(), "--url", url, "--header", header);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

@@ -198,32 +198,35 @@ extensions:
   },
 ];
 
-test.each(cases)("import reads the config of $client", async ({ client, text, ...expected }) => {
-  const place = makeInstallPlace();
-  const record = findClient(client);
-  const environment = { platform: process.platform, environment: process.env, home: place.home };
-  const [path = ""] = findCandidates(record, "user", environment, place.project);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, typeof text === "string" ? text : JSON.stringify(text, null, 2));
-  const { file, key: own } = await place.install(client, "acme/jira/project-management");
-  const source = readFileSync(file, "utf8");
+test.each(cases)(
+  "an import adds the servers from the config of $client to the project's config, without secrets",
+  async ({ client, text, ...expected }) => {
+    const place = makeInstallPlace();
+    const record = findClient(client);
+    const environment = { platform: process.platform, environment: process.env, home: place.home };
+    const [path = ""] = findCandidates(record, "user", environment, place.project);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof text === "string" ? text : JSON.stringify(text, null, 2));
+    const { file, key: own } = await place.install(client, "acme/jira/project-management");
+    const source = readFileSync(file, "utf8");
 
-  const { added, skipped, variables, edit } = await planImport(client, {
-    cwd: place.project,
-    only: [],
-    replace: false,
-    readInput: () => Promise.reject(new Error("stdin is not read")),
-  });
-  expect(added).toEqual(Object.keys(expected.servers));
-  expect(skipped).toEqual([...(expected.skipped ?? []), { name: own, reason: "self" }]);
-  expect(variables).toEqual(expected.variables ?? []);
-  expect(edit.diff).not.toContain(key);
+    const { added, skipped, variables, edit } = await planImport(client, {
+      cwd: place.project,
+      only: [],
+      replace: false,
+      readInput: () => Promise.reject(new Error("stdin is not read")),
+    });
+    expect(added).toEqual(Object.keys(expected.servers));
+    expect(skipped).toEqual([...(expected.skipped ?? []), { name: own, reason: "self" }]);
+    expect(variables).toEqual(expected.variables ?? []);
+    expect(edit.diff).not.toContain(key);
 
-  await edit.apply();
-  const config = readFileSync(join(place.project, edit.file), "utf8");
-  expect(config).not.toContain(key);
-  expect(parse(config).trailblazeSubprocessToolsets).toEqual(
-    Object.entries(expected.servers).map(([name, entry]) => ({ name, ...entry })),
-  );
-  expect(readFileSync(file, "utf8")).toBe(source);
-});
+    await edit.apply();
+    const config = readFileSync(join(place.project, edit.file), "utf8");
+    expect(config).not.toContain(key);
+    expect(parse(config).trailblazeSubprocessToolsets).toEqual(
+      Object.entries(expected.servers).map(([name, entry]) => ({ name, ...entry })),
+    );
+    expect(readFileSync(file, "utf8")).toBe(source);
+  },
+);

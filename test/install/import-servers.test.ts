@@ -30,8 +30,8 @@ const readConfig = (cwd: string) => {
 };
 const server = { command: "node", args: ["a.js"] };
 
-describe("An import", () => {
-  test("adds the servers that the config does not have, and keeps its comments", async () => {
+describe("an import", () => {
+  test("an import adds the servers that the config does not have, and keeps its comments", async () => {
     const config = "# mine\nmcpServers:\n  a: { command: x }\n";
     const cwd = open({ [configFile]: config });
     const plan = await paste(cwd, { mcpServers: { a: server, b: server, "c/d": server, e: { type: "x" } } });
@@ -50,7 +50,7 @@ describe("An import", () => {
     );
   });
 
-  test("replaces a server in its place and selects by name on request", async () => {
+  test("an import can replace a server in place and select servers by name", async () => {
     const cwd = open({ [configFile]: "mcpServers:\n  a: { command: x }\n" });
     const plan = await paste(cwd, { mcpServers: { a: server, b: server } }, { replace: true, only: ["a"] });
     expect(plan).toMatchObject({ added: ["a"], skipped: [{ name: "b", reason: "notSelected" }] });
@@ -58,7 +58,7 @@ describe("An import", () => {
     expect(readConfig(cwd)).toBe("mcpServers:\n  a:\n    command: node\n    args:\n      - a.js\n");
   });
 
-  test("keeps the choice of tools of a server that it replaces", async () => {
+  test("an import keeps the prefix and the choice of tools of a server that it replaces", async () => {
     const choices = { prefix: "mine", tools: { deny: ["delete_*"] } };
     const cwd = open({ [configFile]: stringify({ mcpServers: { a: { command: "x", ...choices } } }) });
     const plan = await paste(cwd, { mcpServers: { a: server } }, { replace: true });
@@ -66,7 +66,7 @@ describe("An import", () => {
     expect(parse(readConfig(cwd) ?? "")).toEqual({ mcpServers: { a: { ...server, ...choices } } });
   });
 
-  test("turns secrets into references, which it lists and never shows", async () => {
+  test("an import turns secrets into references to variables, lists these and never shows a secret", async () => {
     const cwd = open();
     const plan = await paste(cwd, {
       mcpServers: {
@@ -105,20 +105,20 @@ describe("An import", () => {
     [["--url=https://h.test/?api_key=s3cret"]],
     [["--password", "-s3cret"]],
     [["--x", "bearer s3cret"]],
-  ])("shows nothing of the secret in the arguments %j", async (args: readonly string[]) => {
+  ])("an import hides the secret in the arguments %j", async (args: readonly string[]) => {
     const plan = await paste(open(), { mcpServers: { a: { command: "x", args } } });
     expect(plan.edit.diff).not.toContain("s3cret");
     expect(plan.variables).toHaveLength(1);
     expect(plan.variables[0]).not.toBe("EAPI_KEY");
   });
 
-  test("leaves the values of options that switch something off", async () => {
+  test("an import does not treat the argument after --no-auth, or an option after --auth, as a secret", async () => {
     const args = ["--no-auth", "/data", "--auth", "--verbose"];
     const plan = await paste(open(), { mcpServers: { a: { command: "x", args } } });
     expect(plan.variables).toEqual([]);
   });
 
-  test("gives different secrets different variables, however alike their names are", async () => {
+  test("an import gives different secrets different variables, even if their names are alike", async () => {
     const args = ["--api-key", "s1", "--api-key", "s2", "--api-key", "s3"];
     const plan = await paste(open(), {
       mcpServers: {
@@ -130,7 +130,7 @@ describe("An import", () => {
     expect(plan.variables).toEqual(["API_KEY", "C_API_KEY", "C_API_KEY_2", "A_B_API_KEY", "A_B_API_KEY_2"]);
   });
 
-  test("keeps an escaped reference of a file", async () => {
+  test("an import keeps an escaped reference escaped", async () => {
     const plan = await paste(open(), { mcpServers: { a: { command: "x", args: ["$${X}"] } } });
     expect(plan).toMatchObject({ added: ["a"], variables: [] });
     expect(plan.edit.diff).toContain("$${X}");
@@ -142,14 +142,14 @@ describe("An import", () => {
     ["${GH}", "${GH}"],
     ["${GH:-d}", "${GH:-d}"],
     ["${input:gh-x}", "${gh_x}"],
-  ])("writes the reference %s of a file as %s", async (written, expected) => {
+  ])("an import writes the reference %s as %s", async (written, expected) => {
     const plan = await paste(open(), { mcpServers: { a: { command: "x", env: { A: written } } } });
     expect(plan.edit.diff).toContain(`A: "${expected}"`);
     expect(plan.variables).toHaveLength(1);
   });
 
   test.each(["${workspaceFolder}/x", "${userHome}", "${a%b}"])(
-    "skips a server with the variable %s",
+    "an import skips a server with the unsupported variable %s",
     async (written) => {
       const plan = await paste(open(), { mcpServers: { a: { command: "x", args: [written] } } });
       expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "unsupportedVariable" }] });
@@ -160,7 +160,7 @@ describe("An import", () => {
     { command: "npx", args: ["--no-install", "trailblaze", "start"] },
     { command: "/usr/bin/node", args: ["/x/node_modules/trailblaze/dist/cli/cli.cjs", "start", "a/b"] },
     { command: "node", args: ["-e", "require('trailblaze/cli')", "trailblaze", "start"] },
-  ])("skips an entry that starts Trailblaze: %j", async (entry) => {
+  ])("an import skips an entry that starts Trailblaze: %j", async (entry) => {
     const plan = await paste(open(), { mcpServers: { trailblaze: entry } });
     expect(plan.skipped).toEqual([{ name: "trailblaze", reason: "self" }]);
   });
@@ -171,13 +171,13 @@ describe("An import", () => {
     ["JSON with comments", '{ // mine\n "servers": { "a": { "command": "node" } }, }'],
     ["an object of servers", { a: server }],
     ["a command with its arguments in an array", { mcp: { a: { command: ["node", "a.js"] } } }],
-  ])("reads %s", async (_, text) => {
+  ])("an import reads %s", async (_, text) => {
     const plan = await paste(open(), text);
     expect(plan.added).toEqual(["a"]);
     expect(plan.edit.diff).toContain("command: node");
   });
 
-  test("reads the config of a client, whose own references alone are references", async () => {
+  test("an import treats only the client's own syntax for references as references", async () => {
     const entry = { command: "x", env: { A: "${env:GH}", B: "$X" } };
     const cwd = open({ "home/.cursor/mcp.json": { mcpServers: { a: entry } } });
     const plan = await planImport("cursor", optionsOf(cwd));
@@ -192,7 +192,7 @@ describe("An import", () => {
     ["./broken.json", "{", "ClientConfigMalformed"],
     ["./empty.json", "", "ClientConfigMalformed"],
     ["./other.json", "{}", "ClientConfigMalformed"],
-  ])("of %s with the text %j writes nothing", async (source, text, code) => {
+  ])("an import from %s with the content %j fails and writes nothing", async (source, text, code) => {
     const cwd = open(text === undefined ? {} : { [source]: text });
     await expect(planImport(source, optionsOf(cwd))).rejects.toMatchObject({ code });
     expect(readConfig(cwd)).toBeUndefined();

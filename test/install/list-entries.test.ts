@@ -7,7 +7,7 @@ const open = async (text: string) => {
   return new ConfigDocument(await loadEditor(format), text);
 };
 
-describe("An entry in an array", () => {
+describe("an entry in an array", () => {
   test.each([
     ["an empty YAML file", "", "servers:\n  - name: new\n    args:\n      - a\n"],
     [
@@ -37,7 +37,7 @@ describe("An entry in an array", () => {
       '{\n  "servers": [\n    { "name": "a" }\n  ]\n}\n',
       '{\n  "servers": [\n    { "name": "a" },\n    {\n      "name": "new",\n      "args": [\n        "a"\n      ]\n    }\n  ]\n}\n',
     ],
-  ])("is added to %s and changes nothing else", async (_, before, after) => {
+  ])("adding an entry to the array of %s changes nothing else", async (_, before, after) => {
     const document = await open(before);
     expect(document.set(place, { args: ["a"] }).text).toBe(after);
   });
@@ -48,12 +48,12 @@ describe("An entry in an array", () => {
     "servers:\n  # one\n  - { name: a } # two\n\n# end\nb: c\n",
     "servers: [{ name: a }]\n",
     '{\n  "servers": [\n    { "name": "a" }\n  ]\n}\n',
-  ])("is removed so that the text is as before: %j", async (text) => {
+  ])("removing an added entry from an array restores %j", async (text) => {
     const added = (await open(text)).set(place, { args: ["a"] });
     expect(added.remove(place, { found: 0 }).text).toBe(text);
   });
 
-  test("is replaced in its place", async () => {
+  test("an entry in an array is replaced in place, and comments after it stay", async () => {
     const document = await open("servers:\n  - name: new\n    a: b # c\n  # d\n  - name: z\n");
     expect(document.set(place, { x: "v" }).text).toBe(
       "servers:\n  - name: new\n    x: v # c\n  # d\n  - name: z\n",

@@ -44,11 +44,11 @@ const writeAside = (file: string, text: string) => {
 };
 const ways = [
   ["in place", writeInPlace],
-  ["by a file that is moved there", writeAside],
+  ["by renaming", writeAside],
 ] as const;
 
 describe("a change that another program makes during an edit", () => {
-  test.each(ways)("%s is kept by an install", async (_, write) => {
+  test.each(ways)("an install keeps a change that another program makes %s meanwhile", async (_, write) => {
     const { install, uninstall, at, file, folder } = makePlace();
     at("drafted", (round) => round === 0 && write(file, changed));
     const { backup, diff } = await install("cursor", "mine");
@@ -60,7 +60,7 @@ describe("a change that another program makes during an edit", () => {
     expect(read(file)).toBe(changed);
   });
 
-  test.each(ways)("%s is kept by an uninstall", async (_, write) => {
+  test.each(ways)("an uninstall keeps a change that another program makes %s meanwhile", async (_, write) => {
     const { install, uninstall, at, file } = makePlace();
     await install("cursor", "mine");
     const text = read(file).replace('"theirs"', '"new": {}, "theirs"');
@@ -69,30 +69,36 @@ describe("a change that another program makes during an edit", () => {
     expect(read(file)).toBe(original.replace('"theirs"', '"new": {}, "theirs"'));
   });
 
-  test.each(ways)("%s is kept when an entry comes back that --force had replaced", async (_, write) => {
-    const { install, uninstall, at, file } = makePlace();
-    await install("cursor", "mine", { name: "theirs", force: true });
-    at("drafted", (round) => round === 0 && write(file, read(file).replace("// servers", "// edited")));
-    await uninstall("cursor", "mine", { name: "theirs" });
-    expect(read(file)).toBe(original.replace("// servers", "// edited"));
-  });
+  test.each(ways)(
+    "restoring an entry that --force replaced keeps a change that another program makes %s meanwhile",
+    async (_, write) => {
+      const { install, uninstall, at, file } = makePlace();
+      await install("cursor", "mine", { name: "theirs", force: true });
+      at("drafted", (round) => round === 0 && write(file, read(file).replace("// servers", "// edited")));
+      await uninstall("cursor", "mine", { name: "theirs" });
+      expect(read(file)).toBe(original.replace("// servers", "// edited"));
+    },
+  );
 
-  test.each(ways)("%s is kept where the file would have been removed", async (_, write) => {
-    const { install, uninstall, home, settings } = makePlace();
-    const { file } = await install("kiro", "mine");
-    const text = read(file).replace("{", '{\n  "new": 1,');
-    let isChanged = false;
-    settings.onStep = (step) => {
-      if (step !== "backedUp" || isChanged) return;
-      isChanged = true;
-      write(file, text);
-    };
-    await uninstall("kiro", "mine");
-    expect(JSON.parse(read(file))).toEqual({ new: 1 });
-    expect(readdirSync(join(home, ".kiro/settings"))).toEqual(["mcp.json"]);
-  });
+  test.each(ways)(
+    "a file that another program changes %s meanwhile is not deleted with its last entry",
+    async (_, write) => {
+      const { install, uninstall, home, settings } = makePlace();
+      const { file } = await install("kiro", "mine");
+      const text = read(file).replace("{", '{\n  "new": 1,');
+      let isChanged = false;
+      settings.onStep = (step) => {
+        if (step !== "backedUp" || isChanged) return;
+        isChanged = true;
+        write(file, text);
+      };
+      await uninstall("kiro", "mine");
+      expect(JSON.parse(read(file))).toEqual({ new: 1 });
+      expect(readdirSync(join(home, ".kiro/settings"))).toEqual(["mcp.json"]);
+    },
+  );
 
-  test("that creates the file is kept", async () => {
+  test("an install keeps the content if another program creates the file meanwhile", async () => {
     const { install, settings } = makePlace();
     settings.onStep = (step, file) => {
       if (step === "drafted" && file.includes(".kiro") && !existsSync(file))
@@ -103,7 +109,7 @@ describe("a change that another program makes during an edit", () => {
     expect(read(backup ?? "")).toBe('{"new": 1}\n');
   });
 
-  test("that reaches the old file only after it was replaced is kept", async () => {
+  test("an install keeps what another program writes to the old file after it was replaced", async () => {
     const { install, uninstall, at, file, folder } = makePlace();
     const descriptor = openSync(file, "r+");
     at("replaced", (round) => {
@@ -122,7 +128,7 @@ describe("a change that another program makes during an edit", () => {
     expect(read(file)).toBe(changed);
   });
 
-  test("that does not know the new entry is followed by the entry again", async () => {
+  test("an install adds its entry again if another program overwrites it", async () => {
     const { install, file, settings } = makePlace();
     const rounds = { drafted: 0, replaced: 0 };
     settings.onStep = (step, reached) => {
@@ -133,7 +139,7 @@ describe("a change that another program makes during an edit", () => {
     expect(read(file)).toContain('"theirs": {}, "mine"');
   });
 
-  test("that removes the new entry again and again is reported", async () => {
+  test("an install fails if another program keeps removing its entry", async () => {
     const { install, file, settings, stateFolder } = makePlace({ contendedMs: 50 });
     let drafts = 0;
     settings.onStep = (step, reached) => {
@@ -149,7 +155,7 @@ describe("a change that another program makes during an edit", () => {
     expect(JSON.parse(read(join(stateFolder, "installs.json"))).entries).toEqual([]);
   });
 
-  test("again and again ends the edit with the file as the other program wrote it", async () => {
+  test("an install that another program keeps interrupting fails and leaves that program's content", async () => {
     const place = makePlace({ contendedMs: 50 });
     const { install, at, file, folder, stateFolder } = place;
     let last = "";
@@ -168,7 +174,7 @@ describe("a change that another program makes during an edit", () => {
   });
 });
 
-test("a half-written config is read again", async () => {
+test("a config that is only half written is read again", async () => {
   const { planInstall, install, file } = makePlace();
   const cut = () => {
     truncateSync(file, 20);
@@ -181,7 +187,7 @@ test("a half-written config is read again", async () => {
   expect(read(file)).toContain('"new": {}, "mine"');
 });
 
-test("a config that stays broken is refused, an empty one is not", async () => {
+test("a config that stays broken is rejected, but an empty one is not", async () => {
   const { install, file } = makePlace();
   truncateSync(file, 20);
   await expect(install("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigMalformed" });
@@ -189,17 +195,19 @@ test("a config that stays broken is refused, an empty one is not", async () => {
   expect(await install("cursor", "mine")).toMatchObject({ changed: true });
 });
 
-test("install succeeds in a folder in which other files appear", async () => {
+test("an install succeeds while other files appear in the folder", async () => {
   const { install, folder, at } = makePlace();
   at("drafted", (round) => writeFileSync(join(folder, `mcp.json.${round}`), ""));
   expect(await install("cursor", "mine")).toMatchObject({ changed: true });
 });
 
-test("a program that writes every 25 ms loses nothing to twelve installs", { timeout: 120_000 }, async () => {
+test("twelve installs lose no change of a program that writes the same config every 25 ms", {
+  timeout: 120_000,
+}, async () => {
   const { root, planInstall, apply } = makePlace();
   const file = join(root, "shared.json");
   writeFileSync(file, "{}\n");
-  // Finding the server takes long, and is not what the two compete in.
+  // Finding the servers takes long and is not part of the competition.
   const plans: InstallPlan[] = [];
   for (let round = 0; round < 12; round++)
     plans.push(await planInstall("cursor", "mine", { file, name: `n${round}` }));
@@ -231,7 +239,7 @@ test("a program that writes every 25 ms loses nothing to twelve installs", { tim
 });
 
 describe("the lock of a shared config", () => {
-  test("without a known owner stays, and the config is edited all the same", async () => {
+  test("a config is edited after a wait if its lock has no known owner, and the lock stays", async () => {
     const waits: string[] = [];
     const place = makePlace({ graceMs: 400, onWait: (what) => waits.push(what) });
     const lock = `${place.file}.lock`;

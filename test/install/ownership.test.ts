@@ -21,8 +21,8 @@ const theirs = `{
 }
 `;
 
-describe("a foreign entry of that name", () => {
-  test("is left alone", async () => {
+describe("a foreign entry with the same name", () => {
+  test("an install does not replace a foreign entry with the same name", async () => {
     const place = makeCursorPlace(theirs);
     await expect(place.install("cursor", server)).rejects.toMatchObject({
       code: "ClientConfigConflict",
@@ -35,7 +35,7 @@ describe("a foreign entry of that name", () => {
     expect(read(place.file)).toBe(theirs);
   });
 
-  test("comes back after --force, byte for byte", async () => {
+  test("an uninstall restores a foreign entry that --force replaced, byte for byte", async () => {
     const place = makeCursorPlace(theirs);
     expect((await place.install("cursor", server, { force: true })).changed).toBe(true);
     expect(JSON.stringify(read(place.file))).toContain(server);
@@ -61,17 +61,20 @@ describe("a foreign entry of that name", () => {
       "extensions:\n  mine:\n    cmd: x # theirs\n    args: [a,\n      b]\n  z: {}\n",
     ],
     ["goose", ".config/goose/config.yaml", "extensions: {mine: {cmd: x}, z: {}}\n"],
-  ])("of any kind comes back after --force: %s %s %s", async (client, path, text) => {
-    const place = makeInstallPlace({ [`home/${path}`]: text });
-    const file = join(place.home, path);
-    await expect(place.install(client, "mine")).rejects.toMatchObject({ code: "ClientConfigConflict" });
-    await place.install(client, "mine", { force: true });
-    expect(read(file)).toContain(script);
-    await place.uninstall(client, "mine");
-    expect(read(file)).toBe(text);
-  });
+  ])(
+    "an uninstall restores a foreign entry that --force replaced, for %s in %s: %s",
+    async (client, path, text) => {
+      const place = makeInstallPlace({ [`home/${path}`]: text });
+      const file = join(place.home, path);
+      await expect(place.install(client, "mine")).rejects.toMatchObject({ code: "ClientConfigConflict" });
+      await place.install(client, "mine", { force: true });
+      expect(read(file)).toContain(script);
+      await place.uninstall(client, "mine");
+      expect(read(file)).toBe(text);
+    },
+  );
 
-  test("stays when uninstall names a server that was never installed, and the plan says so", async () => {
+  test("uninstalling a server that was never installed keeps a foreign entry, with a note", async () => {
     const place = makeCursorPlace(theirs);
     const plan = await place.planUninstall("cursor", server, { force: true });
     expect(plan).toMatchObject({
@@ -80,7 +83,7 @@ describe("a foreign entry of that name", () => {
     });
   });
 
-  test("does not conflict with an entry under another name", async () => {
+  test("an install under another name does not conflict with a foreign entry", async () => {
     const place = makeCursorPlace(theirs);
     const result = await place.install("cursor", server, { name: "pm" });
     expect(result).toMatchObject({ changed: true, key: "pm", server, client: "cursor", file: place.file });
@@ -90,7 +93,7 @@ describe("a foreign entry of that name", () => {
 });
 
 describe("an entry that Trailblaze wrote", () => {
-  test("is not written twice, and is updated when it changes", async () => {
+  test("an install changes an existing entry only if its content differs", async () => {
     const place = makeCursorPlace("{}");
     expect(await place.install("cursor", server)).toMatchObject({ changed: true });
     const text = read(place.file);
@@ -103,7 +106,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(read(place.file)).toBe("{}");
   });
 
-  test("that was edited is kept by both commands, without --force", async () => {
+  test("install and uninstall keep an edited entry unless --force is given", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", server);
     const edited = read(place.file).replace('"start",', '"start",\n        "--config", "other.yaml",');
@@ -116,7 +119,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(read(place.file)).toBe("{}");
   });
 
-  test("that the client reformatted is still recognized", async () => {
+  test("an entry that the client reformatted is still recognized", async () => {
     const place = makeCursorPlace('{"mcpServers":{"other":{"command":"x"}}}');
     await place.install("cursor", server);
     const config = JSON.parse(read(place.file));
@@ -127,7 +130,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(JSON.parse(read(place.file))).toEqual({ mcpServers: { other: { command: "x" } } });
   });
 
-  test("of another pack needs another name, or comes back after --force", async () => {
+  test("an entry of another pack needs another name, or is restored after --force", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", server);
     const text = read(place.file);
@@ -144,7 +147,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(read(place.file)).toBe("{}");
   });
 
-  test("of another project needs another name, or comes back after --force", async () => {
+  test("an entry of another project needs another name, or is restored after --force", async () => {
     const place = makeInstallPlace({
       "other/package.json": { name: "other" },
       "other/trailblaze.config.yaml": "servers:\n  mine: { tools: [] }\n",
@@ -170,7 +173,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("in a file that Trailblaze created leaves nothing behind, whatever replaced it", async () => {
+  test("uninstalling every server deletes a file that Trailblaze created, even after --force", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("cursor", server);
     await place.install("cursor", "acme/notes/project-management", { force: true });
@@ -179,7 +182,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("can be uninstalled after its pack is gone, and after the ledger is", async () => {
+  test("a server can be uninstalled after its pack and the ledger were deleted", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", "acme/jira/named");
     rmSync(join(place.project, "node_modules"), { recursive: true });
@@ -189,7 +192,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(read(place.file)).toBe('{\n  "mcpServers": {}\n}');
   });
 
-  test("is uninstalled without a ledger only if it is exactly what install writes", async () => {
+  test("without a ledger, an entry is uninstalled only if it is exactly what install writes", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", server);
     rmSync(place.stateFolder, { recursive: true });
@@ -197,7 +200,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(await place.uninstall("cursor", server)).toMatchObject({ changed: false });
   });
 
-  test("installed under two names asks which is meant", async () => {
+  test("a server installed under two names is uninstalled only by name", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", server);
     await place.install("cursor", server, { name: "again" });
@@ -207,7 +210,7 @@ describe("an entry that Trailblaze wrote", () => {
     expect(read(place.file)).toBe("{}");
   });
 
-  test("is removed in any order with others, which restores the file", async () => {
+  test("removing several entries in any order restores the file", async () => {
     const original = '{\n  "mcpServers": {}, // none\n  "a": 1\n}\n';
     const names = ["one", "two", "three"];
     for (const order of [names, names.toReversed(), ["two", "one", "three"]]) {
@@ -220,7 +223,7 @@ describe("an entry that Trailblaze wrote", () => {
 });
 
 describe("a config that Trailblaze created", () => {
-  test("is deleted with its last entry, with its folders", async () => {
+  test("a config that Trailblaze created is deleted with its last entry, and so are its folders", async () => {
     const place = makeInstallPlace();
     await place.install("kiro", server);
     await place.install("kiro", "mine");
@@ -231,7 +234,7 @@ describe("a config that Trailblaze created", () => {
     expect(readdirSync(place.home)).toEqual([".keep"]);
   });
 
-  test("and another program created again is kept", async () => {
+  test("a config that another program created again is kept", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("kiro", server);
     writeFileSync(file, "{ }\n");
@@ -240,7 +243,7 @@ describe("a config that Trailblaze created", () => {
     expect(read(file)).toBe("{ }\n");
   });
 
-  test("stays when another program added an entry", async () => {
+  test("a config that Trailblaze created stays if another program added a key", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("kiro", server);
     writeFileSync(file, read(file).replace('"mcpServers"', '"other": 1,\n  "mcpServers"'));
@@ -248,7 +251,7 @@ describe("a config that Trailblaze created", () => {
     expect(JSON.parse(read(file))).toEqual({ other: 1 });
   });
 
-  test("stays when a user added a comment", async () => {
+  test("a config that Trailblaze created stays if a user added a comment", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("gemini-cli", server);
     writeFileSync(file, `// keep me\n${read(file)}`);
@@ -257,8 +260,8 @@ describe("a config that Trailblaze created", () => {
   });
 });
 
-describe("a file that several clients read", () => {
-  test("has one entry for all of them", async () => {
+describe("a config that several clients read", () => {
+  test("a config that several clients read has one entry for all of them", async () => {
     const place = makeInstallPlace();
     await place.install("claude-code", server, { scope: "project" });
     const file = join(place.project, ".mcp.json");
@@ -272,7 +275,7 @@ describe("a file that several clients read", () => {
     expect(plan).toMatchObject({ changed: true, notes: [expect.stringContaining(".mcp.json")] });
   });
 
-  test("is recognized on another machine", async () => {
+  test("an entry for one client can be uninstalled through another client on another machine", async () => {
     const place = makeInstallPlace();
     await place.install("copilot-cli", server, { scope: "project", env: ["A=b"] });
     rmSync(place.stateFolder, { recursive: true });
@@ -282,7 +285,7 @@ describe("a file that several clients read", () => {
   });
 });
 
-test("an entry of the older form with npx is replaced and removed", async () => {
+test("an entry in the older form with npx is replaced by install and removed by uninstall", async () => {
   const args = ["--no-install", "trailblaze", "start", "acme/jira/project-management"];
   const former = JSON.stringify({ mcpServers: { "project-management": { command: "npx", args } } });
   const options = { scope: "project" } as const;
@@ -300,7 +303,7 @@ test("an entry of the older form with npx is replaced and removed", async () => 
   expect(JSON.parse(readFileSync(join(removed.root, file), "utf8"))).toEqual({ mcpServers: {} });
 });
 
-test("OpenCode's newer form of a config is used where a file has it", async () => {
+test("an entry for OpenCode is written in the form that its config has", async () => {
   const newer = '{\n  "mcp": {\n    "servers": {}\n  }\n}\n';
   const place = makeInstallPlace({ "home/.config/opencode/opencode.json": newer });
   const { file } = await place.install("opencode", server);
@@ -314,7 +317,7 @@ test("OpenCode's newer form of a config is used where a file has it", async () =
 });
 
 describe("a foreign entry under the name of an earlier entry", () => {
-  test("comes back after --force, and so the file stays", async () => {
+  test("a foreign entry under the name of an earlier entry is restored after --force, and its file stays", async () => {
     const place = makeInstallPlace({});
     const file = join(place.home, ".cursor/mcp.json");
     await place.install("cursor", server);
@@ -328,7 +331,7 @@ describe("a foreign entry under the name of an earlier entry", () => {
   });
 });
 
-test("two clients may have the server in different containers of one file", async () => {
+test("two clients can have the same server in different containers of one file", async () => {
   const place = makeInstallPlace({});
   const file = join(place.project, "both.json");
   await place.install("claude-code", server, { file });
@@ -341,7 +344,7 @@ test("two clients may have the server in different containers of one file", asyn
 });
 
 test.each(['model = "x"   \n', "[a]  \n", "# c  ", "   ", "# c\n   \n", 'model = "x"\t'])(
-  "blanks at the end of %j stay",
+  "white space at the end of %j stays",
   async (text) => {
     const place = makeInstallPlace({ "home/.codex/config.toml": text });
     await place.install("codex", server);
@@ -350,7 +353,7 @@ test.each(['model = "x"   \n', "[a]  \n", "# c  ", "   ", "# c\n   \n", 'model =
   },
 );
 
-test("an entry named like the container of entries does not hide the others", async () => {
+test('an entry named "type" or "command" can be installed and removed', async () => {
   const text = '{ "mcp": { "servers": {} } }\n';
   const place = makeInstallPlace({ "home/.config/opencode/opencode.json": text });
   for (const name of ["type", "command"]) {
@@ -360,7 +363,7 @@ test("an entry named like the container of entries does not hide the others", as
   }
 });
 
-test("a comment that a user added to a container stays", async () => {
+test("a comment that a user added to a container of entries stays", async () => {
   const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}\n" });
   const file = join(place.home, ".cursor/mcp.json");
   await place.install("cursor", server);
@@ -370,7 +373,7 @@ test("a comment that a user added to a container stays", async () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "a config folder that cannot be created is an error at once",
+  "an install fails if the config's folder cannot be created",
   async () => {
     const place = makeInstallPlace({});
     await expect(place.install("cursor", server, { file: "/proc/x/y.json" })).rejects.toMatchObject({

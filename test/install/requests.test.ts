@@ -14,53 +14,47 @@ import { makeInstallPlace, node, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
 
-describe("an invalid install request writes nothing:", () => {
+describe("an invalid install request", () => {
   test.each([
     ["an unknown client", "cursr", server, {}, "UnknownClient"],
-    ["a client without a project's file", "claude-desktop", server, { scope: "project" }, "NoProjectScope"],
-    ["a client that is not of this system", "visual-studio", server, {}, "UnknownInstallLocation"],
-    ["a client without a place of its own", "librechat", server, {}, "UnknownInstallLocation"],
-    ["a server that is not there", "cursor", "acme/jira/nothing", {}, "ServerNotFound"],
+    ["a client without a project config", "claude-desktop", server, { scope: "project" }, "NoProjectScope"],
+    ["a client of another operating system", "visual-studio", server, {}, "UnknownInstallLocation"],
+    ["a client without a config of its own", "librechat", server, {}, "UnknownInstallLocation"],
+    ["a server that does not exist", "cursor", "acme/jira/nothing", {}, "ServerNotFound"],
     ["a malformed name", "cursor", "a//b", {}, "InvalidQualifiedName"],
     ["an unknown scope", "cursor", server, { scope: "global" }, "InvalidArguments"],
-    ["a name for the entry that does not print", "cursor", server, { name: "a\u202Eb" }, "InvalidArguments"],
-    ["an empty name", "cursor", server, { name: " " }, "InvalidArguments"],
-    ["a reserved name", "cursor", server, { name: "__proto__" }, "InvalidArguments"],
-    ["a name that the client refuses", "codex", server, { name: "a b" }, "InvalidArguments"],
+    ["an entry name with invisible characters", "cursor", server, { name: "a\u202Eb" }, "InvalidArguments"],
+    ["an empty entry name", "cursor", server, { name: " " }, "InvalidArguments"],
+    ["a reserved entry name", "cursor", server, { name: "__proto__" }, "InvalidArguments"],
+    ["an entry name that the client rejects", "codex", server, { name: "a b" }, "InvalidArguments"],
     ["a variable without a name", "cursor", server, { env: ["=x"] }, "InvalidArguments"],
     ["a variable with an invalid name", "cursor", server, { env: ["A B=x"] }, "InvalidArguments"],
     [
-      "an address for a client that takes none",
+      "a URL for a client that does not support URLs",
       "claude-desktop",
       server,
       { url: "http://x/mcp" },
       "InvalidArguments",
     ],
     [
-      "variables for a server that already runs",
+      "variables for a server at a URL",
       "cursor",
       server,
       { url: "http://x/mcp", env: ["A=x"] },
       "InvalidArguments",
     ],
-    ["an address that is not a URL", "cursor", server, { url: "nowhere" }, "InvalidArguments"],
-    [
-      "an address that is not of the web",
-      "cursor",
-      server,
-      { url: "file:///etc/passwd" },
-      "InvalidArguments",
-    ],
+    ["an invalid URL", "cursor", server, { url: "nowhere" }, "InvalidArguments"],
+    ["a URL that is not HTTP", "cursor", server, { url: "file:///etc/passwd" }, "InvalidArguments"],
     ["a client that is not a string", 5, server, {}, "UnknownClient"],
     ["a server that is not a string", "cursor", 5, {}, "InvalidQualifiedName"],
     ["a file that is not a string", "cursor", server, { file: 5 }, "InvalidArguments"],
     ["a file with a NUL character", "cursor", server, { file: "a\0b" }, "InvalidArguments"],
-    ["a name that is not a string", "cursor", server, { name: 5 }, "InvalidArguments"],
-    ["variables that are not a list or an object", "cursor", server, { env: 5 }, "InvalidArguments"],
+    ["an entry name that is not a string", "cursor", server, { name: 5 }, "InvalidArguments"],
+    ["variables that are not an array or an object", "cursor", server, { env: 5 }, "InvalidArguments"],
     ["a variable that is not a string", "cursor", server, { env: [5] }, "InvalidArguments"],
-    ["a value that is not a string", "cursor", server, { env: { A: 5 } }, "InvalidArguments"],
-    ["a value with a NUL character", "cursor", server, { env: ["A=\0"] }, "InvalidArguments"],
-  ])("%s", async (_, client, name, options, code) => {
+    ["a variable whose value is not a string", "cursor", server, { env: { A: 5 } }, "InvalidArguments"],
+    ["a variable whose value has a NUL character", "cursor", server, { env: ["A=\0"] }, "InvalidArguments"],
+  ])("an install request with %s is rejected and writes nothing", async (_, client, name, options, code) => {
     const place = makeInstallPlace();
     const request = place.install(client as string, name as string, options as object);
     await expect(request).rejects.toMatchObject({ code });
@@ -68,7 +62,7 @@ describe("an invalid install request writes nothing:", () => {
     expect(readdirSync(place.home)).toEqual([".keep"]);
   });
 
-  test("no home", async () => {
+  test("an install without a home folder fails unless a file is named", async () => {
     const place = makeInstallPlace();
     Object.assign(place.environment, { HOME: undefined, USERPROFILE: undefined });
     await expect(place.install("cursor", server)).rejects.toMatchObject({
@@ -79,13 +73,13 @@ describe("an invalid install request writes nothing:", () => {
     expect(await place.install("cursor", server, { file })).toMatchObject({ changed: true, file });
   });
 
-  test("no project, for a project's file", async () => {
+  test("an install with project scope fails outside a project", async () => {
     const place = makeInstallPlace();
     const options = { scope: "project", cwd: "/" } as const;
     await expect(place.install("cursor", server, options)).rejects.toMatchObject({ code: "ProjectNotFound" });
   });
 
-  test("a command that lies in npx's cache, but for a project's file", async () => {
+  test("an install from npx's cache is rejected, except with project scope", async () => {
     const cache = "project/_npx/1f";
     const place = makeInstallPlace({
       [`${cache}/package.json`]: { name: "app" },
@@ -103,7 +97,7 @@ describe("an invalid install request writes nothing:", () => {
     });
   });
 
-  test("nothing for a project's file where the project has no trailblaze, which is said", async () => {
+  test("an install with project scope notes that the project does not have Trailblaze", async () => {
     const say = async (hasOwnCopy: boolean) => {
       const place = makeInstallPlace();
       if (!hasOwnCopy) rmSync(join(place.project, "node_modules/trailblaze"), { recursive: true });
@@ -119,20 +113,23 @@ describe("an invalid install request writes nothing:", () => {
     ['{\n  "mcpServers": []\n}', { line: 2, column: 17 }],
     ['{\n  "a": 1,\n  "a": 2\n}', { line: 3, column: 3 }],
     ["{\n<<<<<<< ours\n}\n>>>>>>> theirs\n", { line: 2, column: 1 }],
-  ])("a config that is broken: %s", async (text, position) => {
-    const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
-    const file = join(place.home, ".cursor/mcp.json");
-    for (const run of [place.install, place.uninstall]) {
-      await expect(run("cursor", server)).rejects.toMatchObject({
-        code: "ClientConfigMalformed",
-        problem: { file, ...position },
-      });
-      expect(readFileSync(file, "utf8")).toBe(text);
-    }
-    expect(readdirSync(join(place.home, ".cursor"))).toEqual(["mcp.json"]);
-  });
+  ])(
+    "install and uninstall reject this broken config at its line and leave it unchanged: %s",
+    async (text, position) => {
+      const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
+      const file = join(place.home, ".cursor/mcp.json");
+      for (const run of [place.install, place.uninstall]) {
+        await expect(run("cursor", server)).rejects.toMatchObject({
+          code: "ClientConfigMalformed",
+          problem: { file, ...position },
+        });
+        expect(readFileSync(file, "utf8")).toBe(text);
+      }
+      expect(readdirSync(join(place.home, ".cursor"))).toEqual(["mcp.json"]);
+    },
+  );
 
-  test("a config that is not text, or not a file", async () => {
+  test("an install rejects a config that is not UTF-8 or not a file", async () => {
     const place = makeInstallPlace();
     const file = join(place.home, "odd");
     writeFileSync(file, Buffer.from([0xff, 0xfe, 0x7b, 0x00]));
@@ -148,13 +145,13 @@ describe("an invalid install request writes nothing:", () => {
 describe("the entry of a server", () => {
   const entryOf = (file: string, key: string) => JSON.parse(readFileSync(file, "utf8")).mcpServers[key];
 
-  test("has the name that its author chose, where the client allows it", async () => {
+  test("an entry has the name that the server's author chose, adapted to the client", async () => {
     const place = makeInstallPlace();
     expect(await place.install("cursor", "acme/jira/named")).toMatchObject({ key: "Acme Jira" });
     expect(await place.install("claude-code", "acme/jira/named")).toMatchObject({ key: "Acme-Jira" });
   });
 
-  test("references a secret, or omits it with a warning", async () => {
+  test("an entry references environment variables, or omits them with a note", async () => {
     const place = makeInstallPlace();
     const cursor = await place.install("cursor", "acme/jira/program", { env: { OTHER: null, PLAIN: "x" } });
     expect(entryOf(cursor.file, "program").env).toEqual({
@@ -173,7 +170,7 @@ describe("the entry of a server", () => {
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");
   });
 
-  test("warns of variables that a pack's program does not receive", async () => {
+  test("the plan of an install warns of variables that a pack's server does not receive", async () => {
     const place = makeInstallPlace();
     const notesOf = async (server: string) =>
       (await place.planInstall("cursor", server, { env: ["PATH=/bin", "A=1", "B"] })).notes.join(" ");
@@ -181,7 +178,7 @@ describe("the entry of a server", () => {
     expect(await notesOf("mine")).not.toContain("reach");
   });
 
-  test("of a server over HTTP starts it over stdio, or points to where it is served", async () => {
+  test("an entry of an HTTP server starts it over stdio, or has the URL that was given", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("cursor", "weather/over-http");
     expect(entryOf(file, "over-http").args.at(-1)).toBe("--stdio");
@@ -190,7 +187,7 @@ describe("the entry of a server", () => {
     expect(readFileSync(codex, "utf8")).toBe(`[mcp_servers.over-http]\nurl = "${url}"\nenabled = true\n`);
   });
 
-  test("keeps the requested range, and is found without it", async () => {
+  test("an entry keeps the requested version range, and is uninstalled without it", async () => {
     const place = makeInstallPlace();
     const ranged = "@acme/jira@^1.2/project-management";
     const { file } = await place.install("cursor", ranged);
@@ -206,7 +203,7 @@ describe("the entry of a server", () => {
 });
 
 describe("the plan of an install", () => {
-  test("shows the exact change without making it", async () => {
+  test("the plan of an install shows the exact change without making it", async () => {
     const text = '{\n  "mcpServers": {\n    "a": {}\n  }\n}\n';
     const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
     const file = join(place.home, ".cursor/mcp.json");
@@ -244,7 +241,7 @@ describe("the plan of an install", () => {
     expect(Object.keys(result)).toEqual(["client", "server", "file", "key", "changed", "backup", "diff"]);
   });
 
-  test("is applied to the current content of the file", async () => {
+  test("the plan of an install is applied to the current content of the file", async () => {
     const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
     const plan = await place.planInstall("cursor", "mine");
     writeFileSync(plan.file, '{ "other": 1 }');
@@ -255,7 +252,7 @@ describe("the plan of an install", () => {
     await expect(place.apply(again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
   });
 
-  test("for a missing file shows it as new", async () => {
+  test("the plan of an install shows a missing file as new", async () => {
     const place = makeInstallPlace();
     const plan = await place.planInstall("codex", "mine");
     expect(plan.diff).toMatch(
@@ -264,7 +261,7 @@ describe("the plan of an install", () => {
     expect(existsSync(plan.file)).toBe(false);
   });
 
-  test("warns of comments that a client may not read", async () => {
+  test("the plan of an install warns of comments that a client may reject", async () => {
     const place = makeInstallPlace({ "home/.claude.json": '{ "a": 1 // c\n}' });
     expect((await place.planInstall("claude", "mine")).notes.at(-1)).toMatch(/comments/);
   });

@@ -31,7 +31,7 @@ trailblazeSubprocessToolsets:
 }
 
 describe("the server of an install request", () => {
-  test("is found in a pack or in the config, with what its entry needs", async () => {
+  test("a server is found in a pack or in the config, with everything its entry needs", async () => {
     const project = makeProject();
     const resolve = (name: string) => resolveServer(name, { cwd: project });
     const known = { project, envPassthrough: [], transport: "stdio" };
@@ -54,7 +54,7 @@ describe("the server of an install request", () => {
     ["acme/talk/say", "ServerNotFound"],
     ["absent/pack/server", "PackNotInstalled"],
     ["acme/talk@^2/talk", "PackVersionMismatch"],
-  ])("%s is refused: %s", async (name, code) => {
+  ])("an install of %s is rejected with %s", async (name, code) => {
     await expect(resolveServer(name, { cwd: makeProject() })).rejects.toMatchObject({ code });
   });
 });

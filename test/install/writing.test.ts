@@ -50,7 +50,7 @@ function makePlace(settings: ApplySettings = {}) {
 }
 
 describe("writing a file", () => {
-  test.each([0o600, 0o640, 0o644, 0o664])("keeps its mode %o", async (mode) => {
+  test.each([0o600, 0o640, 0o644, 0o664])("install and uninstall keep the file's mode %o", async (mode) => {
     const { file, install, uninstall } = makePlace();
     chmodSync(file, mode);
     await install("cursor", "mine");
@@ -60,7 +60,7 @@ describe("writing a file", () => {
     expect(read(file)).toBe(original);
   });
 
-  test("creates a new file for its user alone, with nothing left beside it", async () => {
+  test("a new config is readable only by its user, and no other files are left next to it", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("kiro", "mine");
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -68,7 +68,7 @@ describe("writing a file", () => {
     expect(statSync(join(place.stateFolder, "installs.json")).mode & 0o777).toBe(0o600);
   });
 
-  test("follows symbolic links, which stay, also to a missing target", async () => {
+  test("install writes through symbolic links, even to a missing target, and keeps the links", async () => {
     const place = makePlace();
     const { folder, file } = place;
     mkdirSync(join(place.root, "dotfiles"));
@@ -90,7 +90,7 @@ describe("writing a file", () => {
     expect(readdirSync(folder)).toEqual(["mcp.json"]);
   });
 
-  test("refuses links in a circle, and paths through a file", async () => {
+  test("install rejects circular links and paths through a file", async () => {
     const place = makePlace();
     rmSync(place.file);
     symlinkSync("b.json", place.file);
@@ -101,7 +101,7 @@ describe("writing a file", () => {
     await expect(place.install("cursor", "mine", { file })).rejects.toMatchObject(refusal);
   });
 
-  test("keeps the last ten backups of the file", async () => {
+  test("install keeps the last ten backups of a config", async () => {
     const place = makePlace();
     const { backup } = await place.install("cursor", "mine");
     expect(read(backup ?? "")).toBe(original);
@@ -114,7 +114,7 @@ describe("writing a file", () => {
   });
 
   test.each(["backedUp", "drafted"] as const)(
-    "that fails when it is %s leaves it as it was",
+    "an install that fails when the config is %s leaves it unchanged",
     async (step) => {
       const place = makePlace();
       const error = Object.assign(new Error("full"), { code: "ENOSPC", syscall: "write" });
@@ -134,7 +134,7 @@ describe("writing a file", () => {
     },
   );
 
-  test("that may not write says so, and leaves nothing", async () => {
+  test("an install that cannot create the file fails with the file's name", async () => {
     const file = "/proc/self/trailblaze-test.json";
     if (!existsSync("/proc/self")) return;
     const { install } = makeInstallPlace();
@@ -147,11 +147,11 @@ describe("writing a file", () => {
   test.each([
     ["folder", 0o500],
     ["file", 0o400],
-  ] as const)("refuses a read-only %s", async (which, mode) => {
+  ] as const)("an install rejects a read-only %s and leaves the config unchanged", async (which, mode) => {
     const place = makePlace();
     chmodSync(place[which], mode);
     try {
-      // To the superuser nothing is read-only, so that one asks as somebody else, where the system lets it.
+      // The superuser can write read-only files, so it runs the install as another user if the system has setpriv.
       const isSuperuser = process.getuid?.() === 0;
       if (isSuperuser && !existsSync("/usr/bin/setpriv")) return;
       if (!isSuperuser) {
@@ -187,7 +187,7 @@ describe("writing a file", () => {
 });
 
 describe("the lock of a config", () => {
-  test("of another program is waited for, and respected to the end", async () => {
+  test("an install waits for another program's lock and fails if the lock stays", async () => {
     const place = makePlace({ waitMs: 150 });
     mkdirSync(`${place.file}.lock`);
     await expect(place.install("cursor", "mine")).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe("the lock of a config", () => {
     expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
   });
 
-  test("is not taken when there is nothing to change", async () => {
+  test("a config is not locked if there is nothing to change", async () => {
     const place = makePlace({ waitMs: 0 });
     const lock = `${place.file}.lock`;
     mkdirSync(lock);
@@ -215,7 +215,7 @@ describe("the lock of a config", () => {
     await expect(place.uninstall("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
   });
 
-  test("of a process that has ended is removed", async () => {
+  test("an install removes a lock that is no longer refreshed", async () => {
     const place = makePlace({ waitMs: 30_000 });
     mkdirSync(`${place.file}.lock`);
     const longAgo = new Date(Date.now() - 60_000);
@@ -224,7 +224,7 @@ describe("the lock of a config", () => {
     expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
   });
 
-  test("that is a non-empty folder is never removed", async () => {
+  test("an install never removes a lock that is a non-empty folder", async () => {
     const place = makePlace({ waitMs: 150, staleMs: 0 });
     mkdirSync(`${place.file}.lock`);
     writeFileSync(`${place.file}.lock/mine`, "");
@@ -232,12 +232,12 @@ describe("the lock of a config", () => {
     expect(existsSync(`${place.file}.lock/mine`)).toBe(true);
   });
 
-  test("that was lost restarts the edit", async () => {
+  test("an install that loses its lock starts again with the current content", async () => {
     const place = makePlace({ waitMs: 30_000 });
     let losses = 0;
     place.settings.onStep = (step, file) => {
       if (step !== "drafted" || file !== place.file || losses++ > 0) return;
-      // As if this process had slept, and another had come and gone.
+      // As if this process had slept while another one edited the file.
       rmSync(`${file}.lock`, { recursive: true });
       writeFileSync(file, original.replace("theirs", "changed"));
     };
@@ -247,7 +247,7 @@ describe("the lock of a config", () => {
   });
 });
 
-test("Eight processes that install at once lose nothing", { timeout: 240_000 }, async () => {
+test("eight processes that install at once lose no entry", { timeout: 240_000 }, async () => {
   const place = makePlace();
   const { root, file, folder, stateFolder } = place;
   const names = Array.from({ length: 8 }, (_, index) => `server-${index}`);
@@ -266,7 +266,7 @@ test("Eight processes that install at once lose nothing", { timeout: 240_000 }, 
   expect(entries).toHaveLength(names.length);
 });
 
-describe("a process that is killed", () => {
+describe("an install or uninstall that is killed", () => {
   const steps = [
     "locked@mcp.json",
     "locked@installs.json",
@@ -277,25 +277,29 @@ describe("a process that is killed", () => {
     "replaced@mcp.json",
   ];
 
-  test.each(steps)("when it is %s leaves the old file or the new one", { timeout: 120_000 }, async (step) => {
-    const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
-    const plan = await place.planInstall("cursor", "mine");
-    await expect(runHost(place.root, plan, step)).rejects.toThrow(/SIGKILL/);
-    const left = read(place.file);
-    if (step !== "replaced@mcp.json") expect(left).toBe(original);
-    else expect(left).toContain('"mine"');
-    await place.install("cursor", "mine", { name: "another" });
-    expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
-    await place.uninstall("cursor", "mine", { name: "another" });
-    expect(read(place.file)).toBe(left);
+  test.each(steps)(
+    "an install that is killed at the step %s leaves the old config or the new one, and can be repeated",
+    { timeout: 120_000 },
+    async (step) => {
+      const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
+      const plan = await place.planInstall("cursor", "mine");
+      await expect(runHost(place.root, plan, step)).rejects.toThrow(/SIGKILL/);
+      const left = read(place.file);
+      if (step !== "replaced@mcp.json") expect(left).toBe(original);
+      else expect(left).toContain('"mine"');
+      await place.install("cursor", "mine", { name: "another" });
+      expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+      await place.uninstall("cursor", "mine", { name: "another" });
+      expect(read(place.file)).toBe(left);
 
-    // A fresh attempt does what the killed one began, and can be undone.
-    await place.install("cursor", "mine");
-    await place.uninstall("cursor", "mine");
-    expect(read(place.file)).toBe(original);
-  });
+      // A fresh attempt does what the killed one began, and can be undone.
+      await place.install("cursor", "mine");
+      await place.uninstall("cursor", "mine");
+      expect(read(place.file)).toBe(original);
+    },
+  );
 
-  test("while it removes an entry can remove it again", { timeout: 120_000 }, async () => {
+  test("an uninstall that was killed can be repeated", { timeout: 120_000 }, async () => {
     for (const step of ["drafted@mcp.json", "replaced@mcp.json", "drafted@installs.json"]) {
       const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
       await place.install("cursor", "mine");
