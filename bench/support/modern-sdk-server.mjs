@@ -1,9 +1,10 @@
-// A typical server of the modern era: the SDK's version 2, over stdio, with one tool.
+// A typical server of the modern era: the SDK's version 2, over stdio, with one tool. Its
+// arguments: the name of the tool, and `reject` to refuse legacy clients.
 import { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
-const name = process.argv[2] ?? "echo";
-serveStdio(() => {
+const [name = "echo", legacy = "serve"] = process.argv.slice(2);
+const createServer = () => {
   const server = new Server({ name, version: "1.0.0" }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", () => ({
     tools: [{ name, inputSchema: { type: "object", properties: { text: { type: "string" } } } }],
@@ -12,4 +13,5 @@ serveStdio(() => {
     content: [{ type: "text", text: params.arguments?.text ?? "" }],
   }));
   return server;
-});
+};
+serveStdio(createServer, { legacy });

@@ -145,7 +145,8 @@ async function startServers(
   const events = { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} };
   for (const item of servers) {
     if (signal.aborted) throw interrupted("start the servers");
-    const { label, command, args, cwd: folder, createEnvironment } = planPackServer(port, inspected, item);
+    const plan = planPackServer(port, inspected, item);
+    const { label, command, args, cwd: folder, protocol, createEnvironment } = plan;
     options.onCommand([command, ...args].join(" "));
     const env = createEnvironment({
       hostEnvironment: process.env,
@@ -155,7 +156,7 @@ async function startServers(
       callback: undefined,
     });
     const launch = {
-      ...{ label, command, args, cwd: folder, env, timeouts },
+      ...{ label, command, args, cwd: folder, env, timeouts, protocol },
       logFile: undefined,
       secrets: () => [],
     };

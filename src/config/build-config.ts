@@ -77,6 +77,7 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
     args: [...(values.args ?? [])],
     cwd: values.cwd ?? ".",
     env: { ...values.env },
+    protocol: values.protocol ?? "auto",
     legacyContext: values.legacyContext ?? true,
     choices: { prefix: values.prefix, allow, deny: deny ?? [], toolset: values.toolset },
   };

@@ -101,6 +101,10 @@ const serverKeys = {
     .record(z.string(), text)
     .optional()
     .meta({ description: "The HTTP headers to send to a remote server." }),
+  protocol: z.enum(["auto", "legacy", "modern"]).default("auto").meta({
+    description:
+      "The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that.",
+  }),
   legacyContext: z.boolean().default(true).meta({
     description: "Whether calls include `_trailblazeContext` in their arguments.",
   }),

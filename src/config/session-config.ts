@@ -39,6 +39,8 @@ export interface UserServer {
   /** As written: relative to the config's folder. */
   cwd: string;
   env: Readonly<Record<string, string>>;
+  /** `auto` begins with `initialize` and becomes modern if the server refuses that. */
+  protocol: "auto" | "legacy" | "modern";
   /** Whether calls include `_trailblazeContext` in their arguments. */
   legacyContext: boolean;
   choices: ToolChoices;

@@ -113,6 +113,10 @@ const subprocessServer = z.object({
     z.array(name),
     "Names of environment variables to pass through from the host.",
   ).optional(),
+  protocol: describe(
+    z.enum(["auto", "legacy", "modern"]),
+    "The revisions of MCP that the server speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks the server.",
+  ).optional(),
   legacyContext: describe(
     z.boolean(),
     "Whether calls include `_trailblazeContext` in their arguments. Default: true.",

@@ -110,14 +110,15 @@ export async function listServerTools(
   const config = await readConfig(port, { directory, config: { trailblazeSubprocessToolsets: servers } });
   const [server] = config.subprocessServers;
   if (server === undefined) return [];
-  const { fault, command, args, cwd, shown, createEnvironment } = await planUserServer(port, server, config);
+  const plan = await planUserServer(port, server, config);
+  const { fault, command, args, cwd, shown, protocol, createEnvironment } = plan;
   if (fault !== undefined) throw fault;
   onCommand([shown.command, ...shown.args].join(" "));
   const { env: hostEnvironment, platform } = process;
   const facts = { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
   const connected = await connectServer(
     {
-      ...{ label, command, args, cwd, timeouts, logFile: undefined },
+      ...{ label, command, args, cwd, timeouts, protocol, logFile: undefined },
       env: createEnvironment(facts),
       secrets: () => [],
     },

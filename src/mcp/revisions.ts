@@ -4,6 +4,15 @@ import { methodOf } from "./client-message.ts";
 /** The oldest revision whose requests carry everything that they need. Revisions are dates, so they compare as strings. */
 export const modernRevision = "2026-07-28";
 
+/** The revisions with sessions, newest first. */
+export const legacyRevisions: readonly string[] = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+];
+
 /** The key in `_meta` of a modern request that names its revision. */
 const revisionKey = "io.modelcontextprotocol/protocolVersion";
 

@@ -39,6 +39,8 @@ export interface ServerPlan {
   cwd: string;
   /** The command for people. Variables stay as written, because their values may be secret. */
   shown: { command: string; args: readonly string[] };
+  /** What a client begins with. */
+  protocol: UserServer["protocol"];
   /** Why it cannot be started. */
   fault?: TrailblazeError;
   legacyContext: boolean;
@@ -157,7 +159,7 @@ export async function planUserServer(
   config: SessionConfig,
   environment: Environment = process.env,
 ): Promise<ServerPlan> {
-  const { name, path, package: packageName, bin, legacyContext, choices } = server;
+  const { name, path, package: packageName, bin, protocol, legacyContext, choices } = server;
   let expanded: ReturnType<typeof expandServer> = server;
   let fault: TrailblazeError | undefined;
   try {
@@ -193,6 +195,7 @@ export async function planUserServer(
     cwd,
     shown,
     ...(fault === undefined ? {} : { fault }),
+    protocol,
     legacyContext,
     choices,
     toolsetFile,
@@ -245,7 +248,7 @@ function findPackProgram(
 export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ServerPlan {
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
-  const { env, legacyContext } = definition;
+  const { env, protocol, legacyContext } = definition;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
   const { file: named, ...program } = findPackProgram(port, found.pack, definition, cwd);
   const file = named ?? join(location, item.file ?? "package.json");
@@ -257,6 +260,7 @@ export function planPackServer(port: InspectionPort, found: FoundPack, item: Ins
     ...program,
     cwd,
     shown: program,
+    protocol: (protocol ?? "auto") as ServerPlan["protocol"],
     legacyContext: legacyContext !== false,
     toolsetFile: file,
     createEnvironment: (facts) =>

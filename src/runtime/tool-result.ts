@@ -17,7 +17,8 @@ export interface ToolResult {
   /** The first text block, else "". */
   message: string;
   content: ContentBlock[];
-  structuredContent?: Record<string, unknown>;
+  /** Any JSON value. */
+  structuredContent?: unknown;
   /** The keys of a failure's `_meta.trailblaze` besides `variant`. */
   details?: Record<string, unknown>;
 }
@@ -43,7 +44,7 @@ export function readToolResult({ content, structuredContent, isError, _meta }: C
 } {
   const said = isRecord(_meta?.trailblaze) ? _meta.trailblaze : {};
   const result: ToolResult = { variant: "Success", message: firstText(content), content };
-  if (isRecord(structuredContent)) result.structuredContent = structuredContent;
+  if (structuredContent !== undefined) result.structuredContent = structuredContent;
   if (isError !== true) return { result, memory: readMemoryChanges(said) };
   const { variant, ...details } = said;
   result.variant = isFailureVariant(variant) ? variant : "ExceptionThrown";
@@ -76,7 +77,7 @@ export type ContentBlock = { type: string } & Record<string, unknown>;
 /** The result of MCP's `tools/call`. */
 export interface CallToolResult {
   content: ContentBlock[];
-  /** Any JSON value. Sessions and legacy clients get it only if it is an object. */
+  /** Any JSON value. Legacy clients get it only if it is an object. */
   structuredContent?: unknown;
   isError?: boolean;
   _meta?: Record<string, unknown>;

@@ -75,7 +75,7 @@ export class SessionProcesses {
   startServer(plan: ServerPlan): SessionServer {
     const { config, memory, resources, onCommand, report, log } = this.#options;
     resources.closing.throwIfAborted();
-    const { label, command, args, cwd, fault } = plan;
+    const { label, command, args, cwd, protocol, fault } = plan;
     const server = new SessionServer(plan, {
       callback: this.callback,
       relaunches: config.crash === "relaunch" ? 1 : 0,
@@ -86,7 +86,7 @@ export class SessionProcesses {
         const logFile = this.#logFileOf(plan.key, label);
         const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
         return startServer(
-          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts },
+          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts, protocol },
           { ...events, onLog: (entry) => log({ tool: label, level: entry.level, data: entry.data }) },
           { processes: this.#processes },
         );

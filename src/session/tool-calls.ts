@@ -132,7 +132,11 @@ export class ToolCalls {
     const result = await this.#callInside(candidate, call.arguments, outer, { signal, timeoutMs, depth });
     if (result.variant !== "Success") return { success: false, errorMessage: result.message };
     const { structuredContent } = result;
-    return { success: true, text: result.message, ...(structuredContent ? { structuredContent } : {}) };
+    return {
+      success: true,
+      text: result.message,
+      ...(structuredContent === undefined ? {} : { structuredContent }),
+    };
   }
 
   /** The tool of a nested call, or why there is none. */

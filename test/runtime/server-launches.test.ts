@@ -15,7 +15,15 @@ const config = {
 } as SessionConfig;
 const fileOf = async (command: string, ...args: string[]) => {
   const choices = { prefix: undefined, allow: undefined, deny: [], toolset: undefined };
-  const none = { choices, package: undefined, bin: undefined, env: {}, legacyContext: true, path: [] };
+  const none = {
+    choices,
+    package: undefined,
+    bin: undefined,
+    env: {},
+    protocol: "auto" as const,
+    legacyContext: true,
+    path: [],
+  };
   const server = { name: "mine", command, args, cwd: ".", ...none };
   return (await planUserServer(port, server, config)).toolsetFile;
 };

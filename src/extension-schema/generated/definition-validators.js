@@ -39,6 +39,7 @@ export const knownKeys = {
     "cwd",
     "env",
     "envPassthrough",
+    "protocol",
     "legacyContext"
   ],
   "serverDocument": [
@@ -945,7 +946,7 @@ return errors === 0;
 validate21.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"transport":true,"protocol":true,"initialize":true,"instructions":true},"dynamicProps":false,"dynamicItems":false};
 
 export const subprocessServer = validate22;
-const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"legacyContext":{"type":"boolean"}},"$id":"subprocessServer"};
+const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"}},"$id":"subprocessServer"};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="subprocessServer" */;
@@ -1267,9 +1268,10 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.legacyContext !== undefined){
-if(typeof data.legacyContext !== "boolean"){
-const err24 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.protocol !== undefined){
+let data15 = data.protocol;
+if(typeof data15 !== "string"){
+const err24 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1278,10 +1280,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data15 === "auto") || (data15 === "legacy")) || (data15 === "modern"))){
+const err25 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema33.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1290,10 +1290,34 @@ vErrors.push(err25);
 }
 errors++;
 }
+}
+if(data.legacyContext !== undefined){
+if(typeof data.legacyContext !== "boolean"){
+const err26 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"command":true,"script":true,"package":true,"bin":true,"args":true,"cwd":true,"env":true,"envPassthrough":true,"legacyContext":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"command":true,"script":true,"package":true,"bin":true,"args":true,"cwd":true,"env":true,"envPassthrough":true,"protocol":true,"legacyContext":true},"dynamicProps":false,"dynamicItems":false};
 
 export const serverDocument = validate23;
 const schema34 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"kind":{"type":"string","enum":["Mcp.StdioServer","Mcp.HttpEndpoint"]},"metadata":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"}},"required":["name"]},"serverInfo":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"}}},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"},"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"required":["kind","metadata","tools"],"$id":"serverDocument"};

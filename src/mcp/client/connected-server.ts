@@ -1,5 +1,6 @@
 import type { ProcessDeath } from "../../problems/index.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
+import type { Era, ServerProtocol } from "./handshake.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
 export interface ServerLaunch {
@@ -15,6 +16,7 @@ export interface ServerLaunch {
   /** Strings to remove from logs, errors and stderr tails. Called each time, because the list can change. */
   secrets: () => readonly string[];
   timeouts: { handshakeMs: number; listMs: number };
+  protocol: ServerProtocol;
 }
 
 /** A tool from the server's `tools/list`. Names may not be unique; strings are hostile. */
@@ -59,7 +61,10 @@ export class ServerCallError extends Error {
 export interface ConnectedServer {
   readonly label: string;
   readonly pid: number;
-  readonly serverInfo: { name: string; version: string };
+  readonly era: Era;
+  readonly protocolVersion: string;
+  /** `null` for a modern server that does not say. */
+  readonly serverInfo: { name: string; version: string } | null;
   /** Every page of `tools/list`, in the server's order. Later changes of the list are not included. */
   readonly tools: readonly AdvertisedTool[];
   callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;

@@ -1,143 +1,219 @@
-// The only module that uses the MCP SDK's client, for the handshake and for matching answers to requests. Processes,
-// framing and validation of answers are our own.
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { timerMs } from "../../runtime/abort-listeners.ts";
+import { describeType, isRecord } from "../../data/parse-json.ts";
+import { abortable } from "../../runtime/abort-listeners.ts";
 import { hostVersion } from "../../version.ts";
-import type { Incoming, JsonObject, Reply } from "./incoming-message.ts";
-import { readInitializeResult } from "./initialize-result.ts";
-import type { StdioChannel } from "./stdio-channel.ts";
+import { isModern, legacyRevisions, modernRevision } from "../revisions.ts";
+import { AnswerError } from "./answer-error.ts";
+import {
+  type Era,
+  readDiscoverResult,
+  readInitializeResult,
+  type ServerFacts,
+  type ServerProtocol,
+} from "./handshake.ts";
+import { type Incoming, type JsonObject, own, readIncoming } from "./incoming-message.ts";
 
-/** An error answer, whose message is the server's, or an invalid answer. */
-export class AnswerError extends Error {
-  override readonly name = "AnswerError";
-  /** The code of the server's error; `undefined` for an invalid answer. */
-  readonly code: number | undefined;
-  constructor(message: string, code?: number) {
-    super(message);
-    this.code = code;
-  }
+export interface OutgoingMessage {
+  jsonrpc: "2.0";
+  id?: unknown;
+  method?: string;
+  [key: string]: unknown;
 }
 
-/** Disables the SDK's timeouts: callers have their own. */
-const never = timerMs(Number.POSITIVE_INFINITY);
-
-/** Loads the SDK, which takes about 100 ms, so load it while processes start. */
-export async function loadMcpClient() {
-  const [{ Client }, { McpError, ResultSchema }] = await Promise.all([
-    import("@modelcontextprotocol/sdk/client/index.js"),
-    import("@modelcontextprotocol/sdk/types.js"),
-  ]);
-  return { Client, McpError, ResultSchema };
+/** What carries messages to a server and back. Our channel to a process is one, and so are the SDKs' transports. */
+export interface MessageTransport {
+  /** Throws or rejects if the message is not sent. Aborting `requestSignal` closes the response stream of a request. */
+  send(message: OutgoingMessage, options?: { requestSignal?: AbortSignal }): void | Promise<void>;
+  /** Set by the client. Returns whether the value is a message of MCP. */
+  onmessage?(message: unknown): unknown;
+  /** Whether each request has its own response stream. */
+  hasPerRequestStream?: boolean | undefined;
+  /** Called after the handshake with a legacy server. */
+  setProtocolVersion?(version: string): void;
 }
-
-export type McpLibrary = Awaited<ReturnType<typeof loadMcpClient>>;
 
 export interface OpenRequest {
   /**
-   * Resolves with the result as the server sent it. Rejects with `AnswerError` for an error answer and after `cancel`,
-   * with another error when the client is closed.
+   * Resolves with the result as the server sent it. Rejects with `AnswerError` for an error answer, for an invalid one and
+   * after `cancel`; with the transport's error if the request is not sent; with another error when the client is closed.
    */
   readonly answer: Promise<JsonObject>;
-  /** Sends `notifications/cancelled` once, unless the request is already answered. */
+  /** Cancels the request once, unless it is already answered. */
   cancel(reason: string): void;
 }
 
-export interface McpClient {
-  /** The handshake: `initialize` and `notifications/initialized`. */
-  initialize(signal: AbortSignal): Promise<void>;
-  readonly serverInfo: { name: string; version: string };
-  readonly hasTools: boolean;
-  request(method: string, params: JsonObject): OpenRequest;
-  onReply(id: number, reply: Reply): void;
-  onRequest(request: Extract<Incoming, { kind: "request" }>): void;
-  /** Rejects all open requests. */
-  close(): void;
+interface Pending {
+  resolve(result: JsonObject): void;
+  reject(error: unknown): void;
+  era: Era;
 }
 
-const faultCode = -32603;
+const methodNotFound = -32601;
+const unsupportedVersion = -32022;
 
-export function createMcpClient(
-  { Client, McpError, ResultSchema }: McpLibrary,
-  channel: StdioChannel,
-): McpClient {
-  // The SDK's own validator is not needed: answers are validated elsewhere.
-  const noValidator = { getValidator: () => (input: unknown) => ({ valid: true, data: input }) as never };
-  const client = new Client(
-    { name: "trailblaze", version: hostVersion },
-    { capabilities: {}, jsonSchemaValidator: noValidator as never },
-  );
-  let isReady = false;
-  let lastId: unknown;
-  const transport: Transport = {
-    start: async () => {},
-    send: async (message) => {
-      if ("id" in message) lastId = message.id;
-      channel.send(message);
-    },
-    close: async () => {},
-  };
-  const deliver = (message: unknown) => transport.onmessage?.(message as JSONRPCMessage);
+const clientInfo = { name: "trailblaze", version: hostVersion };
 
-  /** Settles a request with an error that is distinguishable from the SDK's own. */
-  const reject = (id: number, data: AnswerError) =>
-    deliver({ jsonrpc: "2.0", id, error: { code: faultCode, message: data.message, data } });
+/** `_meta` of every modern request. */
+const modernMeta = {
+  "io.modelcontextprotocol/protocolVersion": modernRevision,
+  "io.modelcontextprotocol/clientInfo": clientInfo,
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
 
-  async function answered<T>(request: Promise<T>): Promise<T> {
+/** Whether a server refuses `initialize` because it is modern. */
+function refusesInitialize(error: unknown): boolean {
+  if (!(error instanceof AnswerError) || error.code === undefined) return false;
+  if (error.code === unsupportedVersion || error.code === methodNotFound) return true;
+  const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
+  return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
+}
+
+/** Parameters as modern servers expect them. */
+function addModernMeta(params: JsonObject): JsonObject {
+  const meta = own(params, "_meta");
+  return { ...params, _meta: { ...(isRecord(meta) ? meta : {}), ...modernMeta } };
+}
+
+const describeValue = (value: unknown) =>
+  typeof value === "string" ? JSON.stringify(value) : describeType(value);
+
+/** A client of one server, of either era. It has no capabilities, and answers only `ping`. */
+export class McpClient {
+  readonly #transport: MessageTransport;
+  readonly #onNotification: (notification: Extract<Incoming, { kind: "notification" }>) => void;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+  #era: Era = "legacy";
+
+  /** Receives the messages of the transport, which is open. */
+  constructor(
+    transport: MessageTransport,
+    onNotification: (notification: Extract<Incoming, { kind: "notification" }>) => void,
+  ) {
+    this.#transport = transport;
+    this.#onNotification = onNotification;
+    transport.onmessage = (message) => this.#receive(message);
+  }
+
+  /**
+   * The handshake, which decides the era: `initialize` and `notifications/initialized`, or `server/discover`. Rejects as
+   * requests do, or with the reason of `signal`.
+   */
+  async connect(protocol: ServerProtocol, signal: AbortSignal): Promise<ServerFacts> {
+    if (protocol === "modern") return this.#discover(signal);
     try {
-      return await request;
+      return await this.#initialize(signal);
     } catch (error) {
-      if (error instanceof McpError && error.data instanceof AnswerError) throw error.data;
-      throw error;
+      if (protocol === "legacy" || !refusesInitialize(error)) throw error;
+      return this.#discover(signal);
     }
   }
-  return {
-    async initialize(signal) {
-      await answered(client.connect(transport, { signal, timeout: never }));
-      isReady = true;
-    },
-    get serverInfo() {
-      const { name, version } = client.getServerVersion() ?? { name: "", version: "" };
-      return { name, version };
-    },
-    get hasTools() {
-      return client.getServerCapabilities()?.tools !== undefined;
-    },
-    request(method, params) {
-      lastId = undefined;
-      // The SDK can cancel, too, but it needs a signal per call, which costs more than the rest of the call.
-      const answer = answered(client.request({ method, params }, ResultSchema, { timeout: never }));
-      const id = lastId;
-      return {
-        answer: answer.then((envelope) => envelope.sealed as JsonObject),
-        cancel(reason) {
-          if (typeof id !== "number" || !channel.forget(id)) return;
-          const jsonrpc = "2.0";
-          channel.send({ jsonrpc, method: "notifications/cancelled", params: { requestId: id, reason } });
-          reject(id, new AnswerError(reason));
-        },
-      };
-    },
-    onReply(id, reply) {
-      if ("result" in reply) {
-        // The SDK drops an answer that does not match its schemas, so the request would never settle. It therefore sees only
-        // the envelope, and the validated keys of the handshake.
-        const result = isReady ? { sealed: reply.result } : readInitializeResult(reply.result);
-        if ("fault" in result) reject(id, new AnswerError(result.fault));
-        else deliver({ jsonrpc: "2.0", id, result });
-      } else {
-        const isError = "error" in reply;
-        reject(
-          id,
-          isError ? new AnswerError(reply.error.message, reply.error.code) : new AnswerError(reply.fault),
-        );
+
+  async #initialize(signal: AbortSignal): Promise<ServerFacts> {
+    const params = { protocolVersion: legacyRevisions[0], capabilities: {}, clientInfo };
+    // A client must not cancel `initialize`.
+    const result = await abortable(signal, () => this.request("initialize", params).answer);
+    const facts = readInitializeResult(result);
+    this.#transport.setProtocolVersion?.(facts.protocolVersion);
+    this.#notify({ method: "notifications/initialized" });
+    return facts;
+  }
+
+  async #discover(signal: AbortSignal): Promise<ServerFacts> {
+    this.#era = "modern";
+    return readDiscoverResult(await abortable(signal, () => this.request("server/discover", {}).answer));
+  }
+
+  /** `legacy` before the handshake. */
+  get era(): Era {
+    return this.#era;
+  }
+
+  request(method: string, params: JsonObject): OpenRequest {
+    const era = this.#era;
+    const id = ++this.#lastId;
+    const answer = new Promise<JsonObject>((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject, era });
+    });
+    const isModernRequest = era === "modern";
+    const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
+    const sent = isModernRequest ? addModernMeta(params) : params;
+    this.#send({ id, method, params: sent }, (error) => this.#settle(id)?.reject(error), stream?.signal);
+    return {
+      answer,
+      cancel: (reason) => {
+        const pending = this.#settle(id);
+        if (pending === undefined) return;
+        if (stream === undefined) {
+          this.#notify({ method: "notifications/cancelled", params: { requestId: id, reason } });
+        } else stream.abort();
+        pending.reject(new AnswerError(reason));
+      },
+    };
+  }
+
+  #send(
+    message: Omit<OutgoingMessage, "jsonrpc">,
+    onFailure: (error: unknown) => void,
+    requestSignal?: AbortSignal,
+  ): void {
+    try {
+      const options = requestSignal === undefined ? undefined : { requestSignal };
+      this.#transport.send({ jsonrpc: "2.0", ...message }, options)?.catch(onFailure);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+
+  /** Sends a message without an answer. If it is lost, so is the next request, which then fails. */
+  #notify(message: Omit<OutgoingMessage, "jsonrpc">): void {
+    this.#send(message, () => {});
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
+  }
+
+  #receive(message: unknown): boolean {
+    const incoming = readIncoming(message, (id) => this.#pending.has(id));
+    switch (incoming.kind) {
+      case "reply":
+        this.#onReply(incoming);
+        break;
+      case "request": {
+        const { id, method } = incoming;
+        const error = { code: methodNotFound, message: "Method not found" };
+        this.#notify(method === "ping" ? { id, result: {} } : { id, error });
+        break;
       }
-    },
-    onRequest({ id, method, params }) {
-      deliver({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
-    },
-    close() {
-      transport.onclose?.();
-    },
-  };
+      case "notification":
+        this.#onNotification(incoming);
+    }
+    return incoming.kind !== "noise";
+  }
+
+  #onReply({ id, reply }: Extract<Incoming, { kind: "reply" }>): void {
+    const pending = this.#settle(id);
+    if (pending === undefined) return;
+    if ("fault" in reply) pending.reject(new AnswerError(reply.fault));
+    else if ("error" in reply) {
+      const { message, code, data } = reply.error;
+      pending.reject(new AnswerError(message, code, data));
+    } else {
+      const type = pending.era === "modern" ? own(reply.result, "resultType") : undefined;
+      if (type === undefined || type === "complete") pending.resolve(reply.result);
+      else
+        pending.reject(
+          new AnswerError(`its answer has the unsupported \`resultType\` ${describeValue(type)}`),
+        );
+    }
+  }
+
+  /** Rejects all open requests. */
+  close(): void {
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) reject(new Error("the connection is closed"));
+  }
 }

@@ -1,10 +1,11 @@
 import { printable } from "../../problems/index.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
+import { AnswerError } from "./answer-error.ts";
 import { readCallResult } from "./call-result.ts";
 import { type ServerCall, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
-import { AnswerError, type McpClient } from "./mcp-client.ts";
+import type { McpClient } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
 
 const messageCharacters = 1000;
@@ -60,7 +61,7 @@ export function createServerCalls(
     const timer = setTimeout(onLate, timerMs(timeoutMs));
     const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
     try {
-      const result = readCallResult(await request.answer);
+      const result = readCallResult(await request.answer, client.era);
       if ("fault" in result)
         throw fault(`it answered \`tools/call\` with an invalid result: ${result.fault}`);
       return result;

@@ -8,6 +8,7 @@ import type {
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import { readToEnd } from "../../runtime/process-output.ts";
+import { AnswerError } from "./answer-error.ts";
 import {
   type AdvertisedTool,
   type ConnectedServer,
@@ -17,7 +18,7 @@ import {
 } from "./connected-server.ts";
 import { type Incoming, own } from "./incoming-message.ts";
 import { type ListLimits, listTools } from "./list-tools.ts";
-import { AnswerError, createMcpClient, loadMcpClient, type McpClient } from "./mcp-client.ts";
+import { McpClient } from "./mcp-client.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { createServerCalls, describeAnswer, describeMessage, type ServerCalls } from "./server-calls.ts";
 import { captureErrorOutput, type ErrorOutput } from "./server-output.ts";
@@ -68,7 +69,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /** Runs a step of the start with its own timeout. */
 async function limitStep<T>(
-  what: string,
+  describeStep: () => string,
   limitMs: number,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -77,7 +78,7 @@ async function limitStep<T>(
   try {
     return await run(limit.signal);
   } catch (error) {
-    if (limit.signal.aborted) throw new Error(`it did not answer ${what} within ${limitMs} ms`);
+    if (limit.signal.aborted) throw new Error(`it did not answer \`${describeStep()}\` within ${limitMs} ms`);
     throw error;
   } finally {
     clearTimeout(timer);
@@ -86,11 +87,11 @@ async function limitStep<T>(
 
 /** The states of a server, in order; it never returns to an earlier one. */
 type State =
-  | { at: "connecting"; client?: McpClient }
-  | { at: "listing"; client: McpClient; hasChanged: boolean }
-  | { at: "ready"; client: McpClient; calls: ServerCalls; isChangeReported: boolean }
+  | { at: "connecting" }
+  | { at: "listing"; hasChanged: boolean }
+  | { at: "ready"; calls: ServerCalls; isChangeReported: boolean }
   /** The host is ending the process, and its calls fail with it. `stderrTail` is from before its stdout was closed. */
-  | { at: "failing"; client?: McpClient; reason: string; stderrTail: string | undefined }
+  | { at: "failing"; reason: string; stderrTail: string | undefined }
   | { at: "ended"; why: ServerCallError };
 
 class ServerProcess implements StartingServer {
@@ -104,6 +105,7 @@ class ServerProcess implements StartingServer {
   readonly #child: SupervisedProcess;
   readonly #errorOutput: ErrorOutput;
   readonly #channel: StdioChannel;
+  readonly #client: McpClient;
   /** Resolves when the process has exited and its output is read; with the exit if it was unexpected. */
   readonly #exited: Promise<ProcessDeath | undefined>;
   #state: State = { at: "connecting" };
@@ -121,9 +123,6 @@ class ServerProcess implements StartingServer {
     this.#child = child;
     this.#errorOutput = captureErrorOutput(child.stderr, this.#redactor, log);
     this.#channel = openStdioChannel(child, this.#limits, {
-      onReply: (id, reply) => this.#client?.onReply(id, reply),
-      onRequest: (request) => this.#client?.onRequest(request),
-      onNotification: (notification) => this.#onNotification(notification),
       onNoise: (line) => {
         const start = [...this.#redactor.redactCut(line)].slice(0, noiseCharacters).join("");
         notifyHost(() => events.onStdoutNoise(start));
@@ -131,6 +130,7 @@ class ServerProcess implements StartingServer {
       // Later output is about its closed stdout.
       onFault: (reason) => this.#breakOff(reason, this.#errorOutput.tail()),
     });
+    this.#client = new McpClient(this.#channel, (notification) => this.#onNotification(notification));
     child.stdout.on("end", () => {
       const timer = setTimeout(() => this.#breakOff("it has closed its output"), silentMs).unref();
       void child.exited.then(() => clearTimeout(timer));
@@ -139,10 +139,6 @@ class ServerProcess implements StartingServer {
     this.ready = this.#connect().catch((error) => this.#fail(error));
     // A caller that starts several servers stops at the first failure and never handles the others.
     this.ready.catch(() => {});
-  }
-
-  get #client(): McpClient | undefined {
-    return this.#state.at === "ended" ? undefined : this.#state.client;
   }
 
   #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>): void {
@@ -172,19 +168,17 @@ class ServerProcess implements StartingServer {
 
   /** Ends a server that can no longer communicate; the first reason counts. */
   #breakOff(reason: string, stderrTail?: string): void {
-    const client = this.#client;
     if (this.#state.at !== "ended" && this.#state.at !== "failing") {
-      this.#state = { at: "failing", ...(client && { client }), reason, stderrTail };
+      this.#state = { at: "failing", reason, stderrTail };
     }
     void this.#child.end({ inputMs: 0, termMs: this.#durations.termMs });
   }
 
   #end(why: ServerCallError): void {
-    const client = this.#client;
     if (this.#state.at === "ended") return;
     this.#state = { at: "ended", why };
     this.#channel.detach();
-    client?.close();
+    this.#client.close();
   }
 
   async #onExit(end: ProcessEnd): Promise<ProcessDeath | undefined> {
@@ -218,37 +212,40 @@ class ServerProcess implements StartingServer {
 
   async #connect(): Promise<ConnectedServer> {
     const { label, close } = this;
-    const { timeouts } = this.#launch;
+    const { timeouts, protocol } = this.#launch;
     await this.#child.started;
-    const library = await loadMcpClient();
-    if (this.#state.at === "ended") throw this.#state.why;
-    const client = createMcpClient(library, this.#channel);
-    this.#state.client = client;
-    await limitStep("`initialize`", timeouts.handshakeMs, (signal) => client.initialize(signal));
-    const { serverInfo } = client;
-    const tools = client.hasTools
-      ? await limitStep("`tools/list`", timeouts.listMs, (signal) => this.#listTools(client, signal))
+    this.#throwIfEnded();
+    const client = this.#client;
+    const { hasTools, ...facts } = await limitStep(
+      () => (client.era === "modern" ? "server/discover" : "initialize"),
+      timeouts.handshakeMs,
+      (signal) => client.connect(protocol, signal),
+    );
+    const tools = hasTools
+      ? await limitStep(
+          () => "tools/list",
+          timeouts.listMs,
+          (signal) => this.#listTools(signal),
+        )
       : [];
     this.#throwIfEnded();
     const findEnd = () => (this.#state.at === "ended" ? this.#state.why : undefined);
     const calls = createServerCalls(client, { redactor: this.#redactor, label, findEnd });
-    if (this.#state.at !== "failing") {
-      this.#state = { at: "ready", client, calls, isChangeReported: false };
-    }
+    if (this.#state.at !== "failing") this.#state = { at: "ready", calls, isChangeReported: false };
     const exit = new Promise<ProcessDeath>((resolve) => {
       void this.#exited.then((reached) => reached && resolve(reached));
     });
     const pid = this.#child.pid ?? 0;
-    return { label, pid, serverInfo, tools, callTool: calls.call, exit, close };
+    return { label, pid, ...facts, tools, callTool: calls.call, exit, close };
   }
 
-  async #listTools(client: McpClient, signal: AbortSignal): Promise<readonly AdvertisedTool[]> {
+  async #listTools(signal: AbortSignal): Promise<readonly AdvertisedTool[]> {
     for (let listing = 1; ; listing++) {
-      const state = { at: "listing" as const, client, hasChanged: false };
+      const state = { at: "listing" as const, hasChanged: false };
       if (this.#state.at === "connecting" || this.#state.at === "listing") this.#state = state;
       const invalid: [string, string][] = [];
       const request = (params: Record<string, unknown>) => {
-        const sent = client.request("tools/list", params);
+        const sent = this.#client.request("tools/list", params);
         const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
         return sent.answer.finally(unlisten);
       };

@@ -1,9 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import { formatSize } from "../../problems/index.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
+import { AnswerError } from "./answer-error.ts";
 import { describeUnwritable } from "./copy-arguments.ts";
-import { type Incoming, type Reply, readIncoming } from "./incoming-message.ts";
 import { nestsDeeper } from "./json-depth.ts";
+import type { MessageTransport, OutgoingMessage } from "./mcp-client.ts";
 
 export interface ChannelLimits {
   /** The longest message from the server, in bytes. */
@@ -15,27 +16,16 @@ export interface ChannelLimits {
 }
 
 export interface ChannelListeners {
-  onReply(id: number, reply: Reply): void;
-  onRequest(request: Extract<Incoming, { kind: "request" }>): void;
-  onNotification(notification: Extract<Incoming, { kind: "notification" }>): void;
   /** The first line that is not MCP, cut after a few thousand bytes. */
   onNoise(line: string): void;
   /** The server can no longer communicate. Called once. */
   onFault(reason: string): void;
 }
 
-export interface OutgoingMessage {
-  id?: unknown;
-  method?: unknown;
-  [key: string]: unknown;
-}
-
 /** Newline-delimited JSON over a process's pipes. Never throws for a message of the server. */
-export interface StdioChannel {
-  /** Sends a message whole or not at all. A request's answer, or the failure to send it, arrives by `onReply`. */
-  send(message: OutgoingMessage): void;
-  /** Ignores the answer to this request. Returns whether the request was open. */
-  forget(id: number): boolean;
+export interface StdioChannel extends MessageTransport {
+  /** Sends a message whole or not at all, which rejects with `AnswerError`. */
+  send(message: OutgoingMessage): void | Promise<void>;
   /** How many bytes were read in total. */
   bytesRead(): number;
   /** Keeps reading but reports nothing more. */
@@ -51,7 +41,6 @@ export function openStdioChannel(
   limits: ChannelLimits,
   listeners: ChannelListeners,
 ): StdioChannel {
-  const awaited = new Set<number>();
   let isOpen = true;
   let wasNoisy = false;
   let read = 0;
@@ -68,19 +57,7 @@ export function openStdioChannel(
     listeners.onNoise(line.toString("utf8", 0, noiseBytes));
   };
   const accept = (value: unknown, line: Buffer) => {
-    if (!isOpen) return;
-    const incoming = readIncoming(value, (id) => awaited.has(id));
-    switch (incoming.kind) {
-      case "reply":
-        awaited.delete(incoming.id);
-        return listeners.onReply(incoming.id, incoming.reply);
-      case "request":
-        return listeners.onRequest(incoming);
-      case "notification":
-        return listeners.onNotification(incoming);
-      case "noise":
-        return reportNoise(line);
-    }
+    if (isOpen && channel.onmessage?.(value) === false) reportNoise(line);
   };
   const onLine = (line: Buffer) => {
     if (!isOpen) return;
@@ -109,38 +86,31 @@ export function openStdioChannel(
   });
 
   /** Delayed, so that an exit is noticed first: it is the better reason. */
-  const refuse = (message: OutgoingMessage, fault: string) => {
-    const { id } = message;
-    if (typeof id !== "number" || typeof message.method !== "string") return;
-    setTimeout(() => {
-      if (awaited.delete(id) && isOpen) listeners.onReply(id, { fault });
-    }, refusalMs);
-  };
-  return {
+  const refuse = (fault: string) =>
+    new Promise<never>((_resolve, reject) => {
+      setTimeout(() => reject(new AnswerError(fault)), refusalMs);
+    });
+  const channel: StdioChannel = {
     send(message) {
-      if (typeof message.id === "number" && typeof message.method === "string") awaited.add(message.id);
       if (!isOpen) return;
-      if (!stdin.writable) return refuse(message, "it has closed its input");
+      if (!stdin.writable) return refuse("it has closed its input");
       let line: string;
       try {
         line = `${JSON.stringify(message)}\n`;
       } catch (error) {
-        return refuse(message, `the call cannot be written as JSON: ${describeUnwritable(error)}`);
+        return refuse(`the call cannot be written as JSON: ${describeUnwritable(error)}`);
       }
       const waiting = stdin.writableLength;
       if (waiting > 0 && waiting + line.length > limits.waitingBytes) {
-        return refuse(
-          message,
-          `it does not read its input; at most ${formatSize(limits.waitingBytes)} may wait for it`,
-        );
+        const limit = formatSize(limits.waitingBytes);
+        return refuse(`it does not read its input; at most ${limit} may wait for it`);
       }
       stdin.write(line);
     },
-    forget: (id) => awaited.delete(id),
     bytesRead: () => read,
     detach() {
       isOpen = false;
-      awaited.clear();
     },
   };
+  return channel;
 }

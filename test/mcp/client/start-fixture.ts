@@ -50,6 +50,7 @@ export function startFixture(
     logFile: undefined,
     secrets: () => [],
     timeouts: { handshakeMs: 20_000, listMs: 20_000 },
+    protocol: "auto",
     ...given.launch,
   };
   const reports: Reports = { noise: [], invalid: [], log: [], listChanges: 0 };

@@ -1,0 +1,248 @@
+import { describe, expect, test } from "vitest";
+import type { ConnectedServer } from "../../../src/mcp/client/connected-server.ts";
+import type { ServerProtocol } from "../../../src/mcp/client/handshake.ts";
+import { type Problem, TrailblazeError } from "../../../src/problems/index.ts";
+import { inRepository } from "../../support/repository.ts";
+import { capabilitiesKey, clientKey, revision, revisionKey, serverKey } from "../modern/modern-served.ts";
+import { call, limit, startFixture } from "./start-fixture.ts";
+
+const line = (content: object) => `${JSON.stringify({ jsonrpc: "2.0", id: "ID", ...content })}\n`;
+const fail = (code: number, data?: unknown) => line({ error: { code, message: "refused", data } });
+const refuseVersion = fail(-32022, { supported: [revision], requested: "2025-11-25" });
+const discovered = {
+  resultType: "complete",
+  supportedVersions: [revision],
+  capabilities: { tools: {} },
+  _meta: { [serverKey]: { name: "modern", version: "2.0.0" } },
+};
+const discovery = line({ result: discovered });
+
+/** Answers of a server that refuses `initialize` and is modern. */
+const modernAnswers = { initialize: refuseVersion, "server/discover": discovery };
+
+const start = (protocol: ServerProtocol, options: object, handshakeMs = 20_000) =>
+  startFixture(options, { launch: { protocol, timeouts: { handshakeMs, listMs: 20_000 } } });
+
+type StartProblem = Extract<Problem, { code: "ServerStartFailed" }>;
+
+async function problemOf(...given: Parameters<typeof start>): Promise<StartProblem> {
+  const error = await start(...given).ready.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(TrailblazeError);
+  return (error as TrailblazeError).problem as StartProblem;
+}
+
+const reasonOf = async (...given: Parameters<typeof start>) => {
+  const { args } = await problemOf(...given);
+  return "reason" in args ? args.reason : "";
+};
+
+/** The messages that the fixture has received, with the call that asks for them. */
+async function receivedBy(server: ConnectedServer) {
+  const { content } = await server.callTool(call("received", {}, { trailblaze: { a: 1 } }), limit);
+  return JSON.parse(String(content[0]?.text)) as { method: string; params: Record<string, unknown> }[];
+}
+
+const methodsOf = async (server: ConnectedServer) => (await receivedBy(server)).map(({ method }) => method);
+
+describe("a server with the protocol `auto`", () => {
+  test("a legacy server gets `initialize` and nothing of the modern era", async () => {
+    const server = await start("auto", {}).ready;
+    expect(server).toMatchObject({
+      era: "legacy",
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: "fixture", version: "1.2.3" },
+    });
+    const received = await receivedBy(server);
+    expect(received.map(({ method }) => method)).toEqual([
+      ...["initialize", "notifications/initialized", "tools/list", "tools/call"],
+    ]);
+    expect(received[0]?.params).toMatchObject({ protocolVersion: "2025-11-25", capabilities: {} });
+    expect(received.at(-1)?.params._meta).toEqual({ trailblaze: { a: 1 } });
+  });
+
+  test.each([
+    ["-32022", fail(-32022)],
+    ["-32601", fail(-32601)],
+    ["an error that lists a modern revision", fail(-32602, { supported: ["1999-01-01", "2027-01-01"] })],
+  ])("a server that answers `initialize` with %s is modern in the same process", async (_, initialize) => {
+    const server = await start("auto", { answers: { ...modernAnswers, initialize } }).ready;
+    expect(server).toMatchObject({
+      era: "modern",
+      protocolVersion: revision,
+      serverInfo: { name: "modern", version: "2.0.0" },
+    });
+    expect(server.tools.map(({ name }) => name)).toContain("echo");
+    expect(await methodsOf(server)).toEqual(["initialize", "server/discover", "tools/list", "tools/call"]);
+  });
+
+  test.each([
+    ["another error", fail(-32603)],
+    ["an error that lists only legacy revisions", fail(-32602, { supported: ["2024-11-05"] })],
+    ["an error whose list is not an array", fail(-32602, { supported: revision })],
+  ])("a server that answers `initialize` with %s does not start", async (_, initialize) => {
+    expect(await reasonOf("auto", { answers: { ...modernAnswers, initialize } })).toMatch(
+      /error -3260[23]: refused/,
+    );
+  });
+
+  test("a legacy server that exits at unknown methods starts", async () => {
+    const server = await start("auto", { strict: true }).ready;
+    expect(server.era).toBe("legacy");
+    expect((await problemOf("modern", { strict: true })).args).toMatchObject({ exit: { exitCode: 9 } });
+  });
+
+  test("a server that refuses `initialize` and exits at `server/discover` does not start", async () => {
+    const options = { strict: true, answers: { initialize: refuseVersion } };
+    expect((await problemOf("auto", options)).args).toMatchObject({ exit: { exitCode: 9 } });
+  });
+
+  test.each(["initialize", "server/discover"])(
+    "a server that does not answer `%s` fails within the timeout of the whole handshake",
+    async (silent) => {
+      const options = { silent: [silent], answers: modernAnswers };
+      expect(await reasonOf("auto", options, 300)).toMatch(new RegExp(`\`${silent}\`.* 300 ms`));
+    },
+  );
+});
+
+describe("a server with a fixed protocol", () => {
+  test("a modern server gets `server/discover` first", async () => {
+    const server = await start("modern", { answers: modernAnswers }).ready;
+    expect(server.era).toBe("modern");
+    expect(await methodsOf(server)).toEqual(["server/discover", "tools/list", "tools/call"]);
+  });
+
+  test("a modern server never falls back to `initialize`", async () => {
+    const answers = { "server/discover": fail(-32601) };
+    expect(await reasonOf("modern", { answers })).toContain("-32601");
+    expect((await start("auto", { answers }).ready).era).toBe("legacy");
+  });
+
+  test("a legacy server never gets `server/discover`", async () => {
+    expect(await reasonOf("legacy", { answers: modernAnswers })).toContain("-32022");
+    expect((await start("legacy", {}).ready).era).toBe("legacy");
+  });
+
+  test("a silent modern server fails within the timeout of the handshake", async () => {
+    const options = { silent: ["server/discover"] };
+    expect(await reasonOf("modern", options, 300)).toMatch(/`server\/discover`.*300 ms/);
+  });
+});
+
+describe("the answer to `server/discover`", () => {
+  const answerWith = (result: unknown) => ({
+    answers: { ...modernAnswers, "server/discover": line({ result }) },
+  });
+
+  test.each([
+    ["no object", 5, "`result`"],
+    ["an empty object", {}, "supportedVersions"],
+    ["versions that are not strings", { ...discovered, supportedVersions: [5] }, "supportedVersions"],
+    ["capabilities that are an array", { ...discovered, capabilities: [] }, "capabilities"],
+    ["a server without a name", { ...discovered, _meta: { [serverKey]: {} } }, "serverInfo.name"],
+    ["only other versions", { ...discovered, supportedVersions: ["2099-01-01"] }, "2099-01-01"],
+    ["an unknown result type", { ...discovered, resultType: "later" }, '"later"'],
+  ])("a server that answers with %s does not start, with an explanation", async (_, result, words) => {
+    expect(await reasonOf("auto", answerWith(result))).toContain(words);
+  });
+
+  test("a server need not say its name, and need not have tools", async () => {
+    const { _meta, ...nameless } = discovered;
+    const server = await start("auto", answerWith({ ...nameless, capabilities: {} })).ready;
+    expect(server).toMatchObject({ serverInfo: null, tools: [] });
+  });
+});
+
+describe("calls to a modern server", () => {
+  test("every request carries the revision, the client and its capabilities", async () => {
+    const server = await start("auto", { answers: modernAnswers }).ready;
+    const [initialize, ...requests] = await receivedBy(server);
+    const envelope = {
+      [revisionKey]: revision,
+      [clientKey]: { name: "trailblaze", version: expect.any(String) },
+      [capabilitiesKey]: {},
+    };
+    expect(requests.map(({ params }) => params._meta)).toEqual([
+      envelope,
+      envelope,
+      { ...envelope, trailblaze: { a: 1 } },
+    ]);
+    expect(initialize?.params._meta).toBeUndefined();
+  });
+
+  test("`structuredContent` of a modern server may be any JSON, of a legacy server only an object", async () => {
+    const modern = await start("modern", { answers: modernAnswers }).ready;
+    const legacy = await start("legacy", {}).ready;
+    for (const structuredContent of [[1, 2], "text", 0, false, null]) {
+      const wanted = call("result", { result: { content: [], structuredContent } });
+      expect(await modern.callTool(wanted, limit)).toEqual({ content: [], structuredContent });
+      await expect(legacy.callTool(wanted, limit)).rejects.toThrow("structuredContent");
+    }
+  });
+
+  test("a call fails if the result has an unknown type, and a legacy server's key is ignored", async () => {
+    const modern = await start("modern", { answers: modernAnswers }).ready;
+    const legacy = await start("legacy", {}).ready;
+    for (const resultType of ["input_required", 5]) {
+      const wanted = call("result", { result: { content: [], resultType } });
+      await expect(modern.callTool(wanted, limit)).rejects.toMatchObject({ reason: "protocol" });
+      expect(await legacy.callTool(wanted, limit)).toEqual({ content: [] });
+    }
+    const complete = call("result", { result: { content: [], resultType: "complete" } });
+    expect(await modern.callTool(complete, limit)).toEqual({ content: [] });
+  });
+
+  test("progress reaches its call, and cancelling a call is announced once", async () => {
+    const server = await start("modern", { answers: modernAnswers }).ready;
+    const steps: number[] = [];
+    const onProgress = ({ progress }: { progress: number }) => steps.push(progress);
+    await server.callTool(call("progress", { steps: 2 }), { ...limit, onProgress });
+    expect(steps).toEqual([1, 2]);
+    const stop = new AbortController();
+    const hanging = server.callTool(call("hang"), { ...limit, signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(hanging).rejects.toThrow("enough");
+    const methods = await methodsOf(server);
+    expect(methods.filter((method) => method === "notifications/cancelled")).toHaveLength(1);
+  });
+});
+
+describe("an argument named `__proto__`", () => {
+  test.each(["legacy", "modern"] as const)("a %s server gets it as an own key", async (protocol) => {
+    const server = await start(protocol, { answers: protocol === "modern" ? modernAnswers : {} }).ready;
+    const args = JSON.parse('{ "__proto__": { "a": 1 } }');
+    const { content } = await server.callTool(call("echo", args), limit);
+    expect(content[0]?.text).toBe('{"__proto__":{"a":1}}');
+  });
+});
+
+describe("servers of both SDKs", () => {
+  const [v1, v2] = ["sdk-server.mjs", "modern-sdk-server.mjs"].map((name) =>
+    inRepository(`bench/support/${name}`),
+  ) as [string, string];
+
+  test.each([
+    ["version 1", "auto", [v1], "legacy"],
+    ["version 1", "legacy", [v1], "legacy"],
+    ["version 2", "auto", [v2], "legacy"],
+    ["version 2", "legacy", [v2], "legacy"],
+    ["version 2", "modern", [v2], "modern"],
+    ["version 2 that rejects legacy clients", "auto", [v2, "echo", "reject"], "modern"],
+    ["version 2 that rejects legacy clients", "modern", [v2, "echo", "reject"], "modern"],
+  ] as const)("a server of %s is called with the protocol `%s`", async (_, protocol, args, era) => {
+    const server = await startFixture({}, { launch: { args, protocol } }).ready;
+    expect(server).toMatchObject({ era, serverInfo: { name: "echo", version: "1.0.0" } });
+    expect(server.tools.map(({ name }) => name)).toEqual(["echo"]);
+    const result = await server.callTool(call("echo", { text: "both" }), limit);
+    expect(result.content).toEqual([{ type: "text", text: "both" }]);
+    await expect(server.callTool(call("echo", { text: 5 }), limit)).rejects.toThrow();
+  });
+
+  test.each([
+    ["version 1", "modern", [v1]],
+    ["version 2 that rejects legacy clients", "legacy", [v2, "echo", "reject"]],
+  ] as const)("a server of %s does not start with the protocol `%s`", async (_, protocol, args) => {
+    const starting = startFixture({}, { launch: { args, protocol } });
+    await expect(starting.ready).rejects.toMatchObject({ code: "ServerStartFailed" });
+  });
+});
