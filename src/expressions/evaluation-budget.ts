@@ -16,8 +16,8 @@ const stepsPerTurn = 4;
 /** The cost of creating a value, which takes memory. */
 const stepsPerValue = 8;
 /** The cost of an error that is caught, and of each part of the expression that it passes. */
-const stepsPerFault = 60;
-const stepsPerFaultLevel = 20;
+const stepsPerError = 60;
+const stepsPerErrorLevel = 20;
 
 /** Limits the time and memory of the expressions in one value. */
 export class EvaluationBudget {
@@ -41,8 +41,8 @@ export class EvaluationBudget {
   }
 
   /** For a caught error in a part of this height. */
-  spendFault(height: number): void {
-    this.spend(stepsPerFault + stepsPerFaultLevel * height);
+  spendError(height: number): void {
+    this.spend(stepsPerError + stepsPerErrorLevel * height);
   }
 
   /** For new lists and objects with this number of values. */

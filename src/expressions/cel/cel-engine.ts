@@ -8,8 +8,8 @@ import {
   type Program,
   type Variables,
 } from "../expression-engine.ts";
+import { CelError } from "./cel-error.ts";
 import { compileCel, compileStep } from "./compile-cel.ts";
-import { CelFault } from "./fault.ts";
 import type { CompileContext, Run } from "./frame.ts";
 import { type CelNode, parseCel } from "./parse-cel.ts";
 import { CelOptional, countRead, toJson } from "./values.ts";
@@ -19,7 +19,7 @@ const longestReason = 300;
 /** Converts anything that evaluation throws to a fault. Unknown errors are limits of JavaScript. */
 function toFault(error: unknown): CompileFault {
   if (error instanceof EvaluationLimit) return { reason: error.message, offset: undefined };
-  if (error instanceof CelFault) {
+  if (error instanceof CelError) {
     const { message, offset } = error;
     const reason = message.length > longestReason ? `${message.slice(0, longestReason)}…` : message;
     return { reason: printable(reason), offset };
@@ -50,7 +50,7 @@ function compileMarked(node: CelNode, context: CompileContext): Run {
   }
   // The values of these are optional already.
   if (node.op === ".?" || node.op === "[?]" || node.op === "rcall") return compileCel(node, context);
-  throw new CelFault("? can follow only a key or an index, such as a.b?");
+  throw new CelError("? can follow only a key or an index, such as a.b?");
 }
 
 function createProgram(

@@ -3,7 +3,7 @@
 
 import { findPattern, type LinearPattern } from "../../json-schema/patterns/linear-pattern.ts";
 import type { Shape } from "../expression-engine.ts";
-import { CelFault, locating } from "./fault.ts";
+import { CelError, locating } from "./cel-error.ts";
 import type { CompileContext, Frame, Run } from "./frame.ts";
 import { type CelFunction, compileMatch, functions, methods, typeNames } from "./functions.ts";
 import { compileMacro } from "./macros.ts";
@@ -34,13 +34,13 @@ function readLiteralKey(node: CelNode): { from: CelNode; name: string } | undefi
   return index.op === "value" && typeof index.args === "string" ? { from, name: index.args } : undefined;
 }
 
-/** Throws `CelFault` for a key that the shape of a variable excludes. */
+/** Throws `CelError` for a key that the shape of a variable excludes. */
 function checkShape(node: CelNode, context: CompileContext): void {
   const key = readLiteralKey(node);
   if (key === undefined) return;
   const shape = shapeOf(key.from, context);
   if (shape === true || Object.hasOwn(shape, key.name)) return;
-  throw new CelFault(`unknown key ${key.name}: the known keys are ${listNames(shape)}`, node.pos);
+  throw new CelError(`unknown key ${key.name}: the known keys are ${listNames(shape)}`, node.pos);
 }
 
 /** Converts the parser's literal to a value. */
@@ -56,14 +56,14 @@ function compileName(node: CelNode & { op: "id" }, context: CompileContext): Run
   if (Object.hasOwn(context.variables, name)) {
     return ({ scope }) => {
       if (Object.hasOwn(scope, name)) return scope[name];
-      throw new CelFault(`${name} has no value`, node.pos);
+      throw new CelError(`${name} has no value`, node.pos);
     };
   }
   if (typeNames.includes(name)) {
     const type = new CelType(name);
     return () => type;
   }
-  throw new CelFault(
+  throw new CelError(
     `unknown variable ${name}: the known variables are ${listNames(context.variables)}`,
     node.pos,
   );
@@ -94,7 +94,7 @@ function compileAccess(node: CelNode & { op: "." | ".?" | "[]" | "[?]" }, contex
     const found = find(container, name);
     if (isOptional) return new CelOptional(found);
     if (found === undefined)
-      throw new CelFault(`${typeof name === "string" ? name : `element ${name}`} does not exist`, node.pos);
+      throw new CelError(`${typeof name === "string" ? name : `element ${name}`} does not exist`, node.pos);
     return found;
   };
 }
@@ -110,7 +110,7 @@ function compileMap(entries: readonly (readonly [CelNode, CelNode])[], context: 
     const map: Record<string, unknown> = Object.create(null);
     for (const { key, value, at } of compiled) {
       const name = locating(at, () => toKey(key(frame)));
-      if (Object.hasOwn(map, name)) throw new CelFault(`the key ${name} is duplicated`, at);
+      if (Object.hasOwn(map, name)) throw new CelError(`the key ${name} is duplicated`, at);
       map[name] = value(frame);
     }
     frame.budget.spendValues(3 * compiled.length);
@@ -120,7 +120,7 @@ function compileMap(entries: readonly (readonly [CelNode, CelNode])[], context: 
 
 function checkBool(value: unknown, node: CelNode): boolean {
   if (typeof value === "boolean") return value;
-  throw new CelFault(`a condition must be a bool, but it is ${nameWithArticle(value)}`, node.pos);
+  throw new CelError(`a condition must be a bool, but it is ${nameWithArticle(value)}`, node.pos);
 }
 
 /** `&&` and `||`: one side can decide the result even if the other one fails. */
@@ -130,16 +130,16 @@ function compileLogical(node: CelNode & { op: "&&" | "||" }, context: CompileCon
   const decides = node.op === "||";
   const height = heightOf(first);
   return (frame) => {
-    let fault: unknown;
+    let caught: unknown;
     try {
       if (checkBool(one(frame), first) === decides) return decides;
     } catch (error) {
-      if (!(error instanceof CelFault)) throw error;
-      frame.budget.spendFault(height);
-      fault = error;
+      if (!(error instanceof CelError)) throw error;
+      frame.budget.spendError(height);
+      caught = error;
     }
     if (checkBool(other(frame), second) === decides) return decides;
-    if (fault !== undefined) throw fault;
+    if (caught !== undefined) throw caught;
     return !decides;
   };
 }
@@ -147,7 +147,7 @@ function compileLogical(node: CelNode & { op: "&&" | "||" }, context: CompileCon
 function checkCount(name: string, { counts }: CelFunction, count: number, node: CelNode): void {
   if (counts.includes(count)) return;
   const expected = `${counts.join(" or ")} argument${counts.at(-1) === 1 ? "" : "s"}`;
-  throw new CelFault(`${name} takes ${expected}, but it has ${count}`, node.pos);
+  throw new CelError(`${name} takes ${expected}, but it has ${count}`, node.pos);
 }
 
 function compileArguments(nodes: readonly CelNode[], context: CompileContext): (frame: Frame) => unknown[] {
@@ -155,7 +155,7 @@ function compileArguments(nodes: readonly CelNode[], context: CompileContext): (
   return (frame) => runs.map((run) => run(frame));
 }
 
-/** Compiles a literal pattern of `matches` once, so that an invalid one is a compile-time fault. */
+/** Compiles a literal pattern of `matches` once, so that an invalid one is an error of compilation. */
 function compileLiteralPattern(name: string, argument: CelNode | undefined): LinearPattern | undefined {
   if (name !== "matches" || argument?.op !== "value" || typeof argument.args !== "string") return undefined;
   const pattern = argument.args;
@@ -171,7 +171,7 @@ function compileApplication(
   context: CompileContext,
 ): Run {
   const called = known.get(name);
-  if (called === undefined) throw new CelFault(`unknown function ${name}`, node.pos);
+  if (called === undefined) throw new CelError(`unknown function ${name}`, node.pos);
   checkCount(name, called, count, node);
   const args = compileArguments(nodes, context);
   const pattern = compileLiteralPattern(name, nodes[1]);
@@ -196,7 +196,7 @@ function compileAlternative(
   return (frame) => {
     const value = optional(frame);
     if (!(value instanceof CelOptional))
-      throw new CelFault(`${name} does not accept ${nameWithArticle(value)}`, receiver.pos);
+      throw new CelError(`${name} does not accept ${nameWithArticle(value)}`, receiver.pos);
     if (value.content !== undefined) return name === "or" ? value : value.content;
     return alternative(frame);
   };
@@ -224,7 +224,7 @@ function compileMethod(node: CelNode & { op: "rcall" }, context: CompileContext)
 function compileHas(node: CelNode, args: readonly CelNode[], context: CompileContext): Run {
   const [tested] = args;
   if (args.length !== 1 || tested?.op !== ".")
-    throw new CelFault("has takes one argument with a key, such as has(a.b)", node.pos);
+    throw new CelError("has takes one argument with a key, such as has(a.b)", node.pos);
   const { from, key, find } = compileStep(tested, context);
   return (frame) => {
     const container = from(frame);
@@ -245,10 +245,10 @@ function compileTernary(
   return (frame) => (checkBool(decide(frame), condition) ? first : second)(frame);
 }
 
-/** Compiles a part of a syntax tree. Throws `CelFault` for unknown names and functions. */
+/** Compiles a part of a syntax tree. Throws `CelError` for unknown names and functions. */
 export function compileCel(node: CelNode, outer: CompileContext): Run {
   const context = { ...outer, depth: outer.depth + 1 };
-  if (context.depth > maximumDepth) throw new CelFault("it is nested too deeply", node.pos);
+  if (context.depth > maximumDepth) throw new CelError("it is nested too deeply", node.pos);
   const run = compilePart(node, context);
   // The enclosing part pays for literals and names.
   if (node.op === "value" || node.op === "id") return run;

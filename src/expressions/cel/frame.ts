@@ -10,7 +10,7 @@ export interface Frame {
   budget: EvaluationBudget;
 }
 
-/** A compiled part of an expression. Throws `CelFault`. */
+/** A compiled part of an expression. Throws `CelError`. */
 export type Run = (frame: Frame) => unknown;
 
 /** The static context of a part of an expression. */

@@ -5,7 +5,7 @@ import {
 } from "../../json-schema/patterns/linear-pattern.ts";
 import { PatternError } from "../../json-schema/patterns/parse-pattern.ts";
 import type { EvaluationBudget } from "../evaluation-budget.ts";
-import { CelFault } from "./fault.ts";
+import { CelError } from "./cel-error.ts";
 import { findFirst, findLast, splitString } from "./find-text.ts";
 import { checkInt } from "./operators.ts";
 import { durationParts, timestampParts, toDuration, toTimestamp } from "./times.ts";
@@ -27,7 +27,7 @@ export interface CelFunction {
 }
 
 const reject = (name: string, value: unknown): never => {
-  throw new CelFault(`${name} does not accept ${nameWithArticle(value)}`);
+  throw new CelError(`${name} does not accept ${nameWithArticle(value)}`);
 };
 
 function countCharacters(text: string, budget: EvaluationBudget): number {
@@ -61,7 +61,7 @@ function toInt(value: unknown): bigint {
     return checkInt(BigInt(value.replace("+", "")));
   if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
   if (typeof value === "string" || typeof value === "number")
-    throw new CelFault("the argument of int(…) is not an int");
+    throw new CelError("the argument of int(…) is not an int");
   return reject("int", value);
 }
 
@@ -70,7 +70,7 @@ function toDouble(value: unknown, budget: EvaluationBudget): number {
   if (typeof value !== "string") return reject("double", value);
   budget.spendString(value.length);
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value.slice(0, 400)))
-    throw new CelFault("the argument of double(…) is not a number");
+    throw new CelError("the argument of double(…) is not a number");
   return Number(value);
 }
 
@@ -108,7 +108,7 @@ export function compileMatch(pattern: string, budget?: EvaluationBudget): Linear
   try {
     return compilePattern(pattern, budget);
   } catch (error) {
-    throw error instanceof PatternError ? new CelFault(error.message) : error;
+    throw error instanceof PatternError ? new CelError(error.message) : error;
   }
 }
 
@@ -164,7 +164,7 @@ function ofString<Arguments extends Argument[]>(
     if (types[index] === "string" && typeof value === "string") return value;
     if (types[index] === "number" && (typeof value === "bigint" || typeof value === "number"))
       return Number(value);
-    throw new CelFault(
+    throw new CelError(
       `argument ${index + 1} of ${name} must be a ${types[index]}, but it is ${nameWithArticle(value)}`,
     );
   };
@@ -185,7 +185,7 @@ function ofString<Arguments extends Argument[]>(
 
 function checkRange(name: string, index: number, length: number): number {
   if (!Number.isInteger(index) || index < 0 || index > length)
-    throw new CelFault(`the index ${index} of ${name} is not valid for a string of length ${length}`);
+    throw new CelError(`the index ${index} of ${name} is not valid for a string of length ${length}`);
   return index;
 }
 
@@ -208,7 +208,7 @@ function changeCase(
 function substring(_: EvaluationBudget, text: string, start: number, end = text.length): string {
   const from = checkRange("substring", start, text.length);
   const to = checkRange("substring", end, text.length);
-  if (to < from) throw new CelFault("substring ends before it starts");
+  if (to < from) throw new CelError("substring ends before it starts");
   return text.slice(from, to);
 }
 
@@ -238,7 +238,7 @@ const ofOptional = (name: string, apply: (optional: CelOptional) => unknown): [s
 ];
 
 function contentOf({ content }: CelOptional): unknown {
-  if (content === undefined) throw new CelFault("an optional value is absent");
+  if (content === undefined) throw new CelError("an optional value is absent");
   return content;
 }
 

@@ -1,7 +1,7 @@
 // The loops of CEL, and `cel.bind`.
 
 import type { EvaluationBudget } from "../evaluation-budget.ts";
-import { CelFault } from "./fault.ts";
+import { CelError } from "./cel-error.ts";
 import type { Compile, CompileContext, Frame, Run } from "./frame.ts";
 import { type CelNode, heightOf } from "./parse-cel.ts";
 import { type CelMap, nameWithArticle, typeOf } from "./values.ts";
@@ -29,12 +29,12 @@ function listElements(value: unknown, node: CelNode, budget: EvaluationBudget): 
     budget.spendValues(keys.length);
     return keys;
   }
-  throw new CelFault(`a loop needs a list or a map, but it has ${nameWithArticle(value)}`, node.pos);
+  throw new CelError(`a loop needs a list or a map, but it has ${nameWithArticle(value)}`, node.pos);
 }
 
 function checkTest(value: unknown): boolean {
   if (typeof value === "boolean") return value;
-  throw new CelFault(`a condition must be a bool, but it is ${nameWithArticle(value)}`);
+  throw new CelError(`a condition must be a bool, but it is ${nameWithArticle(value)}`);
 }
 
 /** `all` and `exists`: one element can decide the result even if others fail. */
@@ -42,17 +42,17 @@ const quantify =
   (decides: boolean): Macro =>
   ({ elements, test, height }) =>
   (frame) => {
-    let fault: CelFault | undefined;
+    let first: CelError | undefined;
     for (const element of elements(frame)) {
       try {
         if (checkTest(test(frame, element)) === decides) return decides;
       } catch (error) {
-        if (!(error instanceof CelFault)) throw error;
-        frame.budget.spendFault(height);
-        fault ??= error;
+        if (!(error instanceof CelError)) throw error;
+        frame.budget.spendError(height);
+        first ??= error;
       }
     }
-    if (fault !== undefined) throw fault;
+    if (first !== undefined) throw first;
     return !decides;
   };
 
@@ -82,7 +82,7 @@ const macros: ReadonlyMap<string, Macro> = new Map([
 
 /** Declares the variable of a loop or binding: returns its slot and the context inside. */
 function declare(node: CelNode | undefined, context: CompileContext, loops: number, at: CelNode) {
-  if (node?.op !== "id") throw new CelFault("the first argument must be the name of a variable", at.pos);
+  if (node?.op !== "id") throw new CelError("the first argument must be the name of a variable", at.pos);
   // A variable that shadows another one gets its own slot.
   const slot = context.slots;
   const locals = new Map([...context.locals, [node.args, slot] as const]);
@@ -97,7 +97,7 @@ function compileBind(
 ): Run {
   const [variable, value, body] = args;
   if (value === undefined || body === undefined || args.length !== 3)
-    throw new CelFault(`bind takes 3 arguments, but it has ${args.length}`, node.pos);
+    throw new CelError(`bind takes 3 arguments, but it has ${args.length}`, node.pos);
   const { slot, inside } = declare(variable, context, 0, node);
   const [bound, run] = [compile(value, context), compile(body, inside)];
   return (frame) => {
@@ -122,7 +122,7 @@ export function compileMacro(
   const over = compile(receiver, context);
   const { slot, inside } = declare(variable, context, 1, node);
   if (inside.loops > maximumLoops)
-    throw new CelFault(`loops are nested more than ${maximumLoops} levels deep`, node.pos);
+    throw new CelError(`loops are nested more than ${maximumLoops} levels deep`, node.pos);
   const run = compile(first, inside);
   return macro({
     elements: (frame) => listElements(over(frame), receiver, frame.budget),

@@ -1,19 +1,19 @@
 import type { EvaluationBudget } from "../evaluation-budget.ts";
-import { CelFault } from "./fault.ts";
+import { CelError } from "./cel-error.ts";
 import { CelDuration, findMember, isEqual, nameWithArticle, type TypeName, typeOf } from "./values.ts";
 
 export type BinaryOperator = "==" | "!=" | "in" | "+" | "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=";
 
 const largestInt = 2n ** 63n - 1n;
 
-/** Returns a 64-bit int, or throws `CelFault`. */
+/** Returns a 64-bit int, or throws `CelError`. */
 export function checkInt(value: bigint): bigint {
-  if (value > largestInt || value < -largestInt - 1n) throw new CelFault("an int overflows");
+  if (value > largestInt || value < -largestInt - 1n) throw new CelError("an int overflows");
   return value;
 }
 
 function reject(operator: string, a: unknown, b: unknown): never {
-  throw new CelFault(`${operator} does not accept ${nameWithArticle(a)} and ${nameWithArticle(b)}`);
+  throw new CelError(`${operator} does not accept ${nameWithArticle(a)} and ${nameWithArticle(b)}`);
 }
 
 const isNumber = (value: unknown): value is number | bigint =>
@@ -22,7 +22,7 @@ const isNumber = (value: unknown): value is number | bigint =>
 type Calculation = "+" | "-" | "*" | "/" | "%";
 
 function calculateInts(operator: Calculation, a: bigint, b: bigint): bigint {
-  if ((operator === "/" || operator === "%") && b === 0n) throw new CelFault("division of an int by zero");
+  if ((operator === "/" || operator === "%") && b === 0n) throw new CelError("division of an int by zero");
   switch (operator) {
     case "+":
       return checkInt(a + b);
@@ -57,7 +57,7 @@ function calculateTimes(operator: "+" | "-", a: unknown, b: unknown): unknown {
   const sign = operator === "+" ? 1 : -1;
   const addTo = (time: Date, { milliseconds }: CelDuration) => {
     const sum = new Date(time.getTime() + sign * milliseconds);
-    if (Number.isNaN(sum.getTime())) throw new CelFault("a timestamp overflows");
+    if (Number.isNaN(sum.getTime())) throw new CelError("a timestamp overflows");
     return sum;
   };
   if (a instanceof CelDuration && b instanceof CelDuration)
@@ -153,5 +153,5 @@ export function negate(value: unknown): unknown {
   if (typeof value === "bigint") return checkInt(-value);
   if (typeof value === "number") return -value;
   if (value instanceof CelDuration) return new CelDuration(-value.milliseconds);
-  throw new CelFault(`- does not accept ${nameWithArticle(value)}`);
+  throw new CelError(`- does not accept ${nameWithArticle(value)}`);
 }

@@ -1,7 +1,7 @@
 // The only module that uses the CEL package, and only its parser: its evaluator has no limit on steps, passes patterns to
 // RegExp, drops map keys called `constructor`, and does not mix JSON numbers with ints.
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
-import { CelFault } from "./fault.ts";
+import { CelError } from "./cel-error.ts";
 
 export type CelNode = ASTNode;
 
@@ -35,16 +35,16 @@ export function heightOf(node: unknown): number {
 /** Makes the parser's message, which starts with a capital letter, the end of a sentence. */
 const toClause = (message: string) => message.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 
-/** Parses an expression to a syntax tree. Throws `CelFault`. */
+/** Parses an expression to a syntax tree. Throws `CelError`. */
 export function parseCel(expression: string): CelNode {
-  if (expression === "") throw new CelFault("it is empty");
+  if (expression === "") throw new CelError("it is empty");
   if (expression.length > longestExpression)
-    throw new CelFault(`it is longer than ${longestExpression} characters`);
+    throw new CelError(`it is longer than ${longestExpression} characters`);
   try {
     return environment.parse(expression).ast;
   } catch (error) {
-    if (error instanceof ParseError) throw new CelFault(toClause(error.summary), error.range?.start);
-    if (error instanceof RangeError) throw new CelFault("it is nested too deeply");
-    throw new CelFault("it is not valid CEL");
+    if (error instanceof ParseError) throw new CelError(toClause(error.summary), error.range?.start);
+    if (error instanceof RangeError) throw new CelError("it is nested too deeply");
+    throw new CelError("it is not valid CEL");
   }
 }

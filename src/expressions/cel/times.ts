@@ -1,4 +1,4 @@
-import { CelFault } from "./fault.ts";
+import { CelError } from "./cel-error.ts";
 import { CelDuration } from "./values.ts";
 
 const timestampText = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
@@ -24,7 +24,7 @@ export function toTimestamp(value: unknown): Date {
         : undefined;
   if (value instanceof Date) return value;
   if (time === undefined || Number.isNaN(time.getTime()))
-    throw new CelFault("a timestamp must have the form 2026-01-31T12:00:00Z, or be seconds since 1970");
+    throw new CelError("a timestamp must have the form 2026-01-31T12:00:00Z, or be seconds since 1970");
   return time;
 }
 
@@ -32,7 +32,7 @@ export function toTimestamp(value: unknown): Date {
 export function toDuration(value: unknown): CelDuration {
   if (value instanceof CelDuration) return value;
   if (typeof value !== "string" || value.length > longestDuration || !durationText.test(value))
-    throw new CelFault("a duration must have the form 1h30m or 1.5s");
+    throw new CelError("a duration must have the form 1h30m or 1.5s");
   let sum = 0;
   for (const [, number, unit = ""] of value.matchAll(/([\d.]+)([a-z]+)/g))
     sum += Number(number) * (unitMilliseconds[unit] ?? Number.NaN);

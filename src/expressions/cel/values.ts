@@ -1,7 +1,7 @@
 // The values of expressions: JSON, whose numbers are CEL's double, bigint for int and uint, Uint8Array for bytes, Date for
 // timestamp, and the classes below.
 import { type EvaluationBudget, EvaluationLimit } from "../evaluation-budget.ts";
-import { CelFault } from "./fault.ts";
+import { CelError } from "./cel-error.ts";
 
 export class CelDuration {
   readonly milliseconds: number;
@@ -52,7 +52,7 @@ export function typeOf(value: unknown): TypeName {
   if (value === null) return "null";
   if (typeof value !== "object") {
     const type = scalarTypes[typeof value];
-    if (type === undefined) throw new CelFault(`a value of type ${typeof value} is not JSON`);
+    if (type === undefined) throw new CelError(`a value of type ${typeof value} is not JSON`);
     return type;
   }
   if (Array.isArray(value)) return "list";
@@ -73,17 +73,17 @@ export function findMember(container: unknown, key: unknown): unknown {
   }
   if (type === "list") {
     if (typeof key !== "bigint" && typeof key !== "number")
-      throw new CelFault(`a list index must be a number, but it is ${nameWithArticle(key)}`);
+      throw new CelError(`a list index must be a number, but it is ${nameWithArticle(key)}`);
     return (container as readonly unknown[])[Number(key)];
   }
-  throw new CelFault(`${nameWithArticle(container)} has no keys`);
+  throw new CelError(`${nameWithArticle(container)} has no keys`);
 }
 
 /** Converts a key to a string, the only type of keys in JSON. */
 export function toKey(key: unknown): string {
   if (typeof key === "string") return key;
   if (typeof key === "bigint" || typeof key === "number" || typeof key === "boolean") return String(key);
-  throw new CelFault(`a key must be a string, but it is ${nameWithArticle(key)}`);
+  throw new CelError(`a key must be a string, but it is ${nameWithArticle(key)}`);
 }
 
 /** `a string`, `an int`, `null`. */
@@ -161,7 +161,7 @@ function setKey(map: Record<string, unknown>, key: string, value: unknown): void
 }
 
 /**
- * Copies a computed value to JSON. Throws `CelFault` for values that JSON cannot represent exactly. A value may contain
+ * Copies a computed value to JSON. Throws `CelError` for values that JSON cannot represent exactly. A value may contain
  * the same part many times, and each one is copied, so this takes from the budget.
  */
 export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unknown {
@@ -178,12 +178,12 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
     case "int": {
       const number = Number(value);
       if (Number.isSafeInteger(number)) return number;
-      throw new CelFault(`${value} is too large for a JSON number; use string(…)`);
+      throw new CelError(`${value} is too large for a JSON number; use string(…)`);
     }
     case "double":
       // JSON has no negative zero.
       if (Number.isFinite(value)) return (value as number) + 0;
-      throw new CelFault(`${value} is not a JSON number`);
+      throw new CelError(`${value} is not a JSON number`);
     case "list":
       return (value as readonly unknown[]).map((element) => toJson(element, budget, depth + 1));
     case "map": {
@@ -196,7 +196,7 @@ export function toJson(value: unknown, budget: EvaluationBudget, depth = 0): unk
     }
     case "optional": {
       const { content } = value as CelOptional;
-      if (content === undefined) throw new CelFault("an optional value is absent; use orValue(…)");
+      if (content === undefined) throw new CelError("an optional value is absent; use orValue(…)");
       return toJson(content, budget, depth + 1);
     }
     default:
