@@ -13,7 +13,7 @@ const run = (...args: readonly string[]) => runCli(args, { cwd: "/" });
 
 describe("help", () => {
   test.concurrent.each([["--help"], ["-h"], ["help"]])(
-    "%s lists every command, on stdout",
+    "%s lists every command on stdout",
     async (argument) => {
       const { stdout, stderr, exitCode } = await run(argument);
       for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ +${name} +\\S`, "m"));
@@ -29,7 +29,7 @@ describe("help", () => {
   );
 
   test.concurrent.each(everyCommand)(
-    "%s --help shows its options and those of every command",
+    "%s --help shows the command's options and the common options",
     async (name, options) => {
       const { stdout, stderr, exitCode } = await run(name, "--help");
       for (const option of [...options, "cwd", "json", "help"]) expect(stdout).toContain(`--${option}`);
@@ -41,13 +41,13 @@ describe("help", () => {
     },
   );
 
-  test("needs neither a project nor the arguments of its command", async () => {
+  test("help needs neither a project nor the arguments of the command", async () => {
     const { exitCode } = await runCli(["list", "--help", "--cwd", "/nowhere"], { cwd: "/" });
     expect(exitCode).toBe(0);
   });
 
   test.concurrent.each(["nothing", "constructor", "__proto__", "toString"])(
-    "of the unknown command %s is refused",
+    "help for the unknown command %s exits with 2",
     async (name) => {
       const { stdout, exitCode } = await run("help", name);
       expect(stdout).not.toContain("undefined");
@@ -55,7 +55,7 @@ describe("help", () => {
     },
   );
 
-  test("with --json is one JSON document", async () => {
+  test("help and the version are one JSON document with --json", async () => {
     for (const args of [
       ["--help", "--json"],
       ["list", "--help", "--json"],
@@ -79,7 +79,7 @@ test.concurrent.each([["--version"], ["-v"], ["version"]])(
   },
 );
 
-describe("common options are accepted before the command", () => {
+describe("options before the command", () => {
   const makeProject = () => makeTree({ "package.json": packManifest("app") });
 
   test.each([
@@ -89,7 +89,7 @@ describe("common options are accepted before the command", () => {
     [["--cwd", "PROJECT", "--json", "list"]],
     [["--json", "list", "--cwd", "PROJECT"]],
     [["list", "--cwd", "PROJECT", "--json"]],
-  ])("%j", async (line) => {
+  ])("the common options in %j are accepted", async (line) => {
     const project = makeProject();
     const { stdout, stderr, exitCode } = await run(...line.map((word) => word.replace("PROJECT", project)));
     expect(stderr).toBe("");
@@ -106,7 +106,7 @@ describe("common options are accepted before the command", () => {
     expect(stderr).toMatch(/^error InvalidArguments\n.*--nope/);
   });
 
-  test("an option of one command is refused before the command", async () => {
+  test("an option of one command is rejected before the command", async () => {
     const { stderr, exitCode } = await run("--strict", "list");
     expect(stderr).toMatch(/^error InvalidArguments\n.*--strict/);
     expect(exitCode).toBe(2);
@@ -137,7 +137,7 @@ describe.skipIf(process.platform === "win32")("in a deleted working directory", 
   };
 
   test.concurrent.each([["list"], ["validate"], ["inspect"]])(
-    "%s reports the missing folder",
+    "%s reports that the working directory was deleted",
     async (name) => {
       const args = name === "inspect" ? [name, "app"] : [name];
       const { stdout, stderr, exitCode } = await runWhereDeleted(...args);
@@ -148,14 +148,14 @@ describe.skipIf(process.platform === "win32")("in a deleted working directory", 
     },
   );
 
-  test("list --json prints the error as one JSON document", async () => {
+  test("list --json in a deleted working directory prints the error as one JSON document", async () => {
     const { stdout, stderr, exitCode } = await runWhereDeleted("list", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "ProjectNotFound" } });
     expect(stderr).toBe("");
     expect(exitCode).toBe(2);
   });
 
-  test("--version and --cwd with an existing folder work", async () => {
+  test("--version and --cwd work in a deleted working directory", async () => {
     expect((await runWhereDeleted("--version")).stdout).toBe(`${version}\n`);
     const project = makeTree({ "package.json": packManifest("app") });
     const { stdout, exitCode } = await runWhereDeleted("list", "--json", "--cwd", project);
@@ -194,7 +194,7 @@ describe("invalid arguments", () => {
   ];
 
   test.concurrent.each(lines.map((args) => [args]))(
-    "%j are explained on stderr, with exit code 2",
+    "the invalid arguments %j are explained on stderr, with exit code 2",
     async (args) => {
       const { stdout, stderr, exitCode } = await run(...args);
       expect(exitCode).toBe(2);
@@ -206,7 +206,7 @@ describe("invalid arguments", () => {
   );
 
   test.concurrent.each(lines.map((args) => [args]))(
-    "%j with --json are one JSON document, with exit code 2",
+    "the invalid arguments %j with --json print one JSON document, with exit code 2",
     async (args) => {
       const { stdout, stderr, exitCode } = await run(...args, "--json");
       expect(exitCode).toBe(2);
@@ -219,12 +219,12 @@ describe("invalid arguments", () => {
     },
   );
 
-  test("with a typo get a suggestion", async () => {
+  test("a mistyped command gets a suggestion", async () => {
     expect((await run("lst")).stderr).toContain("list");
     expect((await run("inpect")).stderr).toContain("inspect");
   });
 
-  test("with an unknown kind get the list of kinds", async () => {
+  test("an unknown kind gets a list of the kinds", async () => {
     const { stderr } = await run("list", "widgets");
     for (const kind of ["servers", "tools", "toolsets", "prompts"]) expect(stderr).toContain(kind);
   });

@@ -8,14 +8,14 @@ import { runCli } from "../support/run-cli.ts";
 const explain = (...args: readonly string[]) => runCli(["explain", ...args], { cwd: "/" });
 const readPage = (code: string) => readFileSync(join(inRepository("docs/problems"), `${code}.md`), "utf8");
 
-test("prints the page of a code, and needs no project", async () => {
+test("`explain` prints the page of a code, and needs no project", async () => {
   const { stdout, stderr, exitCode } = await explain("HandlerNotFound");
   expect(stdout).toBe(readPage("HandlerNotFound"));
   expect(stderr).toBe("");
   expect(exitCode).toBe(0);
 });
 
-test("prints code, severity, title and page with --json", async () => {
+test("`explain --json` prints the code, severity, title and page", async () => {
   const { stdout, exitCode } = await explain("UnknownExtensionKey", "--json");
   expect(JSON.parse(stdout)).toEqual({
     code: "UnknownExtensionKey",
@@ -33,12 +33,12 @@ test.each([
   ["README", []],
   ["../words", []],
   ["__proto__", []],
-])("refuses %s, which is not a code, and suggests similar codes", async (code, nearest) => {
+])("`explain` rejects the unknown code %s and suggests similar codes", async (code, nearest) => {
   const { stdout, exitCode } = await explain(code, "--json");
   expect(JSON.parse(stdout).error).toMatchObject({ code: "UnknownCode", args: { code, nearest } });
   expect(exitCode).toBe(1);
 });
 
-test("without a code is refused", async () => {
+test("`explain` without a code exits with 2", async () => {
   expect((await explain()).exitCode).toBe(2);
 });

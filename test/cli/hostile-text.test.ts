@@ -54,26 +54,32 @@ function makeHostileProject(): string {
 describe("terminal control characters in a pack", () => {
   const kinds = ["servers", "tools", "toolsets", "prompts"];
 
-  test.each([[], ...kinds.map((kind) => [kind])].map((args) => [args]))("are escaped by %j", async (args) => {
-    const { stdout, stderr, exitCode } = await runCli(["list", ...args], { cwd: makeHostileProject() });
-    expect(exitCode).toBe(1);
-    expect(stdout).not.toMatch(acting);
-    expect(stderr).not.toMatch(acting);
-    expect(stdout).not.toMatch(/^FAKE/m);
-    expect(stderr).not.toMatch(/^FAKE/m);
-    expect(stdout).not.toContain("\ufffd");
-  });
+  test.each([[], ...kinds.map((kind) => [kind])].map((args) => [args]))(
+    "`list` with the arguments %j escapes control characters of packs",
+    async (args) => {
+      const { stdout, stderr, exitCode } = await runCli(["list", ...args], { cwd: makeHostileProject() });
+      expect(exitCode).toBe(1);
+      expect(stdout).not.toMatch(acting);
+      expect(stderr).not.toMatch(acting);
+      expect(stdout).not.toMatch(/^FAKE/m);
+      expect(stderr).not.toMatch(/^FAKE/m);
+      expect(stdout).not.toContain("\ufffd");
+    },
+  );
 
-  test.each([[], ["tools"]].map((args) => [args]))("are escaped but complete in %j --json", async (args) => {
-    const { stdout, stderr } = await runCli(["list", ...args, "--json"], { cwd: makeHostileProject() });
-    expect(stdout).not.toMatch(acting);
-    expect(stderr).toBe("");
-    const document = JSON.parse(stdout);
-    const described = args.length === 0 ? document.packs[0].tools[0] : document.items[0];
-    expect(described.description).toBe(evil);
-  });
+  test.each([[], ["tools"]].map((args) => [args]))(
+    "`list --json` with the arguments %j escapes control characters of packs and keeps their texts complete",
+    async (args) => {
+      const { stdout, stderr } = await runCli(["list", ...args, "--json"], { cwd: makeHostileProject() });
+      expect(stdout).not.toMatch(acting);
+      expect(stderr).toBe("");
+      const document = JSON.parse(stdout);
+      const described = args.length === 0 ? document.packs[0].tools[0] : document.items[0];
+      expect(described.description).toBe(evil);
+    },
+  );
 
-  test("are escaped in the path of the project", async () => {
+  test("control characters in the path of the project are escaped", async () => {
     const root = makeTree({
       "a\u001b[31m\u009b\u202e/package.json": { name: "app" },
       "empty\u001b[31m/x.txt": "",

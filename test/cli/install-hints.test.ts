@@ -34,7 +34,7 @@ async function fail(args: readonly string[], cwd = makeProject()) {
   return JSON.parse(stdout).error as { code: string; args: object; hint: string };
 }
 
-describe("a hint for a name from the config points to the config, not to an npm package", () => {
+describe("hints for names from the config", () => {
   test.each([
     [
       ["call", "everything/probe_parms"],
@@ -61,11 +61,14 @@ describe("a hint for a name from the config points to the config, not to an npm 
       { name: "everything", inConfig: "server", isRemoval: true },
     ],
     [["validate", "everything"], "PackNotInstalled", { name: "everything", inConfig: "server" }],
-  ])("%j", async (given, code, args) => {
-    const error = await fail(given);
-    expect(error).toMatchObject({ code, args });
-    expect(error.hint).not.toMatch(/install|\badd\b/);
-  });
+  ])(
+    "the hint of `trailblaze` with %j points to the config, not to an npm package",
+    async (given, code, args) => {
+      const error = await fail(given);
+      expect(error).toMatchObject({ code, args });
+      expect(error.hint).not.toMatch(/install|\badd\b/);
+    },
+  );
 
   test("a hint for the config's own toolsets points to the config", async () => {
     const { stdout } = await runCli(["tools", "--json"], { cwd: makeProject() });
@@ -78,14 +81,14 @@ describe("a hint for a name from the config points to the config, not to an npm 
   });
 });
 
-describe("a hint never suggests installing a package named after a mistyped word", () => {
+describe("hints for mistyped words", () => {
   test.each([
     [["inspect", "echo"], { name: "echo", isWord: true, servers: ["mine", "everything"] }],
     [["validate", "nope"], { name: "nope", isWord: true }],
     [["remove", "nope"], { name: "nope", isRemoval: true }],
     [["remove", "@acme/jria"], { name: "@acme/jria", nearest: ["@acme/jira"], isRemoval: true }],
     [["inspect", "getIssue"], { name: "getIssue", nearest: ["acme/jira/getIssue"], isWord: true }],
-  ])("%j", async (given, args) => {
+  ])("the hint of `trailblaze` with %j does not suggest installing a package", async (given, args) => {
     const error = await fail(given);
     expect(error).toMatchObject({ code: "PackNotInstalled", args });
     expect(error.hint).not.toMatch(/install |\badd\b/);
@@ -108,16 +111,16 @@ const yarn: Tree = { "yarn.lock": "# yarn lockfile v1\n" };
 const bun: Tree = { "bun.lock": "{}" };
 const field = (packageManager: string): Tree => ({ "package.json": { name: "app", packageManager } });
 
-describe("a hint names the project's own package manager", () => {
+describe("package managers in hints", () => {
   test.each<[string, Tree, string]>([
-    ["npm", npm, "npm"],
+    ["package-lock.json", npm, "npm"],
     ["no lockfile", {}, "npm"],
-    ["pnpm", pnpm, "pnpm"],
-    ["Yarn", yarn, "yarn"],
-    ["Bun", bun, "bun"],
-    ["packageManager", field("pnpm@9.15.0"), "pnpm"],
-    ["a packageManager that is text of others", field("$(touch x);#@1"), "npm"],
-  ])("%s", async (_what, files, manager) => {
+    ["pnpm-lock.yaml", pnpm, "pnpm"],
+    ["yarn.lock", yarn, "yarn"],
+    ["bun.lock", bun, "bun"],
+    ["a packageManager key", field("pnpm@9.15.0"), "pnpm"],
+    ["a packageManager key that holds a shell command", field("$(touch x);#@1"), "npm"],
+  ])("hints name the package manager of a project with %s", async (_what, files, manager) => {
     const cwd = makeProject({ ...files, "trailblaze.config.json": {} });
     for (const args of [
       ["call", "acme/confluence/page"],
@@ -136,7 +139,7 @@ describe("a hint names the project's own package manager", () => {
     }
   });
 
-  test("includes the requested range, also where another version is installed", async () => {
+  test("a hint includes the requested range, even if another version is installed", async () => {
     const cwd = makeProject({ ...pnpm, "trailblaze.config.json": {} });
     expect(await fail(["call", "acme/confluence@^2/page"], cwd)).toMatchObject({
       code: "PackNotInstalled",
@@ -148,7 +151,7 @@ describe("a hint names the project's own package manager", () => {
     });
   });
 
-  test("is pnpm in a member of a pnpm workspace", async () => {
+  test("hints in a member of a pnpm workspace name pnpm", async () => {
     const root = makeTree({
       "package.json": { name: "root" },
       "pnpm-workspace.yaml": "packages: ['packages/*']\n",
@@ -161,7 +164,7 @@ describe("a hint names the project's own package manager", () => {
     });
   });
 
-  test("is its install command for a dependency that is declared but not installed", async () => {
+  test("the hint for a declared dependency that is not installed names the package manager", async () => {
     const cwd = makeProject(pnpm);
     expect(await fail(["remove", "@acme/absent"], cwd)).toMatchObject({
       code: "PackNotInstalled",
@@ -169,7 +172,7 @@ describe("a hint names the project's own package manager", () => {
     });
   });
 
-  test("also in validation, and for a shadowed copy", async () => {
+  test("hints of validation and for shadowed copies name the package manager", async () => {
     const cwd = makeTree({
       ...yarn,
       "package.json": packManifest("x", {
@@ -190,7 +193,7 @@ describe("a hint names the project's own package manager", () => {
   });
 });
 
-test("an empty project is sent to the command that adds packs", async () => {
+test("`list` in an empty project names the commands that find and add packs", async () => {
   const { stdout } = await runCli(["list"], { cwd: makeTree({ "package.json": { name: "app" } }) });
   expect(stdout).toMatch(/`trailblaze search`.*`trailblaze add <pack>`.*\n$/);
 });
@@ -199,7 +202,7 @@ test.each([
   ["install", "cursor", "acme/text/shout"],
   ["start", "acme/text/shout"],
   ["inspect", "acme/text/shout", "--kind", "server"],
-])("the hint of %s for a name of another kind is a command that works", async (...args) => {
+])("the hint of `%s` for a name of another kind contains a command that works", async (...args) => {
   const pack = toolPack({ shout: {} }, "export const shout = () => 1;");
   const cwd = makePackProject({ "@acme/text": pack });
   const error = await fail(args, cwd);

@@ -18,26 +18,26 @@ test.each([
   ["ｆｕｌｌ", 8],
   ["🧭 e\u0301", 4],
   ["\u001b[1mbold\u001b[22m", 4],
-])("%j takes %i columns", (text, width) => {
+])("the text %j takes %i columns", (text, width) => {
   expect(measureWidth(text)).toBe(width);
 });
 
 describe("wrap", () => {
-  test("breaks at spaces and indents every line but the first", () => {
+  test("wrapping breaks at spaces and indents every line except the first", () => {
     expect(wrap("  one two three four", 10, 4)).toBe("  one two\n    three\n    four");
   });
 
-  test("leaves a text without a width on one line", () => {
+  test("text stays on one line if the width is unknown", () => {
     expect(wrap("one two three", undefined)).toBe("one two three");
   });
 
-  test("keeps paths and commands in backticks whole", () => {
+  test("wrapping keeps paths and commands in backticks whole", () => {
     expect(wrap("Run `npm install x` in /a/path/that/is/long.", 15)).toBe(
       "Run\n`npm install x`\nin\n/a/path/that/is/long.",
     );
   });
 
-  test("breaks beside wide characters", () => {
+  test("wrapping can break between wide characters", () => {
     expect(wrap("日本語のテキスト", 6)).toBe("日本語\nのテキ\nスト");
   });
 });
@@ -51,7 +51,7 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     ["x/y", "1.0.0", "w".repeat(300)],
   ];
 
-  test("a table keeps every column and every character of the last", () => {
+  test("a table keeps its columns aligned and wraps the last one without losing text", () => {
     const table = formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style);
     expect(widest(table)).toBeLessThanOrEqual(width);
     const [head = "", ...lines] = table.split("\n");
@@ -64,7 +64,7 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     expect(squeeze(table)).toBe(squeeze(["NAME", "VERSION", "DESCRIPTION", ...rows.flat()].join("")));
   });
 
-  test("a table with wide columns puts the last on lines of its own", () => {
+  test("a table with wide columns puts the last column on lines of its own", () => {
     const row = ["n".repeat(width - 20), words];
     const table = formatTable(["NAME", "DESCRIPTION"], [row], style);
     expect(widest(table)).toBeLessThanOrEqual(width);
@@ -77,7 +77,7 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     expect(squeeze(table)).toBe(squeeze(["NAME", "DESCRIPTION", ...row].join("")));
   });
 
-  test("help is wrapped and complete", () => {
+  test("help is wrapped without losing text", () => {
     for (const format of [
       (columns?: number) => formatHelp("1.0.0", columns),
       (columns?: number) => formatCommandHelp("install", columns),
@@ -87,7 +87,7 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     }
   });
 
-  test("a code frame keeps the column in sight", () => {
+  test("a code frame shows the column of the problem", () => {
     const text = `{ "a": ${"x".repeat(300)}, "here": 1 }`;
     const column = text.indexOf("here");
     const [line = "", caret = ""] = formatCodeFrame(text, 1, column + 1, width).split("\n");
@@ -95,7 +95,7 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     expect(line.slice(caret.indexOf("^"))).toMatch(/^here/);
   });
 
-  test("a problem is wrapped under its message and its hint", () => {
+  test("the message and the hint of a problem are wrapped and indented", () => {
     const problem = { code: "InvalidArguments", severity: "error", message: words, hint: words } as const;
     const [, ...lines] = formatProblemText(problem, { color: true, width }).split("\n");
     expect(widest(lines.join("\n"))).toBeLessThanOrEqual(width);
@@ -115,7 +115,7 @@ test("a table breaks a path in its last column after a slash", () => {
   ]);
 });
 
-test("a table puts the last column on lines of its own rather than squeeze it", () => {
+test("a table puts the last column on lines of its own if it would become too narrow", () => {
   const rows = [
     ["trigger-long-running-operation", "config (server everything)", "Shows the progress of a task."],
   ];
@@ -144,17 +144,20 @@ test("a table narrows the widest column before it moves the last one", () => {
 describe("the home folder", () => {
   const home = homedir();
 
-  test("is ~ in text", () => {
+  test("the home folder is shown as ~ in text", () => {
     expect(abbreviateHome(`In "${home}", ${join(home, "a")} and ${home}.`)).toBe(
       `In "~", ${join("~", "a")} and ~.`,
     );
   });
 
-  test.each([`${home}er`, `/backup${home}`, `${home}.old`, `${home}-2/a`])("is not part of %s", (path) => {
-    expect(abbreviateHome(path)).toBe(path);
-  });
+  test.each([`${home}er`, `/backup${home}`, `${home}.old`, `${home}-2/a`])(
+    "the path %s is not shortened, although it contains the home folder's path",
+    (path) => {
+      expect(abbreviateHome(path)).toBe(path);
+    },
+  );
 
-  test("stays in hints, which hold commands", () => {
+  test("the home folder is not shortened in hints, which contain commands", () => {
     const problem = { code: "InvalidArguments", severity: "error", message: home, hint: home } as const;
     expect(formatProblemText(problem, { color: false, width: undefined })).toBe(
       `error InvalidArguments\n  ~\n  hint: ${home}`,

@@ -36,7 +36,7 @@ const warnedPack = {
 };
 
 describe("trailblaze list --json", () => {
-  test("prints the listing of the contract, and nothing else", async () => {
+  test("`list --json` prints the documented JSON and nothing else", async () => {
     const cwd = makeProject();
     const { stdout, stderr, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(exitCode).toBe(0);
@@ -71,20 +71,20 @@ describe("trailblaze list --json", () => {
     });
   });
 
-  test("prints the same listing as the library", async () => {
+  test("`list --json` prints the same result as the library", async () => {
     const cwd = makeProject(brokenPack);
     const { stdout } = await runCli(["list", "--json"], { cwd });
     expect(JSON.parse(stdout)).toEqual(await discoverPacks({ cwd }));
   });
 
-  test("prints empty lists for a project without packs", async () => {
+  test("`list --json` prints empty arrays for a project without packs", async () => {
     const cwd = makeTree({ "package.json": { name: "app" } });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(JSON.parse(stdout)).toStrictEqual({ project: cwd, packs: [], problems: [] });
     expect(exitCode).toBe(0);
   });
 
-  test("keeps problems with their pack, on stdout only", async () => {
+  test("`list --json` prints problems with their pack, and only on stdout", async () => {
     const { stdout, stderr, exitCode } = await runCli(["list", "--json"], { cwd: makeProject(brokenPack) });
     const { packs, problems } = JSON.parse(stdout);
     expect(problems).toEqual([]);
@@ -118,7 +118,7 @@ describe("trailblaze list KIND --json", () => {
     ["toolsets", ["acme/jira/triage"]],
     ["prompt", ["acme/jira/issueText"]],
     ["prompts", ["acme/jira/issueText"]],
-  ])("%s lists %j", async (word, names) => {
+  ])("`list %s --json` lists %j", async (word, names) => {
     const { stdout, stderr, exitCode } = await runCli(["list", word, "--json"], { cwd: makeProject() });
     const { items, problems, ...rest } = JSON.parse(stdout);
     expect(items.map((item: { qualifiedName: string }) => item.qualifiedName)).toEqual(names);
@@ -131,7 +131,7 @@ describe("trailblaze list KIND --json", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("has exactly the keys of the contract", async () => {
+  test("an item in `list KIND --json` has exactly the documented keys", async () => {
     const { stdout } = await runCli(["list", "tools", "--json"], { cwd: makeProject() });
     expect(JSON.parse(stdout).items[0]).toStrictEqual({
       kind: "tool",
@@ -143,7 +143,7 @@ describe("trailblaze list KIND --json", () => {
     });
   });
 
-  test("lists each qualified name once, though a pack is installed twice", async () => {
+  test("`list KIND --json` lists each qualified name once, even if a pack is installed twice", async () => {
     const cwd = makeProject({
       "node_modules/stray/node_modules/notes/package.json": packManifest("notes", {
         version: "0.1.0",
@@ -158,7 +158,7 @@ describe("trailblaze list KIND --json", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("reports the problems of packs", async () => {
+  test("`list KIND --json` reports the problems of packs", async () => {
     const { stdout, exitCode } = await runCli(["list", "prompts", "--json"], {
       cwd: makeProject(brokenPack),
     });
@@ -169,8 +169,8 @@ describe("trailblaze list KIND --json", () => {
   });
 });
 
-describe("trailblaze list for people", () => {
-  test("names every pack with version and origin on stdout, and nothing on stderr", async () => {
+describe("trailblaze list as text", () => {
+  test("`list` prints every pack with its version and origin on stdout, and nothing on stderr", async () => {
     const { stdout, stderr, exitCode } = await runCli(["list"], { cwd: makeProject() });
     expect(stdout).toMatch(/@acme\/jira +1\.2\.0 +direct/);
     expect(stdout).toMatch(/notes +1\.0\.0 +direct/);
@@ -180,14 +180,14 @@ describe("trailblaze list for people", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("names every item of a kind with its description", async () => {
+  test("`list KIND` prints every item of the kind with its description", async () => {
     const { stdout } = await runCli(["list", "tools"], { cwd: makeProject() });
     expect(stdout).toMatch(/acme\/jira\/createIssue .*Create an issue/);
     expect(stdout).toMatch(/notes\/createNote/);
     expect(stdout).not.toContain("triage");
   });
 
-  test("says that no packs are installed", async () => {
+  test("`list` prints a message if no packs are installed", async () => {
     const cwd = makeTree({ "package.json": { name: "app" } });
     for (const args of [["list"], ["list", "prompts"]]) {
       const { stdout, exitCode } = await runCli(args, { cwd });
@@ -196,7 +196,7 @@ describe("trailblaze list for people", () => {
     }
   });
 
-  test("keeps problems on stderr, with code, place and hint", async () => {
+  test("`list` prints problems on stderr, with code, place and hint", async () => {
     const { stdout, stderr, exitCode } = await runCli(["list"], { cwd: makeProject(brokenPack) });
     expect(stdout).not.toContain("InvalidItemName");
     expect(stderr).toMatch(/error InvalidItemName .*notes.*package\.json:\d+:\d+/);
@@ -204,7 +204,7 @@ describe("trailblaze list for people", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("prints plain, uncut text when stdout is not a terminal, whatever the environment", async () => {
+  test("`list` prints complete text without colors if stdout is not a terminal, whatever the environment", async () => {
     const long = "x".repeat(300);
     const cwd = makeProject({
       "node_modules/notes/package.json": packManifest("notes", {
@@ -223,13 +223,13 @@ describe("trailblaze list for people", () => {
 });
 
 describe("the exit code of list", () => {
-  test("is 0 with warnings", async () => {
+  test("`list` exits with 0 after warnings", async () => {
     const { stderr, exitCode } = await runCli(["list"], { cwd: makeProject(warnedPack) });
     expect(stderr).toContain("warning UnknownExtensionKey");
     expect(exitCode).toBe(0);
   });
 
-  test("is 1 with an error, though everything is listed", async () => {
+  test("`list` exits with 1 after an error, and still lists the other packs", async () => {
     const cwd = makeProject({ "node_modules/notes/package.json": '{"trailblaze": ' });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(JSON.parse(stdout).packs.map(({ name }: { name: string }) => name)).toEqual([
@@ -242,37 +242,42 @@ describe("the exit code of list", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("is 0 with a broken package that is not a declared dependency", async () => {
+  test("`list` exits with 0 if a package that is not a declared dependency is broken", async () => {
     const cwd = makeProject({ "node_modules/stray/package.json": '{"trailblaze": ' });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(JSON.parse(stdout).problems).toEqual([expect.objectContaining({ severity: "warning" })]);
     expect(exitCode).toBe(0);
   });
 
-  test("is 1 under Plug'n'Play", async () => {
+  test("`list` exits with 1 in a Plug'n'Play project", async () => {
     const { exitCode } = await runCli(["list"], { cwd: makeProject({ ".pnp.cjs": "" }) });
     expect(exitCode).toBe(1);
   });
 
-  test.each([[[]], [["--json"]]])("is 2 without a project, %j", async (flags) => {
-    const { stdout, stderr, exitCode } = await runCli(["list", ...flags], { cwd: makeTree({ "a.txt": "" }) });
-    expect(exitCode).toBe(2);
-    if (flags.length === 0) {
-      expect(stdout).toBe("");
-      expect(stderr).toContain("ProjectNotFound");
-    } else {
-      expect(stderr).toBe("");
-      expect(JSON.parse(stdout)).toEqual({
-        error: expect.objectContaining({
-          code: "ProjectNotFound",
-          message: expect.any(String),
-          hint: expect.any(String),
-        }),
+  test.each([[[]], [["--json"]]])(
+    "`list` exits with 2 without a project, with the flags %j",
+    async (flags) => {
+      const { stdout, stderr, exitCode } = await runCli(["list", ...flags], {
+        cwd: makeTree({ "a.txt": "" }),
       });
-    }
-  });
+      expect(exitCode).toBe(2);
+      if (flags.length === 0) {
+        expect(stdout).toBe("");
+        expect(stderr).toContain("ProjectNotFound");
+      } else {
+        expect(stderr).toBe("");
+        expect(JSON.parse(stdout)).toEqual({
+          error: expect.objectContaining({
+            code: "ProjectNotFound",
+            message: expect.any(String),
+            hint: expect.any(String),
+          }),
+        });
+      }
+    },
+  );
 
-  test("is 2 with an invalid config, whose line is reported", async () => {
+  test("`list` exits with 2 for an invalid config and reports its line", async () => {
     const cwd = makeProject({ "trailblaze.config.yaml": "packs:\n  alow: []\n" });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
     expect(exitCode).toBe(2);
@@ -288,7 +293,7 @@ describe("the exit code of list", () => {
 });
 
 describe("--cwd", () => {
-  test("names the folder to look from, absolute or relative", async () => {
+  test("--cwd accepts an absolute or a relative folder", async () => {
     const project = makeProject();
     for (const [cwd, folder] of [
       ["/", project],
@@ -300,7 +305,7 @@ describe("--cwd", () => {
     }
   });
 
-  test("with a folder that does not exist fails with its name and exit code 2", async () => {
+  test("--cwd with a folder that does not exist names the folder and exits with 2", async () => {
     const cwd = makeProject();
     const { stdout, stderr, exitCode } = await runCli(["list", "--cwd", "nowhere"], { cwd });
     expect(exitCode).toBe(2);
@@ -313,7 +318,7 @@ describe("--cwd", () => {
   });
 });
 
-test.skipIf(process.platform === "win32")("list succeeds when its reader closes the pipe early", () => {
+test.skipIf(process.platform === "win32")("`list` exits with 0 if its reader closes the pipe early", () => {
   const tools = Array.from({ length: 5000 }, (_, index) => [`tool${index}`, "x".repeat(100)]);
   const cwd = makeProject({
     "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools } }),
@@ -326,7 +331,7 @@ test.skipIf(process.platform === "win32")("list succeeds when its reader closes 
   }
 });
 
-test("a listing of more than a pipe holds arrives whole", async () => {
+test("`list` prints more than a pipe holds without losing any of it", async () => {
   const tools = Array.from({ length: 5000 }, (_, index) => [`tool${index}`, "x".repeat(100)]);
   const cwd = makeProject({
     "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools } }),
@@ -354,12 +359,12 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     return stdout;
   }
 
-  test("text is colored", () => {
+  test("text on a terminal is colored", () => {
     expect(runOnTerminal("list", makeProject(brokenPack))).toMatch(/\u001b\[31merror/);
   });
 
   test.each([{ NO_COLOR: "1" }, { NO_COLOR: "true", FORCE_COLOR: "1" }, { TERM: "dumb" }])(
-    "text is not colored with %j",
+    "text on a terminal is not colored with %j",
     (env) => {
       const text = runOnTerminal("list", makeProject(brokenPack), env);
       expect(text).toContain("error InvalidItemName");
@@ -367,13 +372,13 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     },
   );
 
-  test("JSON is not colored", () => {
+  test("JSON on a terminal is not colored", () => {
     const text = runOnTerminal("list --json", makeProject(brokenPack));
     expect(text).not.toContain("\u001b");
     expect(JSON.parse(text)).toHaveProperty("packs");
   });
 
-  test("the last column of a table is wrapped to its width", () => {
+  test("the last column of a table is wrapped to the terminal's width", () => {
     const description = "a word or two ".repeat(20).trim();
     const cwd = makeProject({
       "node_modules/notes/package.json": packManifest("notes", {
@@ -401,14 +406,14 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     ["list tools", "x".repeat(300)],
     ["inspect notes", "x".repeat(300)],
     ["inspect notes/a", "y".repeat(300)],
-  ])("that reports no width, %s is not cut", (args, text) => {
+  ])("the output of %s is complete on a terminal without a known width", (args, text) => {
     const cwd = makeProject(longTool);
     const shown = runOnTerminal(args, cwd, { NO_COLOR: "1" }, 0);
     expect(shown).toContain(text);
     expect(shown).not.toContain("…");
   });
 
-  test.each([1, 2, 7])("of %i columns, a table keeps every character", (columns) => {
+  test.each([1, 2, 7])("a table on a terminal of %i columns keeps every character", (columns) => {
     const shown = runOnTerminal("list tools", makeProject(longTool), { NO_COLOR: "1" }, columns);
     expect(shown.replace(/\s+/g, "")).toContain("x".repeat(300));
   });
@@ -451,7 +456,7 @@ describe("the column ENABLED", () => {
     }),
   };
 
-  test("says what a session uses: transitive packs that its packs refer to", async () => {
+  test("a transitive pack that a used pack refers to is enabled, as in a session", async () => {
     const cwd = makeProject({
       ...twoPacks,
       ...desk({ "node_modules/desk/trailblaze/servers/all.yaml": "tools: [acme/jira/getIssue]" }),
@@ -460,7 +465,7 @@ describe("the column ENABLED", () => {
     expect(await listEnabled(cwd)).toEqual(["@acme/jira", "desk"]);
   });
 
-  test("follows references through transitive packs and from the config, except to what the config denies", async () => {
+  test("packs that the config or transitive packs refer to are enabled, except those that the config denies", async () => {
     const tree = {
       ...twoPacks,
       ...desk({ "node_modules/desk/trailblaze/servers/all.yaml": "tools: []" }),
@@ -478,7 +483,7 @@ describe("the column ENABLED", () => {
     ]);
   });
 
-  test("leaves out what only definitions that are code refer to, and runs none of them", async () => {
+  test("a pack that only definitions in code refer to is not enabled, and the code does not run", async () => {
     const cwd = makeProject({
       ...twoPacks,
       ...desk({

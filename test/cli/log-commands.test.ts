@@ -7,7 +7,7 @@ import { runCli } from "../support/run-cli.ts";
 /** What the runners of GitHub (also its older form), Azure and TeamCity take as commands. */
 const commands = /^\s*::|##\w*\[/m;
 
-describe("text for the log of a CI job", () => {
+describe("log commands of CI runners", () => {
   test.each([
     ["::add-mask::a", ":\\u{003a}add-mask::a"],
     ["one\n \t::error::x\nthree", "one\n \t:\\u{003a}error::x\nthree"],
@@ -16,11 +16,11 @@ describe("text for the log of a CI job", () => {
     ["##vso[task.setvariable variable=a]b", "##vso\\u{005b}task.setvariable variable=a]b"],
     ["##teamcity[x]", "##teamcity\\u{005b}x]"],
     ["std::string ## [1] a::b\n: : ok\n### [x](y)", "std::string ## [1] a::b\n: : ok\n### [x](y)"],
-  ])("%j", (text, shown) => {
+  ])("the text %j is shown as %j in the log of a CI job", (text, shown) => {
     expect(disarmCommands(text)).toBe(shown);
   });
 
-  test("contains no log command, however it is split into chunks", () => {
+  test("escaped text contains no log command, however it is split into chunks", () => {
     const part = fc
       .array(fc.constantFrom(":", "::", "#", "##", "[", "vso", " ", "\t", "\n", "x", "::stop-commands::"), {
         maxLength: 8,
@@ -41,7 +41,7 @@ describe("text for the log of a CI job", () => {
     );
   });
 
-  test("is detected by the environment variables of runners", () => {
+  test("a CI job is detected by the environment variables of its runner", () => {
     expect(isRunByRunner({ GITHUB_ACTIONS: "true" })).toBe(true);
     expect(isRunByRunner({ TF_BUILD: "True" })).toBe(true);
     expect(isRunByRunner({ TEAMCITY_VERSION: "2025.1" })).toBe(true);
@@ -83,7 +83,7 @@ function makeProject(): string {
   });
 }
 
-describe("in a GitHub Actions log, text from a pack or a tool is never a workflow command:", () => {
+describe("text from packs and tools in a GitHub Actions log", () => {
   test.each([
     [["inspect", "x"]],
     [["inspect", "x/s"]],
@@ -105,7 +105,7 @@ describe("in a GitHub Actions log, text from a pack or a tool is never a workflo
     [["types"]],
     [["call", "\n::error::x"]],
     [["\n::error::x"]],
-  ])("trailblaze %j", async (args) => {
+  ])("`trailblaze` with %j prints no workflow command from a pack or a tool", async (args) => {
     const { stdout, stderr } = await runCli(args, { cwd: makeProject(), env: { GITHUB_ACTIONS: "true" } });
     expect(stdout + stderr).not.toBe("");
     expect(stdout).not.toMatch(commands);

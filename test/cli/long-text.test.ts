@@ -6,7 +6,7 @@ import { runCli } from "../support/run-cli.ts";
 const long = `${"word ".repeat(20_000)}zzz`;
 const note = "… (95,907 more characters; --json shows all)";
 
-describe("cutting a long text", () => {
+describe("long texts", () => {
   test.each([
     ["abc", 3, "abc"],
     ["abcd", 3, "abc… (1 more character)"],
@@ -14,9 +14,12 @@ describe("cutting a long text", () => {
     ["😀😀😀😀😀", 3, "😀😀😀… (2 more characters)"],
     [`ab${"\ud800".repeat(3)}`, 3, "ab\ud800… (2 more characters)"],
     ["x".repeat(1_234_567), 4096, `${"x".repeat(4096)}… (1,230,471 more characters)`],
-  ])("case %#: ends at a whole character and says how much is missing", (text, limit, shown) => {
-    expect(shorten(text, limit)).toBe(shown);
-  });
+  ])(
+    "a long text is cut after a whole character, with the number of missing ones (case %#)",
+    (text, limit, shown) => {
+      expect(shorten(text, limit)).toBe(shown);
+    },
+  );
 });
 
 function makeProject(): string {
@@ -45,14 +48,14 @@ function makeProject(): string {
   });
 }
 
-describe("a long text from a pack is cut in text output, with a note, and complete in JSON:", () => {
+describe("long texts from packs", () => {
   test.each([
     [["inspect", "x"]],
     [["inspect", "x/t"]],
     [["inspect", "x/b"]],
     [["list", "tools"]],
     [["tools"]],
-  ])("%j", async (args) => {
+  ])("`trailblaze` with %j cuts long texts, and prints them whole with --json", async (args) => {
     const cwd = makeProject();
     const { stdout } = await runCli(args, { cwd });
     expect(stdout).toContain(note);
@@ -62,7 +65,7 @@ describe("a long text from a pack is cut in text output, with a note, and comple
   });
 
   test.each([[["validate"]], [["inspect", "x/p"]], [["run", "trail.yaml"]], [["doctor"]]])(
-    "%j",
+    "`trailblaze` with %j prints less than 40,000 characters of long texts",
     async (args) => {
       const { stdout, stderr } = await runCli(args, { cwd: makeProject() });
       expect(stdout).not.toContain("zzz");
@@ -70,7 +73,7 @@ describe("a long text from a pack is cut in text output, with a note, and comple
     },
   );
 
-  test("the answer of a called tool is never cut", async () => {
+  test("the result of a called tool is never cut", async () => {
     const { stdout } = await runCli(["call", "x_t"], { cwd: makeProject() });
     expect(stdout).toBe(`${long}\n`);
   });

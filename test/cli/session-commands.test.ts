@@ -47,7 +47,7 @@ const json = async (args: readonly string[], cwd: string, input?: string) => {
   return { ...run, answer: JSON.parse(run.stdout) };
 };
 
-test("run without its trail says that there is none", async () => {
+test("`run` reports a trail that does not exist", async () => {
   const { answer, exitCode } = await json(["run", "nope.yaml"], makeShop());
   expect(exitCode).toBe(2);
   expect(answer.error).toMatchObject({ code: "InvalidArguments", hint: expect.any(String) });
@@ -55,7 +55,7 @@ test("run without its trail says that there is none", async () => {
 });
 
 describe("trailblaze tools", () => {
-  test("lists the tools that a model sees, and why others are skipped", async () => {
+  test("`tools` lists the tools of a session, and why others are skipped", async () => {
     const cwd = makeShop();
     const { answer, exitCode, stderr } = await json(["tools", "--on-device"], cwd);
     expect(exitCode).toBe(0);
@@ -96,7 +96,7 @@ describe("trailblaze tools", () => {
     expect(text.stdout).toMatch(/shop_phone .*PlatformUnsupported/);
   });
 
-  test("accepts a device and toolsets", async () => {
+  test("`tools` accepts a device and toolsets", async () => {
     const cwd = makeShop();
     const { answer } = await json(["tools", "--platform", "ios", "--toolset", "phones"], cwd);
     expect(answer.tools.map(({ name }: { name: string }) => name)).toEqual(["shop_phone"]);
@@ -106,7 +106,7 @@ describe("trailblaze tools", () => {
     expect(missing).toMatchObject({ exitCode: 1, answer: { error: { code: "ToolsetNotFound" } } });
   });
 
-  test("exits with 2 for an invalid config, with line and column", async () => {
+  test("`tools` exits with 2 for an invalid config, with line and column", async () => {
     const cwd = makeProject({}, { "trailblaze.config.yaml": "crash: fail\nisolaton: process\n" });
     const { exitCode, answer } = await json(["tools"], cwd);
     expect(exitCode).toBe(2);
@@ -120,7 +120,7 @@ describe("trailblaze tools", () => {
 });
 
 describe("trailblaze call", () => {
-  test("accepts arguments as JSON, as key=value words and from stdin", async () => {
+  test("`call` accepts arguments as JSON, as key=value words and from stdin", async () => {
     const cwd = makeShop();
     const asJson = await json(["call", "shop_add", "--args", '{"item":"tea","count":2}'], cwd);
     expect(asJson.answer).toEqual({
@@ -138,7 +138,7 @@ describe("trailblaze call", () => {
     expect(wrong).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
   });
 
-  test("starts no server for invalid arguments", async () => {
+  test("`call` starts no server for invalid arguments", async () => {
     const cwd = makeShop();
     for (const args of [["--args", "[1"], ["--args", "-"], ["item"]]) {
       const { exitCode, stderr } = await runCli(["call", "shop_add", ...args], { cwd });
@@ -150,7 +150,7 @@ describe("trailblaze call", () => {
     }
   });
 
-  test("can be interrupted while it waits for stdin", async () => {
+  test("`call` can be interrupted while it waits for stdin", async () => {
     const child = spawn(process.execPath, [command, "call", "shop_add", "--args", "-"], { cwd: makeShop() });
     const ended = new Promise((resolve) => child.on("exit", (_code, signal) => resolve(signal)));
     // It has come to reading its input once this much of it is gone: no pipe holds that.
@@ -186,7 +186,7 @@ describe("trailblaze call", () => {
     }
   };
 
-  test("exits with 130 after Ctrl-C and leaves no server behind", { timeout: 30_000 }, async () => {
+  test("`call` exits with 130 after Ctrl-C and leaves no server behind", { timeout: 30_000 }, async () => {
     const { child, pid, finish } = await startHanging(["call", "probe_hang", "--json"]);
     child.kill("SIGINT");
     const { exitCode, stdout, stderr } = await finish();
@@ -198,7 +198,7 @@ describe("trailblaze call", () => {
   });
 
   test.each([true, false])(
-    "exits immediately after a second Ctrl-C (--json: %s)",
+    "`call` exits immediately after a second Ctrl-C (--json: %s)",
     { timeout: 30_000 },
     async (asJson) => {
       const flags = asJson ? ["--json"] : [];
@@ -218,7 +218,7 @@ describe("trailblaze call", () => {
   test.each([
     ["SIGTERM", 1],
     ["SIGINT", 130],
-  ] as const)("run prints the steps before %s", { timeout: 30_000 }, async (signal, exitCode) => {
+  ] as const)("`run` prints the finished steps after %s", { timeout: 30_000 }, async (signal, exitCode) => {
     const trail = { "trail.yaml": "- probe_params: { n: 1 }\n- probe_hang: {}\n- probe_params: {}\n" };
     const { child, finish } = await startHanging(["run", "trail.yaml", "--json"], "", trail);
     child.kill(signal);
@@ -228,7 +228,7 @@ describe("trailblaze call", () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ steps, stopped: true });
   });
 
-  test("fails when the tool exits the process", async () => {
+  test("`call` fails if the tool exits the process", async () => {
     const cwd = makeProject({
       quitter: toolPack({ quit: {} }, "export const quit = () => process.exit(0);"),
     });
@@ -240,7 +240,7 @@ describe("trailblaze call", () => {
     expect(shown.stderr).toMatch(/^error SessionClosed\n/m);
   });
 
-  test("exits with 1 unless it succeeds, and escapes control characters of a tool", async () => {
+  test("`call` exits with 1 unless the tool succeeds, and escapes control characters in its result", async () => {
     const cwd = makeShop();
     const failed = await runCli(["call", "shop_fail"], { cwd });
     expect(failed).toMatchObject({ exitCode: 1, stdout: "ExceptionThrown: no stock\n" });
@@ -253,7 +253,7 @@ describe("trailblaze call", () => {
     });
   });
 
-  test("prints one JSON document, whatever a pack's code prints", async () => {
+  test("`call --json` prints one JSON document, whatever the pack's code prints", async () => {
     const cwd = makeProject({
       loud: toolPack(
         { shout: { name: "shout" } },
@@ -285,7 +285,7 @@ describe("trailblaze call", () => {
     expect(text.stdout).toMatch(/^x{300000}\n$/);
   });
 
-  test("escapes control characters in structured content", async () => {
+  test("`call` escapes control characters in structured content", async () => {
     const cwd = makeProject({
       rude: toolPack(
         { data: {} },
@@ -296,7 +296,7 @@ describe("trailblaze call", () => {
     expect(stdout).toBe('{\n  "text": "\\u{202e}\\u{009b}31m"\n}\n');
   });
 
-  test("reads a word as a string wherever the schema allows a string", async () => {
+  test("`call` passes a word as a string wherever the schema allows a string", async () => {
     const branch = { anyOf: [{ type: "integer" }, { oneOf: [{ type: "string" }] }] };
     const properties = {
       branch,
@@ -314,7 +314,7 @@ describe("trailblaze call", () => {
     expect(answer.structuredContent).toEqual({ branch: "5", pick: "2", mixed: 2, number: 7 });
   });
 
-  test("appends to a recording, and calls nothing when it cannot be written", async () => {
+  test("`call --record` appends to a trail, and calls nothing if the trail cannot be written", async () => {
     const cwd = makeShop({ "trail.yaml": "# mine\n- shop_add: { item: tea }" });
     await runCli(["call", "shop_add", "item=milk", "--record", "trail.yaml"], { cwd });
     const trail = "# mine\n- shop_add: { item: tea }\n- shop_add:\n    item: milk\n";
@@ -332,7 +332,7 @@ describe("trailblaze call", () => {
     expect(readFileSync(join(cwd, "trailblaze.config.json"), "utf8")).toBe(config);
   });
 
-  test("succeeds although another pack is broken", async () => {
+  test("`call` succeeds even if another pack is broken", async () => {
     const cwd = makeProject({
       "@acme/shop": shop,
       broken: { "package.json": { trailblaze: { tools: ["lost"] } } },
@@ -351,7 +351,7 @@ describe("trailblaze call", () => {
 });
 
 describe("trailblaze run", () => {
-  test("replays what call recorded, and stops at the first step that fails", async () => {
+  test("`run` replays the successful calls that `call` recorded", async () => {
     const cwd = makeShop();
     await runCli(["call", "shop_add", "item=tea", "--record", "trail.yaml"], { cwd });
     await runCli(["call", "shop_fail", "--record", "trail.yaml"], { cwd });
@@ -366,7 +366,7 @@ describe("trailblaze run", () => {
     ]);
   });
 
-  test("continues with --keep-going, but not after a fatal error", async () => {
+  test("`run` stops at a failed step, or only at a fatal error with --keep-going", async () => {
     const steps = ["shop_fail", "shop_add", "shop_fatal", "shop_add"];
     const trail = steps.map((tool) => `- ${tool}: { item: x }\n`).join("");
     const cwd = makeShop({ "trail.yaml": trail });
@@ -380,7 +380,7 @@ describe("trailblaze run", () => {
     expect(await variants("--keep-going")).toEqual(["ExceptionThrown", "Success", "FatalError"]);
   });
 
-  test("runs nothing of an invalid trail, and reports its line", async () => {
+  test("`run` rejects an invalid trail and reports its line", async () => {
     const cwd = makeShop({
       "shape.yaml": "- shop_add: { item: x }\n- shop_add: 3\n",
       "name.yaml": "- shop_ad:\n",
@@ -397,7 +397,7 @@ describe("trailblaze run", () => {
 });
 
 describe("trailblaze doctor", () => {
-  test("passes when a session can open", async () => {
+  test("`doctor` passes if a session can open", async () => {
     const { exitCode, answer } = await json(["doctor"], makeShop());
     expect(exitCode).toBe(0);
     expect(answer.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
@@ -408,7 +408,7 @@ describe("trailblaze doctor", () => {
     );
   });
 
-  test("names every server that does not start, and every error in the config", async () => {
+  test("`doctor` names every server that does not start and every error in the config", async () => {
     const dead = (name: string) => ({ name, command: "nowhere-to-be-found" });
     const servers = { trailblazeSubprocessToolsets: [dead("one"), probe(), dead("two")] };
     const { exitCode, answer } = await json(["doctor"], makeShop({ "trailblaze.config.json": servers }));
@@ -437,7 +437,7 @@ describe("trailblaze doctor", () => {
     expect(wrong.exitCode).toBe(2);
   });
 
-  test("shows what the command in node_modules/.bin starts, and fails where another package has it", async () => {
+  test("`doctor` shows what node_modules/.bin/trailblaze starts, and fails if it belongs to another package", async () => {
     const cwd = makeShop({
       "node_modules/trailblaze/package.json": { name: "trailblaze", version: "1.0.0" },
       "node_modules/trailblaze/cli.cjs": "",
@@ -471,7 +471,7 @@ describe("trailblaze doctor", () => {
     });
   });
 
-  test("reports a missing project like other commands", async () => {
+  test("`doctor` reports a missing project like other commands", async () => {
     const folder = makeTemporaryFolder();
     onTestFinished(folder.remove);
     const { exitCode, answer } = await json(["doctor"], folder.path);
@@ -479,7 +479,7 @@ describe("trailblaze doctor", () => {
     expect(answer).toMatchObject({ project: null, problems: [{ code: "ProjectNotFound" }] });
   });
 
-  test("looks up the servers of client entries in the folders where those entries start them", async () => {
+  test("`doctor` looks up the servers of client entries in the folders where those entries start them", async () => {
     const shopping = makeProject({}, { "trailblaze.config.json": { servers: { mine: { tools: [] } } } });
     const elsewhere = makeProject({}, {});
     const env = { HOME: makeProject({}, {}), XDG_STATE_HOME: undefined, XDG_CONFIG_HOME: undefined };
@@ -515,7 +515,7 @@ describe("trailblaze doctor", () => {
 });
 
 describe("a relative --config with --cwd", () => {
-  test("is resolved against that folder by every command", async () => {
+  test("a relative --config is resolved against the folder of --cwd by every command", async () => {
     const cwd = makeShop({
       "sub/package.json": { name: "sub" },
       "sub/mine.json": { logDir: "logs", device: { platform: "WEB" } },
@@ -532,7 +532,7 @@ describe("a relative --config with --cwd", () => {
 });
 
 describe("trailblaze list --built-in", () => {
-  test("adds the tools and servers of the config", async () => {
+  test("`list --built-in` adds the tools and servers of the config", async () => {
     const cwd = makeShop({
       "trailblaze.config.yaml": [
         "builtIns:",

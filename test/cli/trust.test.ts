@@ -94,7 +94,7 @@ test.each(
   },
 );
 
-test("list prints the same bytes when only the package.json files are left", async () => {
+test("`list` prints the same bytes if only the package.json files and the config are left", async () => {
   const { root } = makeWatchedProject();
   const before = await runCli(["list", "--json"], { cwd: root });
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
