@@ -160,17 +160,17 @@ export class ConfigFiles {
     }
     for (;;) {
       let text: string | undefined;
-      let fault: unknown;
+      let caught: unknown;
       try {
         text = decode(snapshot);
       } catch (error) {
-        fault = error;
+        caught = error;
       }
-      const mayBeHalf = fault !== undefined || (text !== undefined && !isWhole(text));
+      const mayBeHalf = caught !== undefined || (text !== undefined && !isWhole(text));
       if (!mayBeHalf || !isFresh(writingMs) || performance.now() > giveUpAt) {
-        if (fault === undefined) return { snapshot, text, isBusy };
+        if (caught === undefined) return { snapshot, text, isBusy };
         snapshot.close();
-        throw fault;
+        throw caught;
       }
       await readAgain(5);
     }

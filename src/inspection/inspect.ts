@@ -97,10 +97,10 @@ export async function missingPack(
   for (const name of isTwofold ? [asPack, owner] : [asPack]) {
     const location = found.resolvePackage(name);
     if (location === undefined) continue;
-    const fault = found.broken.get(location);
-    return fault === undefined
+    const problem = found.broken.get(location);
+    return problem === undefined
       ? failure("ExtensionNotFound", { name })
-      : new TrailblazeError({ ...fault, severity: "error" });
+      : new TrailblazeError({ ...problem, severity: "error" });
   }
 
   const items = found.packs.flatMap(({ pack }) => kinds.flatMap((kind) => pack[keyOfKind[kind]]));

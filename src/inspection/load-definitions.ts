@@ -9,7 +9,7 @@ import { createProblem, type Problem, type ProblemContext, type ProblemPlace } f
 import { isData, isTypeScript } from "./formats.ts";
 import { type DefinitionFile, type LocatedDefinitions, locateDefinitions } from "./locate-definitions.ts";
 import { placeInItems } from "./place-problems.ts";
-import { describeCode, describeFileFault, readData } from "./read-data.ts";
+import { createReadProblem, describeCode, readData } from "./read-data.ts";
 import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
@@ -101,9 +101,9 @@ async function readFiles(
     }
     const key = [pack.location, source.file];
     const read = once.get(["file", ...key], () => port.readFile(pack.location, source.file));
-    const fault = describeFileFault(read, source.file, place, context);
-    if (fault !== undefined || read.state !== "read") {
-      if (fault !== undefined) contents.problems.push(fault);
+    const problem = createReadProblem(read, source.file, place, context);
+    if (problem !== undefined || read.state !== "read") {
+      if (problem !== undefined) contents.problems.push(problem);
     } else if (!isData(source.format)) {
       code.push({ source, place, realPath: read.realPath });
       contents.texts.set(source.file, describeCode(read.bytes));

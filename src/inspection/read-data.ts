@@ -11,7 +11,7 @@ export type DataRead =
   | { problem: Problem; source: SourceText | undefined };
 
 /** The problem for a file that could not be read; `undefined` if it was read. */
-export function describeFileFault(
+export function createReadProblem(
   read: FileRead,
   file: string,
   place: ProblemPlace,

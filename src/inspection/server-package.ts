@@ -25,7 +25,7 @@ export type PackageProgram =
       nodeOptions: readonly string[] | undefined;
     }
   | { state: "notInstalled" }
-  /** `key` is at fault. `reason` continues after a colon. */
+  /** `key` is the wrong key. `reason` continues after a colon. */
   | { state: "unusable"; key: "package" | "bin"; reason: string; hint?: string };
 
 const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");

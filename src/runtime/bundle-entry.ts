@@ -46,7 +46,7 @@ export interface EntryTexts {
 /** A compiled tool of a bundle. None of its functions runs the pack's code. */
 export interface BundleEntry extends EntryTexts {
   handler: BundleHandler;
-  /** The arguments of the handler, a copy. Throws `BundleFault`. */
+  /** The arguments of the handler, a copy. Throws `InputsError`. */
   prepareInputs(request: BundleRequest, isOverdue?: () => boolean): Record<string, unknown>;
   /** The result for what the handler returned. Never throws. */
   buildResult(returned: Returned, request: BundleRequest, isOverdue?: () => boolean): CallToolResult;
@@ -54,21 +54,21 @@ export interface BundleEntry extends EntryTexts {
   mapError(thrown: Thrown, request: BundleRequest, isOverdue?: () => boolean): RpcError | undefined;
 }
 
-/** A template of an entry failed. The message is for the caller of the tool. */
-export class BundleFault extends Error {
-  override readonly name = "BundleFault";
+/** The inputs of an entry cannot be evaluated. The message is for the caller of the tool. */
+export class InputsError extends Error {
+  override readonly name = "InputsError";
 }
 
 /** A failed template, as a sentence. */
-export function describeTemplateFault(what: string, error: unknown): string {
+export function describeTemplateError(what: string, error: unknown): string {
   if (!(error instanceof ExpressionError)) return `${what}: the value is nested too deeply or is too large.`;
   const { expression, reason, offset } = error;
   return `${what}: ${quote(expression, 200)}: ${reason}${describePosition(expression, offset)}.`;
 }
 
-const resultFault = "Cannot evaluate the tool's `result`";
+const resultFailed = "Cannot evaluate the tool's `result`";
 const notAllowed = "The tool's `result` is not a valid MCP result";
-const inputsFault = "Cannot evaluate the tool's `inputs`";
+const inputsFailed = "Cannot evaluate the tool's `inputs`";
 
 function readReturned(returned: Exclude<Returned, { kind: "refused" }>): unknown {
   if (returned.kind === "nothing") return null;
@@ -90,7 +90,7 @@ function fillResult(
   } catch (error) {
     // A hostile child process can send invalid JSON.
     if (error instanceof SyntaxError) return createErrorResult("The handler's result is not valid JSON.");
-    return createErrorResult(describeTemplateFault(resultFault, error));
+    return createErrorResult(describeTemplateError(resultFailed, error));
   }
 }
 
@@ -105,10 +105,10 @@ function fillInputs(
     // A copy: other templates must not see the handler's changes to `request`.
     if (isRecord(value)) value = JSON.parse(JSON.stringify(value));
   } catch (error) {
-    throw new BundleFault(describeTemplateFault(inputsFault, error));
+    throw new InputsError(describeTemplateError(inputsFailed, error));
   }
   if (isRecord(value)) return value;
-  throw new BundleFault(`${inputsFault}: the value must be an object.`);
+  throw new InputsError(`${inputsFailed}: the value must be an object.`);
 }
 
 /** Creates an entry from its texts and its compiled templates. */

@@ -5,11 +5,11 @@ import type { Path } from "../problems/index.ts";
 import { createGeneralError, type RpcError } from "./bundle-catches.ts";
 import {
   type BundleEntry,
-  BundleFault,
   type BundleHandler,
   type BundleRequest,
   createBundleEntry,
   type EntryTexts,
+  InputsError,
 } from "./bundle-entry.ts";
 import { createErrorResult } from "./convert-result.ts";
 import type { Thrown } from "./returned-value.mjs";
@@ -97,7 +97,7 @@ export async function runBundleEntry(
   try {
     args = entry.prepareInputs(request, isOverdue);
   } catch (error) {
-    if (error instanceof BundleFault) return { result: createErrorResult(error.message) };
+    if (error instanceof InputsError) return { result: createErrorResult(error.message) };
     throw error;
   }
   const outcome = await invoke(args);

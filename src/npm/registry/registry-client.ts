@@ -46,7 +46,7 @@ function readRetryAfter(header: string | undefined): number | undefined {
 }
 
 /** The used part of an error. Excludes its message, which may contain addresses with credentials. */
-interface FetchFault {
+interface FetchError {
   statusCode?: unknown;
   code?: unknown;
   name?: unknown;
@@ -66,10 +66,10 @@ const unreachable = new Map([
   ["ECONNREFUSED", "refuses connections"],
 ]);
 
-function describeFault(error: unknown): RegistryAnswer {
+function describeFetchError(error: unknown): RegistryAnswer {
   if (error instanceof UnknownEncodingError)
     return { state: "failed", reason: "sent a response with an unsupported encoding", isDown: false };
-  const { statusCode, code, name, type, headers } = error as FetchFault;
+  const { statusCode, code, name, type, headers } = error as FetchError;
   if (typeof statusCode === "number") {
     if (statusCode === 404 || statusCode === 405) return { state: "absent" };
     const retryAfter = headers?.["retry-after"]?.[0];
@@ -159,9 +159,9 @@ export function createRegistryClient(configuration: NpmConfiguration): RegistryC
       if (bounds.isExceeded) throw new AnswerTooLongError();
       return { state: "read", bytes, etag: answer.headers.get("etag") ?? undefined };
     } catch (error) {
-      const { statusCode } = error as FetchFault;
+      const { statusCode } = error as FetchError;
       if (!(error instanceof AnswerTooLongError || (bounds.isExceeded && statusCode === undefined)))
-        return describeFault(error);
+        return describeFetchError(error);
       const reason = `sent a response that exceeds the limit of ${formatBytes(maximumBytes)}`;
       return { state: "failed", reason, isDown: false };
     } finally {
