@@ -51,6 +51,9 @@ describe("simultaneous callbacks, each on its own connection", () => {
   }, async () => {
     const release: (() => void)[] = [];
     const opened = await openEndpoint({
+      // On a busy machine, 1,500 connections take their time.
+      limits: { bodyTimeoutMs: 60_000 },
+      transport: { headersTimeoutMs: 60_000 },
       dispatch: () => new Promise((resolve) => release.push(() => resolve({ success: true, text: "done" }))),
     });
     let answered = 0;
