@@ -53,7 +53,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     positionals: [1, 1],
     options: {
       kind,
-      start: { type: "boolean", description: "Start the config's server LABEL, to show its tool" },
+      start: { type: "boolean", description: "Start the server LABEL of the config to show its tool" },
       "built-ins": builtIns,
       ...confinement,
     },
@@ -72,11 +72,11 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         type: "string",
         multiple: true,
         placeholder: "TARBALL",
-        description: "Install this tarball beside the pack, with --as-installed (repeatable)",
+        description: "With --as-installed: also install this tarball (repeatable)",
       },
-      offline: { type: "boolean", description: "Install only from npm's cache, with --as-installed" },
+      offline: { type: "boolean", description: "With --as-installed: install only from npm's cache" },
       yes: { type: "boolean", short: "y", description: "Skip the confirmation prompt of --as-installed" },
-      workspaces: { type: "boolean", description: "Check every pack among the workspace's members" },
+      workspaces: { type: "boolean", description: "Check every pack of the workspace" },
       format: {
         type: "string",
         placeholder: "FORMAT",
@@ -88,7 +88,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/validate.ts"),
   },
   explain: {
-    summary: "Show the meaning of a problem code and how to fix the problem",
+    summary: "Explain a problem code and how to fix the problem",
     usage: "<code>",
     positionals: [1, 1],
     options: {},
@@ -164,12 +164,12 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
       protocol: {
         type: "string",
         placeholder: "ERA",
-        description: "Serve only clients of this era of MCP: modern (2026-07-28 and later), legacy, or both",
+        description: "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both",
       },
       "cache-ttl": {
         type: "string",
         placeholder: "SECONDS",
-        description: "How long modern clients may keep lists (default: 300)",
+        description: "How long modern clients may cache lists (default: 300)",
       },
       ...installOption,
       "all-tools": {

@@ -59,7 +59,7 @@ export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("../commands/add.ts"),
   },
   remove: {
-    summary: "Remove packs, or MCP servers with their entries in the config",
+    summary: "Remove packs, or MCP servers and their entries in the config",
     usage: "<package...>",
     positionals: [1, Number.POSITIVE_INFINITY],
     options: { yes: { ...yes, description: "Accepted for scripts; remove never asks" } },
