@@ -83,7 +83,7 @@ export async function benchStartup(options: BenchmarkOptions): Promise<void> {
     }
     printTable(["packages", "floor ÷ node", "list ÷ node", "aim", "list --json", "--version", "aim"], rows);
   });
-  addNpmRow("this repo's own", repository, npmAim);
+  addNpmRow("this repository's own", repository, npmAim);
   console.log();
   if (npm === undefined) console.log("npm is compared with only where npm runs the benchmark.");
   printTable(["tree", "list ÷ npm query '[trailblaze]'", "aim"], npmRows);
