@@ -32,8 +32,8 @@ export const packageProblems = {
   UnpublishableDependency: entry<{
     name: string;
     spec: string;
-    /** `git`: the URL of a repository, without a commit. */
-    cause: "local" | "workspace" | "git";
+    /** `git`: the URL of a repository, without a commit. `unsupported`: npm does not understand it. */
+    cause: "local" | "workspace" | "git" | "unsupported";
   }>({
     title: "Dependency cannot be installed from the published package",
     severity: (_context, { cause }) => (cause === "git" ? "warning" : "error"),
@@ -120,6 +120,7 @@ const unpublishable = {
   local: "a path on your machine",
   workspace: "which your package manager does not replace with a version when it publishes",
   git: "which can change at any time",
+  unsupported: "which npm cannot install",
 };
 
 const renamed = (file: string, suffix: string): string => quote(file.replace(/[^.]*$/, suffix), 200);

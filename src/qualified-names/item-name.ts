@@ -22,8 +22,12 @@ export function explainInvalidItemName(name: string): string | undefined {
   return undefined;
 }
 
-/** npm also allows a leading `-`, which command lines would read as an option. */
-const packageNamePart = /^[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
+/** A package name without scope. npm refuses a leading `.`, `_` and `-`. */
+const unscopedName = /^[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
+/** npm also allows a leading `-`, with which command lines would read a qualified name as an option. */
+const scope = /^@[A-Za-z0-9_~][A-Za-z0-9._~-]*$/;
+/** The name behind a scope, for which npm refuses only a leading `.`. */
+const scopedName = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
 /** npm's limit for a whole package name, in characters. */
 const maximumPackageName = 214;
 
@@ -31,8 +35,8 @@ const maximumPackageName = 214;
 export function isPackageName(name: string): boolean {
   const [first = "", second, ...rest] = name.split("/");
   if (name.length > maximumPackageName || rest.length > 0) return false;
-  if (second === undefined) return packageNamePart.test(first);
-  return first.startsWith("@") && packageNamePart.test(first.slice(1)) && packageNamePart.test(second);
+  if (second === undefined) return unscopedName.test(first);
+  return scope.test(first) && scopedName.test(second);
 }
 
 /** Splits `@acme/jira@^1.2` into name and range. */

@@ -36,8 +36,6 @@ const withOptions = [
   "jira@--global",
   "@acme/jira@--registry=http://example.org/",
   "@-acme/jira",
-  "@scope/-x",
-  "@scope/--global",
 ];
 
 const ofOtherPlaces = [

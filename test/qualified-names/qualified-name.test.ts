@@ -31,6 +31,8 @@ describe("valid qualified names", () => {
     ["jira@*/createIssue", { ...unscoped, range: "*" }],
     ["lodash.merge/a", { ...unscoped, pack: "lodash.merge", packageName: "lodash.merge", item: "a" }],
     ["JSONStream/1.b_c-D", { ...unscoped, pack: "JSONStream", packageName: "JSONStream", item: "1.b_c-D" }],
+    ["me/_x/a", { ...unscoped, publisher: "me", pack: "_x", packageName: "@me/_x", item: "a" }],
+    ["me/-x/a", { ...unscoped, publisher: "me", pack: "-x", packageName: "@me/-x", item: "a" }],
     [`acme/jira/${"x".repeat(64)}`, { ...issue, item: "x".repeat(64) }],
   ];
 
@@ -107,7 +109,8 @@ describe("invalid qualified names", () => {
     ["an item that begins with a dash", "acme/jira/-x"],
     ["an item that ends in a dot", "acme/jira/x."],
     ["a pack that begins with a dot", "acme/.jira/x"],
-    ["a pack that begins with an underscore", "acme/_jira/x"],
+    ["a pack without publisher that begins with an underscore", "_jira/x"],
+    ["a pack without publisher that begins with a dash", "-jira/x"],
     ["the item __proto__", "acme/jira/__proto__"],
     ["the item constructor", "acme/jira/constructor"],
     ["the item prototype", "acme/jira/prototype"],

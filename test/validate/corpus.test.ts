@@ -484,6 +484,16 @@ describe("UnpublishableDependency", () => {
     ["portal:../base", "local"],
     ["../base", "local"],
     ["/srv/base", "local"],
+    ["~/base", "local"],
+    ["C:\\base", "local"],
+    ["base-1.0.0.tgz", "local"],
+    ["vendor/lib/base-1.0.0.tar.gz", "local"],
+    ["git+file:///srv/base", "local"],
+    ["exec:./base.js", "unsupported"],
+    ["patch:base@npm%3A1.0.0#./base.patch", "unsupported"],
+    ["ssh://git@example.com/base.git", "unsupported"],
+    ["git@example.com:acme/base.git", "unsupported"],
+    ["the newest", "unsupported"],
     ["workspace:*", "workspace"],
     ["workspace:^1.0.0", "workspace"],
     ["catalog:", "workspace"],
@@ -499,16 +509,26 @@ describe("UnpublishableDependency", () => {
     ...[
       "github:acme/base",
       "acme/base",
+      "acme/base#main",
+      "acme/base#semver:^1.0.0",
+      "gitlab:acme/base",
       "git+https://example.com/base.git",
-      "git@example.com:acme/base.git#v1.0.0",
+      "git+https://example.com/base",
+      "git+ssh://git@example.com/base",
+      "git+ssh://git@example.com:acme/base.git#v1.0.0",
+      "https://example.com/base.git",
+      "git@github.com:acme/base.git",
+      "git://example.com/base",
     ].map((spec): [Change, Expected] => [depend(spec), at(spec, "git", "warning")]),
   ])("UnpublishableDependency is reported for %j", expectOne);
 
   test.each<Change>([
-    ...["^1.0.0", "*", "", "latest", "npm:other@1", "https://example.com/base.tgz", "1 || 2"].map((spec) =>
-      depend(spec),
+    ...["^1.0.0", "*", "", "latest", "npm:other@1", "https://example.com/base.tgz", "1 || 2", ">=1 <3"].map(
+      (spec) => depend(spec),
     ),
-    depend("github:acme/base#0123456789abcdef0123456789abcdef01234567"),
+    ...["github:acme/base", "git+https://example.com/base", "git+ssh://git@example.com:acme/base.git"].map(
+      (spec) => depend(`${spec}#0123456789abcdef0123456789abcdef01234567`),
+    ),
     depend("file:../base", "devDependencies"),
     depend("workspace:*", "devDependencies"),
     depend("workspace:*", "dependencies", { packageManager: "pnpm@10.0.0" }),
@@ -532,6 +552,7 @@ describe("InvalidPackageManifest", () => {
     "tools!",
     "a/b",
     "@acme/",
+    "@acme/.tools",
     "fs",
     "node_modules",
     " tools",
@@ -556,6 +577,8 @@ describe("InvalidPackageManifest", () => {
     { name: "tools" },
     { name: "@acme/my-tools_2.x" },
     { name: "@acme/fs" },
+    { name: "@acme/_tools" },
+    { name: "@acme/-tools" },
     { version: "0.0.0-beta.1+build" },
   ])("InvalidPackageManifest is not reported for %j", (fields) => expectNone({ fields }));
 });

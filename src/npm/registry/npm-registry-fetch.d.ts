@@ -28,10 +28,18 @@ declare module "npm-package-arg" {
     readonly name?: string | null;
     readonly rawSpec: string;
     readonly fetchSpec: string | null;
+    /** What follows the `#` of a git repository, if it is a commit, a branch or a tag. */
+    readonly gitCommittish?: string | null;
   }
 
-  /** Throws for a name that npm allows no package to have. */
-  function parse(spec: string, where?: string): PackageSpec;
+  interface Parse {
+    /** Throws for a name that npm allows no package to have. */
+    (spec: string, where?: string): PackageSpec;
+    /** Parses the spec of a dependency. Throws for a protocol that npm does not have. */
+    resolve(name: string, spec: string): PackageSpec;
+  }
+
+  const parse: Parse;
   // biome-ignore lint/style/noDefaultExport: that is what the package has.
   export default parse;
 }

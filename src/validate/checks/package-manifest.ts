@@ -10,8 +10,8 @@ function explainInvalidName(name: unknown): string | undefined {
   if (name.length > 214) return "it has more than 214 characters";
   if (name !== name.trim()) return "it starts or ends with a space";
   if (name !== name.toLowerCase()) return "it has capital letters";
-  const [, , own = name] = /^(@[^/]+\/)([^/]+)$/.exec(name) ?? [];
-  if (/^[._-]/.test(name) || /^[._]/.test(own)) return 'it starts with ".", "_" or "-"';
+  if (/^[._-]/.test(name)) return 'it starts with ".", "_" or "-"';
+  if (/^@[^/]*\/\./.test(name)) return 'it has a "." after its scope';
   if (["node_modules", "favicon.ico"].includes(name)) return "npm reserves it";
   if (builtinModules.includes(name)) return "it is the name of a built-in module of Node";
   return /^(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$/.test(name)

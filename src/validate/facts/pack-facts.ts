@@ -27,6 +27,7 @@ import { findOutsideImports, isBundled, type OutsideImport } from "./outside-imp
 import { collectServerPackages, lacksPackage, type ServerPackages } from "./server-packages.ts";
 import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
 import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
+import { findUnpublishable, type UnpublishableSpec } from "./unpublishable-dependencies.ts";
 
 export type { PathKind } from "../../files/inspection-port.ts";
 
@@ -55,10 +56,8 @@ export interface PackFacts {
   manager?: PackageManager;
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   unpublished: readonly NeededFile[];
-  /**
-   * Whether the author's package manager replaces `workspace:` when it publishes; absent for private and installed packs.
-   */
-  rewritesWorkspace?: boolean;
+  /** Dependencies that cannot be installed from the published package; absent for private and installed packs. */
+  unpublishable?: readonly UnpublishableSpec[];
   /** Packages that published modules import and package.json does not declare; absent if not collected. */
   undeclared?: readonly UndeclaredImport[];
   /** Imports of files outside the package; empty for installed and private packs, absent if not collected. */
@@ -275,7 +274,9 @@ export async function collectFacts(
       ? await findTypeScript(files, inspected, findNeededFiles(items), published)
       : [],
     ...(isUnderDevelopment(inspected) && isPublished(inspected)
-      ? { rewritesWorkspace: await findRewriting(sources, inspected) }
+      ? {
+          unpublishable: await findUnpublishable(manifest.value, await findRewriting(sources, inspected)),
+        }
       : {}),
     missingImports: await findMissingImports(files, paths),
     moduleTexts: files.texts,
