@@ -89,6 +89,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   mcp: ["version.ts", "problems", "data", "processes", "config", "runtime"],
   "as-installed": [
     "problems",
+    "data",
     "extension-schema",
     "processes",
     "config",

@@ -1,10 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConfig } from "../config/read-config.ts";
 import { createConfinedEvaluator } from "../confinement/confined-evaluator.ts";
+import { isRecord, parseJson } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
@@ -57,6 +67,33 @@ async function runNpm(
   const said = tail.trim().slice(-shownCharacters);
   const reason = fault ?? `npm exited with code ${exitCode}${said === "" ? "" : `: ${said}`}`;
   throw failure("InstallFailed", { what, reason });
+}
+
+/** The name of a private pack that has none, where it is installed. */
+const unnamed = "unnamed-pack";
+
+/**
+ * A private pack may have no name or version, without which npm does not pack it. Such a pack is copied, and gets the
+ * missing ones in the copy. Returns the folder to pack, and the name of the package.
+ */
+function findPackable(location: string, name: string, temporary: string) {
+  const manifest = parseJson(readFileSync(join(location, "package.json"))).value;
+  if (!isRecord(manifest) || manifest.private !== true) return { folder: location, packed: name };
+  const { name: ownName = unnamed, version = "0.0.0" } = manifest;
+  if (manifest.name !== undefined && manifest.version !== undefined)
+    return { folder: location, packed: name };
+  const isBundling = (manifest.bundleDependencies ?? manifest.bundledDependencies) !== undefined;
+  const folder = join(temporary, "copy");
+  cpSync(location, folder, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter(path) {
+      const [first] = relative(location, path).split(sep);
+      return first !== ".git" && (first !== "node_modules" || isBundling);
+    },
+  });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, name: ownName, version }));
+  return { folder, packed: String(ownName) };
 }
 
 /** Packs a folder and installs the tarball into an empty project in `temporary`. Returns the project. */
@@ -208,8 +245,9 @@ export async function validateAsInstalled(
 ): Promise<Problem[]> {
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   try {
-    const project = await installPacked(location, temporary, options);
-    const inspected = await inspectInstalled(project, name, options);
+    const { folder, packed } = findPackable(location, name, temporary);
+    const project = await installPacked(folder, temporary, options);
+    const inspected = await inspectInstalled(project, packed, options);
     if (inspected === undefined) {
       const args = {
         what: "The installed package is not a pack",
@@ -227,7 +265,8 @@ export async function validateAsInstalled(
       ...(await importModules(inspected, options)),
       ...(await startServers(inspected, location, options)),
     ];
-    return [...broken, ...(await placeInItems(inspected, findings))];
+    const found = [...broken, ...(await placeInItems(inspected, findings))];
+    return found.map((problem) => ({ ...problem, pack: name }));
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   }

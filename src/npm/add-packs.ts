@@ -153,8 +153,9 @@ export async function addParsedPacks(
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);
   }
-  if (!(await consent(previews))) return { added: [], servers: [], problems: [], declined: true };
+  const isAgreed = await consent(previews);
   if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
+  if (!isAgreed) return { added: [], servers: [], problems: [], declined: true };
 
   const specTexts = parsed.map(({ text }) => text);
   let found: FoundPacks | undefined;

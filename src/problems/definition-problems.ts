@@ -151,6 +151,8 @@ const fileProblems = {
     importer?: string | undefined;
     /** How many more required files of the same folder would be missing. */
     others?: number;
+    /** The package in whose folder of node_modules the file is, if any. */
+    packageName?: string | undefined;
   }>({
     title: "Required file would not be published",
     severity: "error",
@@ -160,8 +162,10 @@ const fileProblems = {
       const left = `The published package would lack ${quote(file)}${more}`;
       return importer === undefined ? `${left}.` : `${left}, which ${quote(importer)} imports.`;
     },
-    hint: ({ file, others = 0 }) =>
-      `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
+    hint: ({ file, others = 0, packageName }) =>
+      packageName !== undefined
+        ? `Write a module of the pack that exports what it imports from ${quote(packageName)}, and use that module. npm does not publish node_modules.`
+        : `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
 };
 

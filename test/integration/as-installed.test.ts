@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { processesWith } from "../confinement/evaluate-pack.ts";
@@ -113,6 +113,29 @@ test("an offline installation uses npm's cache and nothing else", async () => {
   expect(filled.document.problems.filter(isFailing)).toEqual([]);
 }, 90_000);
 
+test.each([[["name"]], [["version"]], [["name", "version"]]])(
+  "a private pack without %j in package.json is checked as installed",
+  async (missing) => {
+    const fields = Object.fromEntries(missing.map((key) => [key, undefined]));
+    const works = makePack("export const greet = () => 1;", { private: true, ...fields });
+    const manifest = readFileSync(join(works, "package.json"), "utf8");
+    const { document, exitCode } = await validate(works, "--yes");
+    expect(document.problems.map(({ code }: { code: string }) => code)).not.toContain("FailsAsInstalled");
+    expect(document.ok).toBe(true);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(join(works, "package.json"), "utf8")).toBe(manifest);
+    const throws = makePack('throw new Error("no table");\nexport const greet = 1;', {
+      private: true,
+      ...fields,
+    });
+    const failed = await validate(throws, "--yes");
+    expect(failed.document.problems).toContainEqual(
+      expect.objectContaining({ code: "FailsAsInstalled", pack: failed.document.pack, item: "greet" }),
+    );
+  },
+  60_000,
+);
+
 test("a failed installation does not affect the results of other targets", async () => {
   const missing = makePack("export const greet = () => 1;", { dependencies: { "tb-nowhere": "1.0.0" } });
   const throwing = makePack('throw new Error("no table");\nexport const greet = () => 1;', {
@@ -153,9 +176,13 @@ function startValidation(cwd: string, temporary: string) {
   return { child, ended };
 }
 
-test.skipIf(process.platform === "win32")(
-  "SIGINT ends the server and leaves nothing behind",
-  async () => {
+test.skipIf(process.platform === "win32").each([
+  ["SIGINT", 130],
+  ["SIGTERM", 1],
+  ["SIGHUP", 1],
+] as const)(
+  "%s ends the server, leaves nothing behind and exits with %d",
+  async (signal, exitCode) => {
     const folder = makeTemporaryFolder();
     onTestFinished(folder.remove);
     const cwd = makeTree({
@@ -167,8 +194,8 @@ test.skipIf(process.platform === "win32")(
     const { child, ended } = startValidation(cwd, folder.path);
     const pids = join(folder.path, "pid");
     await waitUntil(() => readPids(pids).length > 0, 30_000);
-    child.kill("SIGINT");
-    expect((await ended).exitCode).toBe(1);
+    child.kill(signal);
+    expect((await ended).exitCode).toBe(exitCode);
     expect(readPids(pids).filter(isRunning)).toEqual([]);
     expectNoTraces(folder.path);
   },
@@ -190,7 +217,7 @@ test.runIf(process.platform === "linux")(
     const { exitCode, document } = await ended;
     // A module that is not interrupted would be reported after its 10 seconds.
     expect(document.error).toMatchObject({ code: "InstallFailed" });
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(130);
     await waitUntil(() => processesWith(folder.path).length === 0);
     expectNoTraces(folder.path);
   },
@@ -225,11 +252,12 @@ test("the config's `timeouts.handshakeMs` limits the start of a server", async (
   );
 }, 60_000);
 
-test.each(["./missing.tgz", "./folder"])(
-  "--with %s is rejected because it is not a file",
+test.each(["./missing.tgz", "./folder", "./package.json", "./text.tgz"])(
+  "--with %s is rejected because it is not a tarball",
   async (path) => {
     const cwd = makePack("export const greet = () => 1;", {});
     mkdirSync(join(cwd, "folder"));
+    writeFileSync(join(cwd, "text.tgz"), "text");
     const { document, exitCode } = await validate(cwd, "--yes", "--with", path);
     expect(document.error.code).toBe("InvalidArguments");
     expect(exitCode).toBe(2);
@@ -241,7 +269,7 @@ const hasScript = spawnSync("script", ["--version"]).status === 0;
 
 test.runIf(hasScript && process.platform === "linux").each([
   ["y", 0, true],
-  ["n", 2, false],
+  ["n", 1, false],
 ])(
   "on a terminal, the answer %s to the question exits with %d",
   async (answer, exitCode, isInstalled) => {

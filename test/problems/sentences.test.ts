@@ -90,6 +90,7 @@ const samples: Samples = {
     { file: "dist/index.js", importer: "trailblaze/tools.js" },
     { file: "dist/index.js", importer: "trailblaze/tools.js", others: 1 },
     { file: "dist/index.js", others: 2 },
+    { file: "node_modules/base/index.js", packageName: "base" },
   ],
   InvalidPackageManifest: [
     { key: "name", value: "My Tools", reason: "it has capital letters" },
@@ -101,6 +102,7 @@ const samples: Samples = {
     { name: "base", spec: "file:../base", cause: "local" },
     { name: "base", spec: "workspace:*", cause: "workspace" },
     { name: "base", spec: "github:acme/base", cause: "git" },
+    { name: "base", spec: "exec:./base.js", cause: "unsupported" },
   ],
   UnparsableModule: [{ file: "lib/a.js", reason: "Unexpected token ';'" }],
   WrongModuleFormat: [

@@ -93,6 +93,9 @@ describe("files that npm would publish", () => {
       "node_modules/greeter/index.js": "export default 1;",
     };
     expect(await findUnpublished({}, files)).toEqual(["node_modules/greeter/index.js"]);
+    const [problem] = await validateTree({ extension: { tools: ["greet"] }, files }, ["FileNotPublished"]);
+    expect(problem?.args).toMatchObject({ packageName: "greeter" });
+    expect(problem?.hint).not.toContain('"files"');
     expect(await findUnpublished({ bundleDependencies: ["greeter"] }, files)).toEqual([]);
     expect(await findUnpublished({ bundledDependencies: ["greeter"] }, files)).toEqual([]);
   });

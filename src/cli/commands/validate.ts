@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { projectHome } from "../../home.ts";
 import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
@@ -37,7 +37,7 @@ async function findTargets({ positionals, options, cwd }: CommandInput) {
   return { targets: folders, problems };
 }
 
-/** Asks before code of the packs runs. Throws `InvalidArguments` if that is impossible. */
+/** Asks before code of the packs runs. Throws `InvalidArguments` if that is impossible, `InstallFailed` after a no. */
 async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal): Promise<void> {
   if (options.yes === true) return;
   if (!canAsk()) {
@@ -47,17 +47,34 @@ async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal
   output.note(
     "This installs the pack and its dependencies in a temporary project, imports its modules and starts its servers.",
   );
-  if (!(await askForYes("Run code of the pack?", signal)))
-    throw failure("InvalidArguments", { reason: "--as-installed was not confirmed" });
+  if (await askForYes("Run code of the pack?", signal)) return;
+  const reason = signal.aborted ? "it was interrupted" : "it was not confirmed";
+  throw failure("InstallFailed", { what: "validate the pack as installed", reason });
 }
 
-/** Absolute paths of the tarballs of --with. Throws `InvalidArguments` for a path that is not a file. */
+/** The start of a file, which has the signature of gzip, or of an archive of tar that is not compressed. */
+function isTarball(file: string): boolean {
+  // npm takes a file with another name for a folder.
+  if (!/\.(?:tgz|tar|tar\.gz)$/i.test(file)) return false;
+  const start = Buffer.alloc(262);
+  const handle = openSync(file, "r");
+  try {
+    readSync(handle, start);
+  } finally {
+    closeSync(handle);
+  }
+  return (start[0] === 0x1f && start[1] === 0x8b) || start.toString("latin1", 257) === "ustar";
+}
+
+/** Absolute paths of the tarballs of --with. Throws `InvalidArguments` for a path that is not a tarball. */
 function findTarballs({ options, cwd }: CommandInput): string[] {
   return ((options.with ?? []) as string[]).map((path) => {
     const tarball = resolve(cwd, path);
-    if (statSync(tarball, { throwIfNoEntry: false })?.isFile() === true) return tarball;
+    const isFile = statSync(tarball, { throwIfNoEntry: false })?.isFile() === true;
+    if (isFile && isTarball(tarball)) return tarball;
     const hint = "Pass the path of a tarball that `npm pack` created.";
-    throw failure("InvalidArguments", { reason: `--with: ${quote(path, 400)} is not a file`, hint });
+    const reason = `--with: ${quote(path, 400)} is not a ${isFile ? "tarball" : "file"}`;
+    throw failure("InvalidArguments", { reason, hint });
   });
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
+import { markStopped } from "../exit-code.ts";
 import { output } from "../output.ts";
 
 /** Whether the command can prompt: stdin and stderr are terminals. */
@@ -19,16 +20,28 @@ export async function askForYes(question: string, signal?: AbortSignal): Promise
   }
 }
 
-/** Runs `use` with a signal that Ctrl-C and SIGTERM abort, instead of ending the process. */
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Runs `use` with a signal that Ctrl-C, SIGTERM and the end of the terminal abort, instead of ending the process. If Ctrl-C
+ * makes it throw, the command exits with 130.
+ */
 export async function withInterruption<Answer>(
   use: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const interruption = new AbortController();
-  const interrupt = () => interruption.abort();
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  let received: NodeJS.Signals | undefined;
+  const interrupt = (signal: NodeJS.Signals) => {
+    received ??= signal;
+    interruption.abort();
+  };
+  for (const signal of signals) process.on(signal, interrupt);
   try {
     return await use(interruption.signal);
+  } catch (error) {
+    if (received === "SIGINT") markStopped(error);
+    throw error;
   } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    for (const signal of signals) process.off(signal, interrupt);
   }
 }

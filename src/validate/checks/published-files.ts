@@ -10,7 +10,7 @@ import { type Check, type Finding, findInFile, findInItem, findInManifest } from
 const fewFiles = 4;
 
 function describeFile({ file, item, path, importer }: NeededFile, others: number): Finding {
-  const args = { file, importer, others };
+  const args = { file, importer, others, packageName: findContainingPackage(file) };
   if (path !== undefined) return findInItem(item, "FileNotPublished", args, path);
   const { kind, name } = item.declaration;
   const place = item.base.length > 0 ? { kind } : { kind, item: name };
