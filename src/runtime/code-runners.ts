@@ -3,7 +3,8 @@ import { cutTail, shownTailBytes } from "./process-output.ts";
 import type { OutcomeRunner } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
-const keyOf = ({ pack }: CodeOwner) => pack?.location ?? "";
+const keyOf = ({ pack, content = "" }: CodeOwner) =>
+  pack === undefined ? "" : `${pack.location}\n${content}`;
 
 /** The exit as a message, and the tail of the code's output, both redacted. */
 export function describeCodeExit(
@@ -20,11 +21,39 @@ export function describeCodeExit(
 export class CodeRunners {
   readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;
   readonly #exits = new Map<string, CodeDiedError>();
-  readonly #renewed = new Set<string>();
+  /** By owner: whether its process may be restarted. */
+  readonly #restarts = new Map<string, () => boolean>();
+  readonly #holders = new Map<string, number>();
+  readonly #createRestarts: () => () => boolean;
   readonly #runners = new Map<string, Promise<OutcomeRunner>>();
 
-  constructor(create: (owner: CodeOwner) => Promise<OutcomeRunner>) {
+  /** `createRestarts` returns, for one owner, whether its process may be restarted after an exit. */
+  constructor(
+    create: (owner: CodeOwner) => Promise<OutcomeRunner>,
+    createRestarts: () => () => boolean = () => () => false,
+  ) {
     this.#create = create;
+    this.#createRestarts = createRestarts;
+  }
+
+  /** Keeps an owner's runner until the returned function is called. It is closed when the last one is. */
+  hold(owner: CodeOwner): () => void {
+    const key = keyOf(owner);
+    this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (this.#holders.get(key) ?? 1) - 1;
+      this.#holders.set(key, left);
+      if (left === 0) this.#drop(key);
+    };
+  }
+
+  #drop(key: string): void {
+    const runner = this.#runners.get(key);
+    for (const map of [this.#runners, this.#exits, this.#restarts, this.#holders]) map.delete(key);
+    runner?.then((one) => one.close()).catch(() => {});
   }
 
   get(owner: CodeOwner): Promise<OutcomeRunner> {
@@ -46,11 +75,12 @@ export class CodeRunners {
     this.#exits.set(keyOf(owner), exit);
   }
 
-  /** Lets the next call create a new runner after an exit, once per owner. Returns whether it does. */
+  /** Lets the next call create a new runner after an exit if it may be restarted. Returns whether it does. */
   renew(owner: CodeOwner): boolean {
     const key = keyOf(owner);
-    if (this.#renewed.has(key)) return false;
-    this.#renewed.add(key);
+    const mayRestart = this.#restarts.get(key) ?? this.#createRestarts();
+    this.#restarts.set(key, mayRestart);
+    if (!mayRestart()) return false;
     this.#exits.delete(key);
     return this.#runners.delete(key);
   }

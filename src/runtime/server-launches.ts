@@ -43,6 +43,8 @@ export interface ServerPlan {
   protocol: UserServer["protocol"];
   /** Why it cannot be started. */
   fault?: TrailblazeError;
+  /** A hash of the installed program: an updated package is another launch. `undefined` for other programs. */
+  content?: string;
   legacyContext: boolean;
   /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
   choices?: ToolChoices;

@@ -20,4 +20,6 @@ export interface CodeOwner {
   pack: DiscoveredPack | undefined;
   /** Absolute path that contains its modules. */
   root: string;
+  /** A hash of the code, if it may change while the process runs. Different code has a runner of its own. */
+  content?: string;
 }

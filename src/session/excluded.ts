@@ -60,16 +60,20 @@ export function collectUnusableServers({ inspected, unusable }: CheckedPack): Co
   return { candidates: [], skipped, problems: [] };
 }
 
-/** The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound` for an unknown one. */
+/**
+ * The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound` for an unknown one, unless it need
+ * not exist yet.
+ */
 export function findShownToolsets(
   wanted: readonly string[] | undefined,
   toolsets: readonly SessionToolset[],
+  { mustExist }: { mustExist: boolean },
 ): string[] | undefined {
   const known = toolsets.map(({ name }) => name);
   return wanted?.map((reference) => {
     // Toolsets are merged by short name, so a qualified name selects the merged one.
     const name = reference.slice(reference.lastIndexOf("/") + 1);
-    if (known.includes(name)) return name;
+    if (!mustExist || known.includes(name)) return name;
     const nearest = findNearestNames(name, known);
     throw failure("ToolsetNotFound", { name: reference, otherKind: undefined, nearest });
   });

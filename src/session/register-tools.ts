@@ -27,7 +27,7 @@ function describeClaim({ tool, route }: ToolCandidate): PrefixClaim {
   const { name, source } = tool;
   const { type, pack, item, server } = source;
   const own = route.by === "server" ? route.advertisedName : name;
-  const hasPrefix = route.by === "server" && route.server.plan.choices?.prefix !== undefined;
+  const hasPrefix = route.by === "server" && route.plan.choices?.prefix !== undefined;
   const prefix = pack === undefined ? server : pack.slice(pack.lastIndexOf("/") + 1);
   return {
     name,

@@ -18,7 +18,7 @@ export function indexByLabel(candidates: readonly ToolCandidate[]): Map<string, 
   for (const candidate of candidates) {
     const { route, tool } = candidate;
     if (route.by !== "server" || tool.source.type !== "config") continue;
-    index.set(`${route.server.plan.label}/${route.advertisedName}`, candidate);
+    index.set(`${route.plan.label}/${route.advertisedName}`, candidate);
   }
   return index;
 }

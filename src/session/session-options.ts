@@ -2,6 +2,7 @@ import type { BuiltInDefinition, Device, SessionConfig } from "../config/session
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
+import type { SessionChange } from "./session-change.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
 /** A command that a session is about to start. */
@@ -48,6 +49,13 @@ export interface SessionOptions {
   onCommand?: (command: StartedCommand) => void;
   /** Called with each problem that occurs after the session is open, when it joins `session.problems`. */
   onProblem?: (problem: Problem) => void;
+  /**
+   * Follows the project: when its packages or its config change, the session takes its tools anew, and `onChange` is called.
+   * Default: false; the session stays as it opened.
+   */
+  watch?: boolean;
+  /** Called after the session's lists have changed. */
+  onChange?: (change: SessionChange) => void;
   /** Called with each log message of a tool. */
   onLog?: (entry: ToolLog) => void;
 }

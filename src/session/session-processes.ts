@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
@@ -19,11 +20,12 @@ import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { OutcomeRunner } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
-import { LogFiles, openLogs } from "./log-files.ts";
+import { LogFiles } from "./log-files.ts";
+import { createRestarts, type SessionClock } from "./session-clock.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
-import { SessionServer } from "./session-servers.ts";
+import { type PlannedServer, SessionServer } from "./session-servers.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
 /** The limit of the log of a pack's code in a child process. */
@@ -31,7 +33,11 @@ const maximumLogBytes = 10 << 20;
 
 export interface ProcessesOptions {
   sessionId: string;
-  config: SessionConfig;
+  /** The config of the current state. */
+  config(): SessionConfig;
+  logDir: string;
+  rules: ProcessRules;
+  clock: SessionClock;
   memory: SessionMemory;
   /** Holds everything that is started, to end it with the session. */
   resources: SessionResources;
@@ -43,6 +49,19 @@ export interface ProcessesOptions {
   log(entry: ToolLog): void;
 }
 
+/** How a session treats the exits of its processes. */
+export interface ProcessRules {
+  /** Restarts processes up to 3 times a minute, and never ends the session; otherwise the config's `crash` decides. */
+  keepsRunning: boolean;
+  /** Runs packs' code in child processes; otherwise the config's `isolation` decides. */
+  isolates: boolean;
+  /** Called when a server has started or failed; for a restart, only if its tools have changed. Reports them otherwise. */
+  onListed: (() => void) | undefined;
+}
+
+/** How often a process is restarted while a session is served. */
+const servedRestarts = { most: 3, withinMs: 60_000 };
+
 /** A server that fails before there is a process. */
 function createFailedStart(label: string, fault: TrailblazeError): StartingServer {
   const ready = Promise.reject(fault);
@@ -52,8 +71,6 @@ function createFailedStart(label: string, fault: TrailblazeError): StartingServe
 
 /** The processes of a session: its servers and the runners of its packs' code. Handles their exits. */
 export class SessionProcesses {
-  /** The folder with the logs, absolute. */
-  readonly logDir: string;
   readonly runners: CodeRunners;
   /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
@@ -61,28 +78,56 @@ export class SessionProcesses {
   readonly #logFiles = new LogFiles();
   /** Shared, so that all processes have one watcher. */
   readonly #processes: ProcessPort;
+  /** The open servers by their launch. */
+  readonly #servers = new Map<string, SessionServer>();
 
   constructor(options: ProcessesOptions) {
-    const { sessionId, config, resources } = options;
     this.#options = options;
     this.#processes = createProcessPort({ haste: options.haste });
-    this.logDir = openLogs(sessionId, config);
-    this.runners = new CodeRunners((owner) => this.#createRunner(owner));
-    resources.add(() => this.runners.close());
+    this.runners = new CodeRunners(
+      (owner) => this.#createRunner(owner),
+      () => this.#createRestarts(options.config()),
+    );
+    options.resources.add(() => this.runners.close());
   }
 
-  /** Starts a server immediately; its `ready` settles when the start has succeeded or failed. */
-  startServer(plan: ServerPlan): SessionServer {
-    const { config, memory, resources, onCommand, report, log } = this.#options;
+  /**
+   * The server that runs with this launch, or a new one, which starts immediately. Its `ready` settles when the start has
+   * succeeded or failed. The caller holds it as long as it is needed.
+   */
+  startServer(plan: ServerPlan, config: SessionConfig): PlannedServer {
+    const { resources } = this.#options;
     resources.closing.throwIfAborted();
+    const launch = this.#identify(plan, config);
+    const running = this.#servers.get(launch);
+    if (running?.isUsable) return { plan, server: running };
+    const server = this.#createServer(plan, config, () => {
+      forget();
+      if (this.#servers.get(launch) === server) this.#servers.delete(launch);
+    });
+    this.#servers.set(launch, server);
+    const forget = resources.add(() => server.close());
+    return { plan, server };
+  }
+
+  /** Equal for servers that one process can be. */
+  #identify(plan: ServerPlan, config: SessionConfig): string {
+    const { key, command, args, cwd, protocol, fault, content } = plan;
+    const env = plan.createEnvironment(this.#environmentFacts(undefined, config));
+    const launch = [key, command, args, cwd, protocol, env, config.timeouts, fault?.problem, content];
+    return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
+  }
+
+  #createServer(plan: ServerPlan, config: SessionConfig, onClosed: () => void): SessionServer {
+    const { memory, onCommand, report, log, rules } = this.#options;
     const { label, command, args, cwd, protocol, fault } = plan;
-    const server = new SessionServer(plan, {
+    return new SessionServer(plan, {
       callback: this.callback,
-      relaunches: config.crash === "relaunch" ? 1 : 0,
+      mayRestart: this.#createRestarts(config),
       start: (token, events) => {
         if (fault !== undefined) return createFailedStart(label, fault);
         onCommand?.({ label, ...plan.shown, cwd });
-        const env = plan.createEnvironment(this.#environmentFacts(token));
+        const env = plan.createEnvironment(this.#environmentFacts(token, config));
         const logFile = this.#logFileOf(plan.key, label);
         const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
         return startServer(
@@ -92,25 +137,34 @@ export class SessionProcesses {
         );
       },
       report,
+      onSettled: () => rules.onListed?.(),
+      onRelisted: (problem) => (rules.onListed === undefined ? report(problem) : rules.onListed()),
       onExit: (exit) => this.#onExit({ label, exit }),
+      onClosed,
     });
-    resources.add(() => server.close());
-    return server;
+  }
+
+  /** Whether a process that has exited may be restarted. */
+  #createRestarts({ crash }: SessionConfig): () => boolean {
+    const { rules, clock } = this.#options;
+    const once = { most: crash === "relaunch" ? 1 : 0, withinMs: Number.POSITIVE_INFINITY };
+    return createRestarts(rules.keepsRunning ? servedRestarts : once, clock);
   }
 
   /** Handles an exit after which nothing was restarted. */
   #onExit(ended: ProcessEnded): void {
-    if (this.#options.config.crash === "isolate") return;
-    void this.#options.resources.close(failure("SessionClosed", ended));
+    const { config, resources, rules } = this.#options;
+    if (rules.keepsRunning || config().crash === "isolate") return;
+    void resources.close(failure("SessionClosed", ended));
   }
 
   #logFileOf(key: string, label: string): string {
-    return join(this.logDir, this.#logFiles.nameFor(key, label));
+    return join(this.#options.logDir, this.#logFiles.nameFor(key, label));
   }
 
-  #environmentFacts(token: string | undefined) {
+  #environmentFacts(token: string | undefined, config: SessionConfig) {
     const { callback } = this;
-    const { config, sessionId } = this.#options;
+    const { sessionId } = this.#options;
     const { timeoutMs } = config.callback;
     return {
       hostEnvironment: process.env,
@@ -125,9 +179,10 @@ export class SessionProcesses {
   }
 
   async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
-    const { config, memory, resources } = this.#options;
+    const { memory, resources, rules } = this.#options;
     const { pack, root } = owner;
-    const inChild = pack !== undefined && config.isolation === "process";
+    const config = this.#options.config();
+    const inChild = pack !== undefined && (rules.isolates || config.isolation === "process");
     const label = pack?.qualifiedName ?? "the host";
     const onLateError = (message: string) =>
       this.#options.log({ tool: label, level: "error", data: message });
@@ -135,13 +190,14 @@ export class SessionProcesses {
       return createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
     }
     const toolsetFile = join(root, "package.json");
-    const env = createPackEnvironment({ ...this.#environmentFacts(undefined), toolsetFile }, {});
+    const env = createPackEnvironment({ ...this.#environmentFacts(undefined, config), toolsetFile }, {});
     const log = this.#processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
     const clean = createStreamRedactor(memory.createTextRedactor());
-    resources.add(() => {
+    const endLog = () => {
       log.write(clean.end());
       return log.end();
-    });
+    };
+    const forget = resources.add(endLog);
     const child = {
       env,
       onOutput: (chunk: Buffer) => log.write(clean.push(chunk)),
@@ -149,15 +205,20 @@ export class SessionProcesses {
     };
     const runner = await createRunner({ root, trusted: false, child, onLateError });
     void runner.exit?.then((error) => this.#onCodeExit(owner, label, error));
-    return runner;
+    const close = async () => {
+      await runner.close();
+      forget();
+      await endLog();
+    };
+    return { ...runner, close };
   }
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
   #onCodeExit(owner: CodeOwner, label: string, error: CodeDiedError): void {
-    const { config, memory, resources, report } = this.#options;
+    const { memory, resources, report } = this.#options;
     if (resources.closing.aborted) return;
     this.runners.noteExit(owner, error);
-    const isRelaunched = config.crash === "relaunch" && this.runners.renew(owner);
+    const isRelaunched = this.runners.renew(owner);
     const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
     const { stderr: stderrTail } = describeCodeExit(error, (text) => memory.redact(text));
     const { exitCode, signal, reason } = error;

@@ -26,13 +26,17 @@ export class SessionResources {
     this.#ends.add(async () => forget());
   }
 
-  /** Adds a resource. If the session has ended, ends the resource and throws the session's reason. */
-  add(end: () => Promise<unknown>): void {
+  /**
+   * Adds a resource; the returned function forgets it after its end. If the session has ended, ends the resource and throws
+   * the session's reason.
+   */
+  add(end: () => Promise<unknown>): () => void {
     if (this.#closing.signal.aborted) {
       end().catch(() => {});
       throw this.#closing.signal.reason;
     }
     this.#ends.add(end);
+    return () => this.#ends.delete(end);
   }
 
   /** Settles as the work does, or rejects when the session ends first. */

@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { ConnectedServer } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
-import { createProblem, describeExit, type Problem, type ProcessDeath } from "../problems/index.ts";
+import {
+  createProblem,
+  describeExit,
+  type Problem,
+  type ProcessDeath,
+  TrailblazeError,
+} from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 
 /** What a server needs from its session. */
@@ -13,8 +19,20 @@ export interface SessionServerOptions {
   report(problem: Problem): void;
   /** Called when the server exits and is not restarted. */
   onExit(exit: ProcessDeath): void;
-  /** How often the server is restarted after an exit. */
-  relaunches: number;
+  /** Whether the server is restarted after an exit, or after a restart that failed. */
+  mayRestart(): boolean;
+  /** Called when the first start has succeeded or failed. */
+  onSettled(): void;
+  /** Called when a restarted server lists other tools than before. */
+  onRelisted(problem: Problem): void;
+  /** Called once, when the server is closed. */
+  onClosed(): void;
+}
+
+/** A server, and what one state of its session says about it. */
+export interface PlannedServer {
+  plan: ServerPlan;
+  server: SessionServer;
 }
 
 export interface ServerReports {
@@ -31,31 +49,40 @@ export function describeServerExit(label: string, exit: ProcessDeath): string {
 
 /** A server of a session; it is restarted after an exit if the config says so. */
 export class SessionServer {
-  readonly plan: ServerPlan;
+  readonly #plan: ServerPlan;
   readonly #options: SessionServerOptions;
   #starting: StartingServer;
   #connected: Promise<ConnectedServer>;
   #token: string | undefined;
   #current: ConnectedServer | undefined;
-  #relaunchesLeft: number;
   #closing = false;
+  #holders = 0;
+  #tools: ConnectedServer["tools"] | undefined;
+  #startFault: unknown;
   /** How it exited, if it is not restarted. */
   exit: ProcessDeath | undefined;
   /** Tools in its `tools/list` that are invalid. */
-  readonly invalidTools: { name: string; reason: string }[] = [];
+  invalidTools: readonly { name: string; reason: string }[] = [];
 
   /** Starts the process. */
   constructor(plan: ServerPlan, options: SessionServerOptions) {
-    this.plan = plan;
+    this.#plan = plan;
     this.#options = options;
-    this.#relaunchesLeft = options.relaunches;
     [this.#starting, this.#connected] = this.#start();
+    this.#connected.then(
+      () => options.onSettled(),
+      (error) => {
+        this.#startFault = error;
+        options.onSettled();
+      },
+    );
   }
 
   #start(): [StartingServer, Promise<ConnectedServer>] {
-    const { label, key } = this.plan;
+    const { label, key } = this.#plan;
     this.#token = this.#options.callback?.issueToken(key);
     let isNoisy = false;
+    const invalid: { name: string; reason: string }[] = [];
     const starting = this.#options.start(this.#token, {
       onStdoutNoise: (line) => {
         if (!isNoisy) this.#options.report(createProblem("StdoutNoise", { label, line }, this.#place()));
@@ -63,10 +90,12 @@ export class SessionServer {
       },
       onToolListChanged: () =>
         this.#options.report(createProblem("ToolListChanged", { label }, this.#place())),
-      onInvalidTool: (name, reason) => this.invalidTools.push({ name, reason }),
+      onInvalidTool: (name, reason) => invalid.push({ name, reason }),
     });
     const connected = starting.ready.then((server) => {
       this.#current = server;
+      this.#tools = server.tools;
+      this.invalidTools = invalid;
       void server.exit.then((exit) => this.#onExit(exit));
       return server;
     });
@@ -76,7 +105,7 @@ export class SessionServer {
   }
 
   #place() {
-    const { pack, item } = this.plan.source;
+    const { pack, item } = this.#plan.source;
     return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
   }
 
@@ -84,26 +113,30 @@ export class SessionServer {
     this.#current = undefined;
     if (this.#closing) return;
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
-    if (this.#relaunchesLeft === 0) {
-      this.#lose(exit);
+    const before = this.#tools;
+    this.#restart(exit, () => {
+      if (isDeepStrictEqual(before, this.#tools)) return;
+      const { label } = this.#plan;
+      this.#options.onRelisted(createProblem("ToolListChanged", { label }, this.#place()));
+    });
+  }
+
+  /** Starts it again if it may be; `reason` says why the last restart failed. */
+  #restart(exit: ProcessDeath, onRestarted: () => void, reason?: string): void {
+    if (this.#closing) return;
+    if (!this.#options.mayRestart()) {
+      this.#lose(exit, reason);
       return;
     }
-    this.#relaunchesLeft -= 1;
-    this.#reportExit(exit, { isRelaunched: true });
-    const before = this.#connected;
+    if (reason === undefined) this.#reportExit(exit, { isRelaunched: true });
     [this.#starting, this.#connected] = this.#start();
-    this.#connected.then(
-      async ({ tools }) => {
-        if (isDeepStrictEqual((await before).tools, tools)) return;
-        const { label } = this.plan;
-        this.#options.report(createProblem("ToolListChanged", { label }, this.#place()));
-      },
-      ({ cause, message }: Error) => this.#lose(exit, cause instanceof Error ? cause.message : message),
+    this.#connected.then(onRestarted, ({ cause, message }: Error) =>
+      this.#restart(exit, onRestarted, cause instanceof Error ? cause.message : message),
     );
   }
 
   #reportExit(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartFault?: string } = {}): void {
-    const { label } = this.plan;
+    const { label } = this.#plan;
     this.#options.report(createProblem("ServerDied", { label, exit, ...restart }, this.#place()));
   }
 
@@ -112,6 +145,35 @@ export class SessionServer {
     this.exit = exit;
     this.#reportExit(exit, restartFault === undefined ? {} : { restartFault });
     this.#options.onExit(exit);
+  }
+
+  /** The tools that it listed last, also while it restarts; `undefined` until it has started. */
+  get tools(): ConnectedServer["tools"] | undefined {
+    return this.#tools;
+  }
+
+  /** Why it has not started; `undefined` while it starts. Throws any other error. */
+  get fault(): Problem | undefined {
+    const fault = this.#startFault;
+    if (fault !== undefined && !(fault instanceof TrailblazeError)) throw fault;
+    return fault?.problem;
+  }
+
+  /** Whether a new state may use it: it runs or starts, or is being restarted. */
+  get isUsable(): boolean {
+    return !this.#closing && this.exit === undefined && this.#startFault === undefined;
+  }
+
+  /** Keeps it running until the returned function is called. It is closed when the last one is. */
+  hold(): () => void {
+    this.#holders += 1;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holders -= 1;
+      if (this.#holders === 0) void this.close();
+    };
   }
 
   /** The running server; `undefined` while it starts. */
@@ -126,6 +188,7 @@ export class SessionServer {
 
   /** Ends it. Idempotent; never rejects. */
   async close(): Promise<void> {
+    if (!this.#closing) this.#options.onClosed();
     this.#closing = true;
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
     await this.#starting.close().catch(() => {});

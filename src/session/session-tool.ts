@@ -1,4 +1,5 @@
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { SessionServer } from "./session-servers.ts";
@@ -63,6 +64,7 @@ export type ToolRoute =
   | {
       by: "server";
       server: SessionServer;
+      plan: ServerPlan;
       advertisedName: string;
       /** Whether calls carry `_trailblazeContext` in their arguments. */
       legacyContext: boolean;

@@ -21,6 +21,7 @@ import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeServerExit } from "./session-servers.ts";
+import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
 /** A log message of a tool. */
@@ -60,7 +61,6 @@ export interface CallScope {
 
 /** What calls need from their session. */
 export interface ToolCallsOptions {
-  config: SessionConfig;
   /** The scope of the host's own calls. */
   own: CallScope;
   runners: CodeRunners;
@@ -68,17 +68,14 @@ export interface ToolCallsOptions {
   validator: () => Promise<SchemaValidator>;
   /** Aborted when the session ends, with the error `SessionClosed`. */
   closing: AbortSignal;
-  /**
-   * The tool that a name refers to for the tool that calls it. Starts the session's other servers if needed. Rejects with
-   * `TrailblazeError` for an unknown name.
-   */
-  resolve(name: string, caller: ToolCandidate): Promise<ToolCandidate>;
 }
 
 /** One open call. */
 interface Invocation {
   id: string;
   scope: CallScope;
+  /** The state that the call uses until its end, also for nested calls. */
+  state: SessionState;
   candidate: ToolCandidate;
   /** 0 for a call of the host, one more for each nested call. */
   depth: number;
@@ -99,14 +96,15 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** Executes a call of the host, or of a client that the session is served to. */
+  /** Executes a call of the host, or of a client that the session is served to, with a tool of a state. */
   async callFromHost(
+    state: SessionState,
     candidate: ToolCandidate,
     args: unknown,
     options: CallOptions,
     scope = this.#options.own,
   ): Promise<ToolResult> {
-    return this.#call(candidate, args, { ...options, scope, depth: 0, recorded: true });
+    return this.#call(candidate, args, { ...options, scope, state, depth: 0, recorded: true });
   }
 
   /** Executes a call that a server makes during one of its own calls. */
@@ -114,7 +112,7 @@ export class ToolCalls {
     const outer = this.#running.get(invocationId);
     if (outer === undefined)
       return { success: false, errorMessage: "The calling tool's own call has ended." };
-    const candidate = await this.#resolveInside(toolName, outer.candidate);
+    const candidate = await this.#resolveInside(toolName, outer);
     if ("fault" in candidate) return { success: false, errorMessage: candidate.fault };
     // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (candidate.route.by === "server") {
@@ -128,7 +126,7 @@ export class ToolCalls {
       }
     }
     const { signal } = call;
-    const timeoutMs = this.#options.config.callback.timeoutMs;
+    const { timeoutMs } = outer.state.config.callback;
     const result = await this.#callInside(candidate, call.arguments, outer, { signal, timeoutMs, depth });
     if (result.variant !== "Success") return { success: false, errorMessage: result.message };
     const { structuredContent } = result;
@@ -140,9 +138,12 @@ export class ToolCalls {
   }
 
   /** The tool of a nested call, or why there is none. */
-  async #resolveInside(name: string, caller: ToolCandidate): Promise<ToolCandidate | { fault: string }> {
+  async #resolveInside(
+    name: string,
+    { state, candidate }: Invocation,
+  ): Promise<ToolCandidate | { fault: string }> {
     try {
-      return await this.#options.resolve(name, caller);
+      return await state.resolveForTool(name, candidate);
     } catch (error) {
       return { fault: (error as Error).message };
     }
@@ -156,7 +157,8 @@ export class ToolCalls {
     options: CallOptions & { depth: number },
   ): Promise<ToolResult> {
     const recorded = outer.recorded && !outer.candidate.meta.isRecordable;
-    return this.#call(candidate, args, { ...options, scope: outer.scope, recorded });
+    const { scope, state } = outer;
+    return this.#call(candidate, args, { ...options, scope, state, recorded });
   }
 
   async #call(
@@ -164,13 +166,14 @@ export class ToolCalls {
     args: unknown,
     {
       scope,
+      state,
       depth,
       recorded,
       signal,
       ...options
-    }: CallOptions & Pick<Invocation, "scope" | "depth" | "recorded">,
+    }: CallOptions & Pick<Invocation, "scope" | "state" | "depth" | "recorded">,
   ): Promise<ToolResult> {
-    const { closing, config } = this.#options;
+    const { closing } = this.#options;
     const { memory } = scope;
     closing.throwIfAborted();
     signal?.throwIfAborted();
@@ -181,28 +184,21 @@ export class ToolCalls {
     const release = [closing, ...(signal === undefined ? [] : [signal])].map((one) =>
       whenAborted(one, () => stop.abort(one.reason)),
     );
-    const limit = createLimit(stop, Math.max(1, timerMs(options.timeoutMs ?? config.timeouts.callMs)));
+    const limit = createLimit(stop, Math.max(1, timerMs(options.timeoutMs ?? state.config.timeouts.callMs)));
     // Progress messages may contain sensitive values, like any other string.
     const onProgress: CallOptions["onProgress"] = ({ message, ...step }) => {
       const clean = message === undefined ? step : { ...step, message: memory.redact(message) };
       notifyHost(() => options.onProgress?.(clean));
     };
     const invocation: Invocation = {
-      ...{
-        id: randomUUID(),
-        scope,
-        candidate,
-        depth,
-        recorded,
-        limit,
-        args: copied.args,
-        signal: stop.signal,
-      },
+      ...{ id: randomUUID(), scope, state, candidate, depth, recorded, limit },
+      ...{ args: copied.args, signal: stop.signal },
       onProgress: options.onProgress && onProgress,
     };
     const { id } = invocation;
     const { route, tool, meta } = candidate;
     this.#running.set(id, invocation);
+    const endCall = state.beginCall();
     try {
       const result =
         route.by === "server"
@@ -218,6 +214,7 @@ export class ToolCalls {
     } finally {
       limit.end();
       this.#running.delete(id);
+      endCall();
       for (const end of release) end();
     }
   }
@@ -232,13 +229,13 @@ export class ToolCalls {
     // An exit may end the session; its own calls must report the exit and not the closed session.
     const isByCaller = signal.aborted && !closing.aborted;
     if (route.by === "server") {
-      const { server } = route;
+      const { server, plan } = route;
       const known = isByCaller ? undefined : server.exit;
       const exit = error instanceof ServerCallError ? error.exit : known;
       if (exit !== undefined) {
         const { exitCode, signal: by, reason, stderrTail } = exit;
         const details = { exitCode, signal: by, ...(reason && { reason }), stderr: stderrTail };
-        return failedResult(describeServerExit(server.plan.label, exit), "FatalError", details);
+        return failedResult(describeServerExit(plan.label, exit), "FatalError", details);
       }
     } else {
       const known = isByCaller ? undefined : runners.exitOf(route.code.owner);
@@ -256,8 +253,8 @@ export class ToolCalls {
   }
 
   /** The keys of the memory that a tool's pack may see; `undefined` for all. */
-  #visibleMemory(pack: string | undefined): readonly string[] | undefined {
-    const policy = this.#options.config.packs.memory;
+  #visibleMemory({ packs }: SessionConfig, pack: string | undefined): readonly string[] | undefined {
+    const policy = packs.memory;
     if (pack === undefined || policy === "all") return undefined;
     if (policy === "none") return [];
     return Object.hasOwn(policy, pack) ? policy[pack] : [];
@@ -273,19 +270,20 @@ export class ToolCalls {
   }
 
   async #callServer(
-    { id, scope, depth, signal, limit, args, onProgress }: Invocation,
-    { server, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
+    { id, scope, state, depth, signal, limit, args, onProgress }: Invocation,
+    { server, plan, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
   ): Promise<ToolResult> {
-    const { callback, config } = this.#options;
+    const { callback } = this.#options;
+    const { config } = state;
     const { sessionId, memory } = scope;
-    const { label, key, pack } = server.plan;
+    const { label, key, pack } = plan;
     if (server.exit !== undefined) return failedResult(describeServerExit(label, server.exit), "FatalError");
     const facts = {
       sessionId,
       invocationId: id,
       baseUrl: callback?.baseUrl,
       device: config.device,
-      memory: memory.snapshot(this.#visibleMemory(pack)),
+      memory: memory.snapshot(this.#visibleMemory(config, pack)),
     };
     const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
     callback?.beginInvocation(id, key, depth, signal, sessionId);
@@ -304,12 +302,13 @@ export class ToolCalls {
   }
 
   async #callCode(invocation: Invocation, tool: RunnableTool): Promise<ToolResult> {
-    const { id, scope, candidate, args, depth, signal, limit, onProgress } = invocation;
-    const { config, runners } = this.#options;
+    const { id, scope, state, candidate, args, depth, signal, limit, onProgress } = invocation;
+    const { runners } = this.#options;
+    const { config } = state;
     const { sessionId, memory } = scope;
     const { owner, initialize, options } = tool.code;
     const { name } = candidate.tool;
-    const visible = this.#visibleMemory(owner.pack?.qualifiedName);
+    const visible = this.#visibleMemory(config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
     const outcome = await invokeTool(tool, {
@@ -336,7 +335,7 @@ export class ToolCalls {
         return runner;
       },
       callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
-        const called = await this.#resolveInside(inner, candidate);
+        const called = await this.#resolveInside(inner, invocation);
         if ("fault" in called) return { ...failedResult(called.fault), isError: true };
         const result = await this.#callInside(called, values, invocation, { signal, depth: innerDepth });
         return { ...result, isError: result.variant !== "Success" };

@@ -21,7 +21,7 @@ import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import type { SessionServer } from "./session-servers.ts";
+import type { PlannedServer } from "./session-servers.ts";
 import type { SessionTool, SkippedTool, ToolCandidate } from "./session-tool.ts";
 
 /** What one source contributes to a session. */
@@ -259,7 +259,7 @@ function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | un
 
 /** The message for a tool that the config excludes; `undefined` for one that it allows. */
 function explainDenied(
-  { plan: { choices } }: SessionServer,
+  { choices }: ServerPlan,
   name: string,
   isAllowed: (name: string) => boolean,
 ): string | undefined {
@@ -275,13 +275,13 @@ function explainDenied(
  * names.
  */
 export function collectServerTools(
-  server: SessionServer,
+  { server, plan }: PlannedServer,
   tools: readonly AdvertisedTool[],
   isAllowed: (name: string) => boolean = () => true,
 ): Contribution {
-  const { source, legacyContext, choices, configPath } = server.plan;
+  const { source, legacyContext, choices, configPath } = plan;
   const names = [...tools, ...server.invalidTools].map(({ name }) => name);
-  const listed = { server: server.plan.label, pack: server.plan.pack, choices, configPath, names };
+  const listed = { server: plan.label, pack: plan.pack, choices, configPath, names };
   const contribution: Contribution = { candidates: [], skipped: [], problems: [], listed };
   const { pack, item } = source;
   const place: ProblemPlace =
@@ -291,7 +291,7 @@ export function collectServerTools(
         ? {}
         : { path: configPath };
   // A problem's place has no key for a tool of a server, or for a server of the config.
-  const owner = pack === undefined ? ` of server ${quote(server.plan.label)}` : "";
+  const owner = pack === undefined ? ` of server ${quote(plan.label)}` : "";
   const report = (name: string, { file: _, path: __, ...problem }: Problem) => {
     const message = `Tool ${quote(name)}${owner}: ${problem.message}`;
     contribution.problems.push({ ...problem, message, ...place });
@@ -303,7 +303,7 @@ export function collectServerTools(
     const { inputSchema, _meta } = advertised;
     const prefixed = addPrefix(choices?.prefix ?? "", advertised.name);
     const name = makeSafeName(prefixed);
-    const denied = explainDenied(server, advertised.name, isAllowed);
+    const denied = explainDenied(plan, advertised.name, isAllowed);
     if (denied !== undefined) {
       contribution.skipped.push({ name, source, reason: "Denied", message: denied });
       continue;
@@ -324,6 +324,7 @@ export function collectServerTools(
       route: {
         by: "server",
         server,
+        plan,
         advertisedName: advertised.name,
         // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
         legacyContext: legacyContext && !mayRefuseContext(inputSchema),

@@ -1,7 +1,9 @@
 // An MCP server without a library, so that it starts at once. It shows what it was sent, and fails as it is told to.
-// PROBE_PREFIX begins the names of its tools (default "probe"); PROBE_TOOLS replaces its list of tools.
+// PROBE_PREFIX begins the names of its tools (default "probe"); PROBE_TOOLS replaces its list of tools. It says nothing
+// until the file that PROBE_GATE names exists.
 import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 
 const prefix = process.env.PROBE_PREFIX ?? "probe";
 const tool = (name, extra = {}) => ({
@@ -98,6 +100,7 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   trace("→", line);
   const { id, method, params } = JSON.parse(line);
   if (isMute) return;
+  while (process.env.PROBE_GATE && !existsSync(process.env.PROBE_GATE)) await setTimeout(20);
   if (method === "initialize") {
     const { protocolVersion } = params;
     const serverInfo = { name: "probe", version: "1.0.0" };

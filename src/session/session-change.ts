@@ -1,0 +1,51 @@
+import type { Problem } from "../problems/index.ts";
+import type { SessionState } from "./session-state.ts";
+
+/** What a change of the project, or of a server, changed in a session. */
+export interface SessionChange {
+  /** Whether `session.tools` or what `toolsForLlm()` returns has changed. */
+  tools: boolean;
+  /** Whether the prompts of the session's packs have changed. */
+  prompts: boolean;
+  /** The problems that the session did not have before. */
+  problems: readonly Problem[];
+}
+
+/** The tools as clients see them. An update that changes only a version changes nothing for them. */
+const describeTools = (state: SessionState) => {
+  const shown = new Set(state.toolsForLlm());
+  return JSON.stringify(
+    state.tools.map((tool) => [{ ...tool, source: { ...tool.source, version: undefined } }, shown.has(tool)]),
+  );
+};
+
+const describePrompts = (state: SessionState) =>
+  JSON.stringify(
+    state.packs.flatMap(({ inspected, unusable }) =>
+      inspected.items
+        .filter((item) => item.declaration.kind === "prompt" && !unusable.has(item))
+        .map(({ qualifiedName, definition }) => [
+          qualifiedName,
+          definition?.name,
+          definition?.title,
+          definition?.description,
+          definition?.arguments,
+        ]),
+    ),
+  );
+
+/** The lists that differ between two states; `undefined` if none does. */
+export function findSessionChange(
+  before: SessionState,
+  after: SessionState,
+): Omit<SessionChange, "problems"> | undefined {
+  const tools = describeTools(before) !== describeTools(after);
+  const prompts = describePrompts(before) !== describePrompts(after);
+  return tools || prompts ? { tools, prompts } : undefined;
+}
+
+/** The problems of `after` that `before` does not have. */
+export function findNewProblems(before: readonly Problem[], after: readonly Problem[]): Problem[] {
+  const known = new Set(before.map((problem) => JSON.stringify(problem)));
+  return after.filter((problem) => !known.has(JSON.stringify(problem)));
+}

@@ -1,0 +1,209 @@
+import type { SessionConfig } from "../config/session-config.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import type { Registry } from "../qualified-names/create-registry.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
+import {
+  indexCandidates,
+  type SessionTool,
+  type SessionToolset,
+  type SkippedTool,
+  type ToolCandidate,
+} from "./session-tool.ts";
+
+/** A pack of a state, and the owner of its code. */
+export interface StatePack extends CheckedPack {
+  owner: CodeOwner;
+}
+
+/** The parts of a state. */
+export interface StateParts {
+  config: SessionConfig;
+  candidates: readonly ToolCandidate[];
+  /** Tools by names that they had in an earlier state and that no other tool has now. */
+  formerNames: ReadonlyMap<string, ToolCandidate>;
+  toolsets: readonly SessionToolset[];
+  /** Short names of toolsets; `undefined` shows every tool. */
+  shownToolsets: readonly string[] | undefined;
+  skipped: readonly SkippedTool[];
+  problems: readonly Problem[];
+  registry: Registry;
+  /** The selected packs, for their prompts. */
+  packs: readonly StatePack[];
+  /** Starts the servers that the session's calls did not need, once. `undefined` if all have started. */
+  startOthers: (() => Promise<{ candidates: ToolCandidate[]; skipped: SkippedTool[] }>) | undefined;
+}
+
+/** What a session offers, taken from the project at one moment. A call uses one state from its start to its end. */
+export class SessionState {
+  readonly config: SessionConfig;
+  readonly tools: readonly SessionTool[];
+  readonly toolsets: readonly SessionToolset[];
+  readonly skipped: readonly SkippedTool[];
+  readonly problems: readonly Problem[];
+  readonly packs: readonly StatePack[];
+  readonly #parts: StateParts;
+  readonly #candidates: ToolCandidate[] = [];
+  readonly #tools: SessionTool[] = [];
+  readonly #skipped: SkippedTool[];
+  readonly #byName = new Map<string, ToolCandidate>();
+  /** By `LABEL/TOOL`. */
+  readonly #byLabel = new Map<string, ToolCandidate>();
+  #others: Promise<void> | undefined;
+  #calls = 0;
+  #release: (() => void) | undefined;
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+    this.config = parts.config;
+    this.tools = this.#tools;
+    this.toolsets = parts.toolsets;
+    this.#skipped = [...parts.skipped];
+    this.skipped = this.#skipped;
+    this.problems = parts.problems;
+    this.packs = parts.packs;
+    this.#add(parts.candidates);
+    for (const [name, candidate] of parts.formerNames) {
+      if (!this.#byName.has(name)) this.#byName.set(name, candidate);
+    }
+  }
+
+  get candidates(): readonly ToolCandidate[] {
+    return this.#candidates;
+  }
+
+  get formerNames(): ReadonlyMap<string, ToolCandidate> {
+    return this.#parts.formerNames;
+  }
+
+  /** Notes a call that uses this state. The returned function notes its end; call it once. */
+  beginCall(): () => void {
+    this.#calls += 1;
+    return () => {
+      this.#calls -= 1;
+      if (this.#calls === 0) this.#release?.();
+    };
+  }
+
+  /** Calls `release` when no call uses this state any more. No call may begin on it afterwards. */
+  retire(release: () => void): void {
+    if (this.#calls === 0) release();
+    else this.#release = release;
+  }
+
+  /** Adds tools. Names that are taken stay with their tools. */
+  #add(candidates: readonly ToolCandidate[]): void {
+    this.#candidates.push(...candidates);
+    this.#tools.push(...candidates.map(({ tool }) => tool));
+    for (const [name, candidate] of indexCandidates(candidates)) {
+      if (!this.#byName.has(name)) this.#byName.set(name, candidate);
+    }
+    for (const [name, candidate] of indexByLabel(candidates)) this.#byLabel.set(name, candidate);
+  }
+
+  /** The tools for a model: those of the selected toolsets, or all, without those that are not for models. */
+  toolsForLlm(): SessionTool[] {
+    const { shownToolsets } = this.#parts;
+    const isShown = ({ toolsets }: SessionTool) =>
+      shownToolsets === undefined || toolsets.some((name) => shownToolsets.includes(name));
+    return this.tools.filter((tool) => tool.isForLlm && isShown(tool));
+  }
+
+  /**
+   * The tool that a name refers to for the tool that calls it. If the name is unknown, starts the servers that have not
+   * started, and tries again. Rejects with `TrailblazeError` for an unknown name.
+   */
+  async resolveForTool(name: string, caller: ToolCandidate): Promise<ToolCandidate> {
+    try {
+      return this.resolve(name, caller);
+    } catch (error) {
+      if (this.#parts.startOthers === undefined || !(error instanceof TrailblazeError)) throw error;
+    }
+    this.#others ??= this.#parts.startOthers().then(({ candidates, skipped }) => {
+      this.#skipped.push(...skipped);
+      this.#add(candidates);
+    });
+    await this.#others;
+    return this.resolve(name, caller);
+  }
+
+  /** The tool of a server of the config, by `LABEL/TOOL`. Throws `AmbiguousName` if a pack has an item of this name. */
+  #findByLabel(name: string, caller: ToolCandidate | undefined): ToolCandidate | undefined {
+    const found = this.#byLabel.get(name);
+    const server = found?.tool.source.server;
+    if (found === undefined || server === undefined) return undefined;
+    const items = this.#parts.registry.items("tool").filter(({ qualifiedName }) => qualifiedName === name);
+    if (items.length === 0) return found;
+    // Packs do not know the user's servers.
+    if (caller?.tool.source.type === "pack") return undefined;
+    throw failure("AmbiguousName", { name, kinds: ["tool"], server });
+  }
+
+  /**
+   * The tool that a name refers to for the host, or for the tool that calls it. Throws `TrailblazeError`: `ToolNotFound`
+   * with similar names, `ServerNotFound`, `AmbiguousName`.
+   */
+  resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate {
+    const ofServer = this.#findByLabel(name, caller);
+    if (ofServer !== undefined) return ofServer;
+    const direct = this.#byName.get(name);
+    if (direct !== undefined) return direct;
+    const known = [...this.#byName.keys()];
+    if (typeof name === "string") {
+      const pack = packOf(caller);
+      const own = pack === undefined || name.includes("/") ? undefined : `${pack}/${name}`;
+      const isOwn = own !== undefined && (this.#byName.has(own) || this.#findSkipped(own) !== undefined);
+      if (isOwn || name.includes("/")) {
+        const qualifiedName = own ?? this.#qualify(name);
+        const found = this.#byName.get(qualifiedName);
+        if (found !== undefined) return found;
+        // The tool is installed but excluded; the error says why.
+        const skipped = this.#findSkipped(qualifiedName);
+        throw failure("ToolNotFound", {
+          name,
+          otherKind: undefined,
+          nearest: [],
+          ...(skipped === undefined ? {} : { reason: skipped.message }),
+        });
+      }
+    }
+    const skipped = this.skipped.find((tool) => tool.name === name);
+    const endingInIt = known.filter((one) => one.endsWith(`/${name}`));
+    const nearest = endingInIt.length > 0 ? endingInIt : findNearestNames(String(name), known);
+    throw failure("ToolNotFound", {
+      name: String(name),
+      otherKind: undefined,
+      nearest,
+      ...(skipped === undefined ? {} : { reason: skipped.message }),
+    });
+  }
+
+  #findSkipped(qualifiedName: string): SkippedTool | undefined {
+    return this.skipped.find(
+      ({ source: { pack, item } }) =>
+        pack !== undefined && qualifiedName === `${qualifyPackageName(pack)}/${item}`,
+    );
+  }
+
+  /** The qualified name of the tool that a reference names. Throws `TrailblazeError`. */
+  #qualify(reference: string): string {
+    try {
+      return this.#parts.registry.resolve(reference, { kind: "tool" }).qualifiedName;
+    } catch (error) {
+      const { config } = this.#parts;
+      const context = { config, candidates: this.#candidates, skipped: this.skipped };
+      const mayBeLabel =
+        error instanceof TrailblazeError && ["PackNotInstalled", "InvalidQualifiedName"].includes(error.code);
+      throw (mayBeLabel && explainServerReference(reference, context)) || error;
+    }
+  }
+}
+
+/** The qualified name of the pack whose code or server makes a nested call; it may use its own short names. */
+function packOf(caller: ToolCandidate | undefined): string | undefined {
+  if (caller?.route.by === "server") return caller.route.plan.pack;
+  return caller?.route.entry === undefined ? caller?.route.code.owner.pack?.qualifiedName : undefined;
+}

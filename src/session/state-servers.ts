@@ -1,0 +1,118 @@
+import { locateInConfig } from "../config/config-file.ts";
+import { isToolAllowed } from "../config/packs-policy.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+import { collectFailedServer } from "./excluded.ts";
+import { hashPackProgram, hashUserProgram } from "./program-content.ts";
+import { describeServers } from "./select-packs.ts";
+import type { CommandSessionOptions } from "./session-options.ts";
+import type { SessionProcesses } from "./session-processes.ts";
+import type { SessionResources } from "./session-resources.ts";
+import type { PlannedServer } from "./session-servers.ts";
+import { type Contribution, collectServerTools } from "./tool-candidates.ts";
+
+/** What a state needs from its session. */
+export interface StateContext {
+  cwd: string;
+  config: SessionConfig;
+  options: CommandSessionOptions;
+  processes: SessionProcesses;
+  resources: SessionResources;
+  /** Whether a failing server of the config is an error, or is only reported. */
+  needsUserServers: boolean;
+  /** Whether a broken item of a pack is an error. */
+  needsPacks: boolean;
+  /** Whether installed code may change while the session is open. */
+  follows: boolean;
+  /** Called before anything is started for a state that follows another. Throws if it must not be taken. */
+  accept?(found: FoundPacks): void;
+  /** Called for each problem of servers that start after the state is taken. */
+  reportLater(problem: Problem): void;
+}
+
+export const noTools = { candidates: [], skipped: [], problems: [] } as const satisfies Contribution;
+
+/** The servers of one reading of the project. */
+export class StateServers {
+  readonly #context: StateContext;
+  readonly #port: InspectionPort;
+  readonly #releases: (() => void)[] = [];
+
+  constructor(context: StateContext, port: InspectionPort) {
+    this.#context = context;
+    this.#port = port;
+  }
+
+  /** Ends the servers that no other reading holds. */
+  release(): void {
+    for (const release of this.#releases.splice(0)) release();
+  }
+
+  #start(plan: ServerPlan, content: string | undefined): PlannedServer {
+    const { processes, config } = this.#context;
+    const started = processes.startServer(content === undefined ? plan : { ...plan, content }, config);
+    this.#releases.push(started.server.hold());
+    return started;
+  }
+
+  async startOwn(isWanted: (server: UserServer) => boolean): Promise<PlannedServer[]> {
+    const { config, follows } = this.#context;
+    const port = this.#port;
+    const wanted = config.subprocessServers.filter(isWanted);
+    const plans = await Promise.all(
+      wanted.map(async (server) => ({ server, plan: await planUserServer(port, server, config) })),
+    );
+    return plans.map(({ server, plan }) =>
+      this.#start(plan, follows ? hashUserProgram(port, server, config, plan) : undefined),
+    );
+  }
+
+  startPack({ inspected, unusable }: CheckedPack): PlannedServer[] {
+    const port = this.#port;
+    return inspected.items
+      .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
+      .map((item) => {
+        const plan = planPackServer(port, inspected, item);
+        return this.#start(plan, this.#context.follows ? hashPackProgram(port, inspected, plan) : undefined);
+      });
+  }
+
+  /**
+   * Resolves when the server has started or failed, or rejects if it fails and the session needs it. The failure of a server
+   * that the config defines has its place.
+   */
+  async whenStarted({ server, plan }: PlannedServer): Promise<void> {
+    const { config, needsUserServers, needsPacks } = this.#context;
+    const isNeeded = plan.pack === undefined ? needsUserServers : needsPacks;
+    try {
+      await server.ready;
+    } catch (error) {
+      if (!isNeeded) return;
+      if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
+      const path = error.problem.path ?? plan.configPath;
+      const [problem] = await locateInConfig([{ ...error.problem, path }], config.text);
+      throw new TrailblazeError(problem ?? error.problem);
+    }
+  }
+
+  /** The tools of a pack's servers that the policy allows. */
+  collectPack({ inspected }: CheckedPack, servers: readonly PlannedServer[]): Contribution[] {
+    const describe = describeServers(inspected);
+    const { packs } = this.#context.config;
+    return servers.map((one) => {
+      const described = describe(one.plan.source.item ?? "");
+      return this.collect(one, (tool) => isToolAllowed(packs, described, tool));
+    });
+  }
+
+  /** The tools of a server that has started; none while it starts. */
+  collect(one: PlannedServer, isToolAllowed?: (tool: string) => boolean): Contribution {
+    const { tools, fault } = one.server;
+    if (tools !== undefined) return collectServerTools(one, tools, isToolAllowed);
+    return fault === undefined ? noTools : collectFailedServer(one.plan, fault);
+  }
+}

@@ -1,0 +1,334 @@
+import { checkBuiltIns } from "../config/check-built-ins.ts";
+import { locateInConfig } from "../config/config-file.ts";
+import { isAllowed } from "../config/packs-policy.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import { loadDefinitions } from "../inspection/load-definitions.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
+import { checkOwnHandlers } from "../validate/check-own-tools.ts";
+import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
+import { collectToolsets } from "./collect-toolsets.ts";
+import {
+  collectRemoteServers,
+  collectUnusableServers,
+  describeExcluded,
+  findShownToolsets,
+  isCallable,
+} from "./excluded.ts";
+import { hashPackCode } from "./program-content.ts";
+import { registerMoreTools, registerTools } from "./register-tools.ts";
+import { referencesOf, selectPacks } from "./select-packs.ts";
+import { findNeededServers } from "./server-of-reference.ts";
+import type { PlannedServer } from "./session-servers.ts";
+import { SessionState } from "./session-state.ts";
+import type { ToolCandidate } from "./session-tool.ts";
+import { noTools, type StateContext, StateServers } from "./state-servers.ts";
+import {
+  type Contribution,
+  collectBundles,
+  collectOwnTools,
+  collectPackTools,
+  indexCode,
+  type OwnTool,
+} from "./tool-candidates.ts";
+import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
+
+/** One reading of the project, with the servers that were started for it. Creates states from what they list by then. */
+export class StateSources {
+  readonly #inspection = createInspectionPorts();
+  readonly #context: StateContext;
+  readonly #servers: StateServers;
+  readonly #problems: Problem[];
+  readonly #releases: (() => void)[] = [];
+  #own: PlannedServer[] = [];
+  #found: FoundPacks | undefined;
+  #packs: readonly CheckedPack[] = [];
+  /** The owners of the packs' code. */
+  #owners: CodeOwner[] = [];
+  #ofPacks: PlannedServer[][] = [];
+  /** The contributions of the host, and of each pack without its servers. */
+  #hostTools: Contribution = noTools;
+  #packTools: Contribution[][] = [];
+  #excluded: Contribution = noTools;
+  #registry: Registry | undefined;
+  /** The labels of the servers that calls need; `undefined` for all. */
+  #needed: ReadonlySet<string> | undefined;
+  #users = 0;
+
+  /** `problems` come first in the problems of the states. */
+  constructor(context: StateContext, problems: readonly Problem[]) {
+    this.#context = context;
+    this.#servers = new StateServers(context, this.#inspection.port);
+    this.#problems = [...problems];
+  }
+
+  get config(): SessionConfig {
+    return this.#context.config;
+  }
+
+  get found(): FoundPacks {
+    if (this.#found === undefined) throw new Error("The project has not been read.");
+    return this.#found;
+  }
+
+  get servers(): PlannedServer[] {
+    return [...this.#own, ...this.#ofPacks.flat()];
+  }
+
+  /** Resolves when each server has started or failed. Rejects if one fails that the session needs. */
+  async read(): Promise<{ started: Promise<unknown> }> {
+    const { options, config, resources, accept } = this.#context;
+    const { port, createEvaluator } = this.#inspection;
+    const { calls = [], toolsets } = options;
+    this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
+    const startOwn = async () => {
+      this.#own = await resources.step(this.#servers.startOwn((server) => this.#isNeeded(server)));
+    };
+    // The servers of the config start while packs are found, unless the state may be refused.
+    if (accept === undefined) await startOwn();
+    const ownStarted = () => Promise.all(this.#own.map((one) => this.#servers.whenStarted(one)));
+    const early = accept === undefined ? ownStarted() : undefined;
+    early?.catch(() => {});
+
+    const found = await resources.step(findPacks(port, { cwd: this.#context.cwd, policy: config.packs }));
+    accept?.(found);
+    this.#found = found;
+    this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
+    // A pack with an unreadable field has no items that could be checked.
+    for (const { pack } of found.packs) {
+      const isOwn = pack.origin !== "transitive" && pack.origin !== "global" && !pack.shadowed;
+      const isLetIn = isAllowed(config.packs, pack.qualifiedName, [], { isTransitive: false });
+      if (isOwn && isLetIn) this.#failForErrors(pack.problems);
+    }
+    const selection = await resources.step(
+      selectPacks(found.packs, config.packs, referencesOf(config), (pack) =>
+        loadDefinitions(port, pack.found, {
+          only: pack.selected,
+          createEvaluator: () => createEvaluator({}),
+        }),
+      ),
+    );
+    const packs: CheckedPack[] = [];
+    for (const inspected of selection.selected) {
+      const checked = await resources.step(checkPack(port, inspected, found));
+      this.#problems.push(...checked.problems);
+      this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
+      packs.push(checked);
+    }
+    this.#packs = packs;
+    this.#excluded = {
+      candidates: [],
+      skipped: [
+        ...collectRemoteServers(config),
+        ...selection.excluded.filter(isCallable).map(describeExcluded),
+      ],
+      problems: [],
+    };
+    if (accept !== undefined) await startOwn();
+    this.#ofPacks = packs.map((pack) => (this.#needed === undefined ? this.#servers.startPack(pack) : []));
+    const started = Promise.all([
+      early ?? ownStarted(),
+      ...this.#ofPacks.flat().map((one) => this.#servers.whenStarted(one)),
+    ]);
+    started.catch(() => {});
+    return { started };
+  }
+
+  /** Reads the built-ins and the tools of packs. */
+  async collect(): Promise<void> {
+    const { config, options, resources, follows } = this.#context;
+    const { port } = this.#inspection;
+    const given = await checkBuiltIns(options.builtIns ?? []);
+    const builtIns: OwnTool[] = [
+      ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
+      ...given.map((definition) => ({ definition, path: undefined })),
+    ];
+    const { packs: foundPacks, manager } = this.found;
+    const registry = createRegistry(
+      foundPacks.map(({ pack }) => pack),
+      { builtIns: builtIns.map(({ definition }) => String(definition.name)), manager },
+    );
+    this.#registry = registry;
+    const definitions = builtIns.map(({ definition }) => definition);
+    const faults = await resources.step(checkOwnHandlers(port, config.directory, definitions));
+    this.#hostTools = collectOwnTools(builtIns, config, faults);
+    this.#owners = this.#packs.map(({ inspected }) => ({
+      pack: inspected.pack,
+      root: inspected.pack.location,
+      ...(follows ? { content: hashPackCode(port, inspected) } : {}),
+    }));
+    const packTools = this.#packs.map((pack, index) =>
+      setOwner(collectPackTools(pack, config), this.#owners[index]),
+    );
+    this.#failForErrors(packTools.flatMap(({ problems }) => problems));
+    const code = indexCode([this.#hostTools, ...packTools]);
+    for (const [index, pack] of this.#packs.entries()) {
+      const from = pack.inspected.pack;
+      const resolveTool = (reference: string) =>
+        registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
+      const bundles = await resources.step(collectBundles(pack, code, resolveTool));
+      this.#failForErrors(bundles.problems);
+      this.#packTools.push([
+        packTools[index] ?? noTools,
+        setOwner(bundles, this.#owners[index]),
+        collectUnusableServers(pack),
+      ]);
+    }
+    this.#holdCode();
+  }
+
+  /** Notes a user of what was started. After the last one has called the returned function, it is released. */
+  use(): () => void {
+    this.#users += 1;
+    return () => {
+      this.#users -= 1;
+      if (this.#users === 0) this.release();
+    };
+  }
+
+  /** Ends what no other sources hold. */
+  release(): void {
+    this.#servers.release();
+    for (const release of this.#releases.splice(0)) release();
+  }
+
+  /** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
+  #holdCode(): void {
+    const { follows, processes } = this.#context;
+    if (!follows) return;
+    for (const owner of this.#owners) this.#releases.push(processes.runners.hold(owner));
+    for (const { route } of this.#packTools.flat().flatMap((one) => one.candidates)) {
+      if (route.by !== "code" || route.code.owner.pack === undefined) continue;
+      const { owner, handler } = route.code;
+      processes.runners
+        .get(owner)
+        .then((runner) => runner.load?.(handler))
+        // The first call reports it.
+        .catch(() => {});
+    }
+  }
+
+  #isNeeded({ name }: UserServer): boolean {
+    return this.#needed === undefined || this.#needed.has(name);
+  }
+
+  /** Excludes a broken item of a pack, or throws if the config says so. */
+  #failForErrors(problems: readonly Problem[]): void {
+    if (!this.#context.needsPacks) return;
+    const broken = problems.find(makesUnusable);
+    if (broken !== undefined) throw new TrailblazeError(broken);
+  }
+
+  /** Starts the servers that the calls of the session did not need. */
+  async #startOthers(): Promise<Contribution[]> {
+    const own = await this.#servers.startOwn((server) => !this.#isNeeded(server));
+    const ofPacks = this.#packs.map((pack) => this.#servers.startPack(pack));
+    await Promise.allSettled([...own, ...ofPacks.flat()].map(({ server }) => server.ready));
+    return [
+      ...own.map((one) => this.#servers.collect(one)),
+      ...this.#packs.flatMap((pack, index) => this.#servers.collectPack(pack, ofPacks[index] ?? [])),
+    ];
+  }
+
+  /** What every source contributes now, in the order of the session's tools. */
+  #contribute(): Contribution[] {
+    const ofPacks = this.#packs.flatMap((pack, index) => [
+      ...(this.#packTools[index] ?? []),
+      ...this.#servers.collectPack(pack, this.#ofPacks[index] ?? []),
+    ]);
+    const all = [
+      this.#hostTools,
+      ...this.#own.map((one) => this.#servers.collect(one)),
+      ...ofPacks,
+      this.#excluded,
+    ];
+    // A state names its tools itself.
+    return all.map((one) => ({
+      ...one,
+      candidates: one.candidates.map((candidate) => ({ ...candidate, tool: { ...candidate.tool } })),
+    }));
+  }
+
+  /**
+   * A state with the tools of the servers that have started. Throws `TrailblazeError`: `NameCollision`, and
+   * `ToolsetNotFound` unless a server could still provide the toolset or `previous` exists.
+   */
+  async createState(previous: SessionState | undefined): Promise<SessionState> {
+    const { config, options, resources } = this.#context;
+    const registry = this.#registry;
+    if (registry === undefined) throw new Error("The tools have not been collected.");
+    const contributions = this.#contribute();
+    const packs = this.#packs;
+    const isLazy = this.#needed !== undefined;
+    const isPending = this.servers.some(({ server }) => server.tools === undefined && !server.fault);
+    const candidates = contributions.flatMap((one) => one.candidates);
+    const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions);
+    const collected = collectToolsets({ config, packs, registered, renamed, registry });
+    const problems = contributions.flatMap((one) => one.problems);
+    // A problem without a pack is in the config, or in the options.
+    const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
+    // A toolset may refer to tools of servers that have not started, and a pattern match them.
+    const isComplete = !isLazy && !isPending;
+    const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
+    const sources = { config, found: this.found.packs, packs, contributions, registry };
+    const unmatched = isComplete ? findUnmatchedPatterns(sources) : [];
+    const { toolsets } = collected;
+    for (const { tool } of registered) {
+      tool.toolsets = toolsets.filter(({ tools }) => tools.includes(tool.name)).map(({ name }) => name);
+    }
+    return new SessionState({
+      config,
+      candidates: registered,
+      formerNames: new Map(),
+      toolsets,
+      shownToolsets: findShownToolsets(options.toolsets, toolsets, {
+        mustExist: previous === undefined && !isPending,
+      }),
+      skipped: [...contributions.flatMap((one) => one.skipped), ...skipped],
+      problems: [
+        // First, because a `deny` that matches nothing excludes nothing.
+        ...(await resources.step(locateInConfig(unmatched, config.text))),
+        ...this.#problems,
+        ...problems.filter((problem) => !isOfConfig(problem)),
+        ...(isComplete ? collected.problems : []),
+        ...(await resources.step(locateInConfig(ofConfig, config.text))),
+      ],
+      registry,
+      packs: packs.flatMap((checked, index) => {
+        const owner = this.#owners[index];
+        return owner === undefined ? [] : [{ ...checked, owner }];
+      }),
+      startOthers: isLazy ? () => this.#registerOthers(registered) : undefined,
+    });
+  }
+
+  /** Starts the servers that the calls of the session did not need, for a call that needs them after all. */
+  async #registerOthers(registered: readonly ToolCandidate[]) {
+    const { resources, reportLater, config } = this.#context;
+    const contributions = await resources.step(this.#startOthers());
+    const candidates = contributions.flatMap((one) => one.candidates);
+    const { added, skipped, collision } = registerMoreTools(
+      registered,
+      candidates,
+      config,
+      config.nameCollisions,
+    );
+    const problems = contributions.flatMap((one) => one.problems);
+    if (collision !== undefined) problems.push(collision.problem);
+    for (const problem of problems) reportLater(problem);
+    return { candidates: added, skipped: [...contributions.flatMap((one) => one.skipped), ...skipped] };
+  }
+}
+
+/** The same with the owner of the pack's own code. */
+function setOwner(contribution: Contribution, owner: CodeOwner | undefined): Contribution {
+  const candidates = contribution.candidates.map((candidate): ToolCandidate => {
+    const { route } = candidate;
+    if (route.by !== "code" || owner === undefined || route.code.owner.root !== owner.root) return candidate;
+    return { ...candidate, route: { ...route, code: { ...route.code, owner } } };
+  });
+  return { ...contribution, candidates };
+}

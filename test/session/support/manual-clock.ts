@@ -1,0 +1,38 @@
+import type { SessionClock } from "../../../src/session/session-clock.ts";
+
+export interface ManualClock extends SessionClock {
+  /** The delays of the timers that have not fired, in milliseconds from now, in order. */
+  readonly delays: number[];
+  /** Lets time pass; timers that are due fire in order. */
+  advance(ms: number): void;
+}
+
+/** A clock that stands still until a test advances it. */
+export function createManualClock(): ManualClock {
+  let now = 0;
+  let timers: { at: number; run: () => void }[] = [];
+  const due = (until: number) => timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+  return {
+    now: () => now,
+    after(ms, run) {
+      const timer = { at: now + ms, run };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((one) => one !== timer);
+      };
+    },
+    get delays() {
+      return timers.map(({ at }) => at - now).sort((a, b) => a - b);
+    },
+    advance(ms) {
+      const until = now + ms;
+      for (let timer = due(until); timer !== undefined; timer = due(until)) {
+        const { at, run } = timer;
+        timers = timers.filter((one) => one !== timer);
+        now = at;
+        run();
+      }
+      now = until;
+    },
+  };
+}
