@@ -37,14 +37,26 @@ function suggest(name: unknown, known: readonly string[]): string | undefined {
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
 }
 
+/** Keys of clients' configs that hold servers, or belong to them. */
+const clientKeys = ["mcp", "inputs", "mcp_servers", "context_servers", "extensions"];
+
+/** What to do about an unknown key that is not misspelled. */
+function hintForUnknownKey(path: Path, key: string): string | undefined {
+  const [list, index, ...below] = path;
+  if (list === undefined && clientKeys.includes(key))
+    return "Write servers under `mcpServers`, or run `trailblaze import` with the config of a client.";
+  if (list === "servers" && below.length === 0 && (key === "command" || key === "script"))
+    return "Move subprocess servers to `trailblazeSubprocessToolsets`.";
+  if (list !== "trailblazeSubprocessToolsets" || index === undefined || below.length > 0) return undefined;
+  if (key === "disabled") return "Write `enabled: false`.";
+  return "Remove it, or move the server to `mcpServers`, which accepts keys of clients.";
+}
+
 function describeUnknownKey({ schemaPath, params }: ValidatorError, path: Path): ConfigFault {
   const key = String(params.additionalProperty);
   const owner = path.length === 0 ? "the config" : `\`${formatPath(path)}\``;
-  const isServer = path.length === 2 && path[0] === "servers";
-  const hint =
-    isServer && (key === "command" || key === "script")
-      ? "Move subprocess servers to `trailblazeSubprocessToolsets`."
-      : suggest(key, knownKeys[schemaPath] ?? []);
+  const ofServer = path[0] === "servers" ? hintForUnknownKey(path, key) : undefined;
+  const hint = ofServer ?? suggest(key, knownKeys[schemaPath] ?? []) ?? hintForUnknownKey(path, key);
   return { reason: `${owner} has no key ${quote(key)}`, path: [...path, key], hint };
 }
 

@@ -33,7 +33,7 @@ function* findLabelFaults(
       other === label
         ? `two servers have the name ${quote(label)}`
         : `the names ${quote(other)} and ${quote(label)} differ only in case`;
-    yield { reason, path: labelPath };
+    yield { reason, path: labelPath, hint: "Rename or remove one of them." };
   }
   firstByCase.set(label.toLowerCase(), other ?? label);
   const name = labelPath.at(-1) === "name" ? `\`${formatPath(labelPath)}\`` : `the name ${quote(label, 40)}`;
@@ -62,8 +62,10 @@ function* findPackageFaults(
   { package: name, bin }: Readonly<Record<string, unknown>>,
   path: Path,
 ): Generator<ConfigFault> {
-  if (bin !== undefined && name === undefined)
-    yield { reason: `\`${formatPath(path)}\` has \`bin\` without \`package\``, path: [...path, "bin"] };
+  if (bin !== undefined && name === undefined) {
+    const reason = `\`${formatPath(path)}\` has \`bin\` without \`package\``;
+    yield { reason, path: [...path, "bin"], hint: "Add `package`, the npm package that has this command." };
+  }
   if (typeof name !== "string" || name.trim() === "" || isPackageName(name)) return;
   const at = [...path, "package"];
   yield { reason: `\`${formatPath(at)}\` is not an npm name`, path: at, hint: "Write it without a version." };
@@ -113,7 +115,8 @@ function* findHeaderFaults(headers: unknown, path: Path): Generator<ConfigFault>
   for (const [name, value] of Object.entries(isRecord(headers) ? headers : {})) {
     const at = [...path, name];
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-      yield { reason: `${quote(name)} is not a valid header name`, path: at };
+      const hint = "Use letters, digits and hyphens, as in X-Api-Key.";
+      yield { reason: `${quote(name)} is not a valid header name`, path: at, hint };
     } else if (typeof value === "string" && /[\r\n\0]/.test(value)) {
       yield { reason: `\`${formatPath(at)}\` contains a line break or a NUL character`, path: at };
     }
@@ -133,7 +136,8 @@ export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
     if (!isDisabled(entry)) yield* findVariableFaults(values, path);
     for (const variable of isRecord(values.env) ? Object.keys(values.env) : []) {
       if (variable !== "" && !/[=\0]/.test(variable)) continue;
-      yield { reason: `${quote(variable)} is not a valid variable name`, path: [...path, "env", variable] };
+      const reason = `${quote(variable)} is not a valid variable name`;
+      yield { reason, path: [...path, "env", variable], hint: "Use letters, digits and underscores." };
     }
   }
 }

@@ -7,7 +7,7 @@ import { findReaders } from "./clients/index.ts";
 import { type ConfigDocument, isEmptyValue } from "./editing/config-document.ts";
 import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
 import { type JsonRecord, type JsonValue, valueAt } from "./editing/config-value.ts";
-import { hideHeaders, matchEntry } from "./entry/build-entry.ts";
+import { matchEntry } from "./entry/build-entry.ts";
 import { findStartFolder } from "./entry/launch.ts";
 import { formatDiff } from "./format-diff.ts";
 import {
@@ -50,7 +50,7 @@ export interface EditDecision {
 
 /** An edit for people. */
 export interface ShownEdit extends EditDecision {
-  /** Unified diff without the values of headers; empty if nothing changes. */
+  /** Unified diff without secrets; empty if nothing changes. */
   diff: string;
 }
 
@@ -283,21 +283,14 @@ class Edit {
     };
   }
 
-  /** A config without the values of the entry's headers. */
-  #hideHeaders(config: ConfigDocument, before?: unknown): string {
-    const place = findPlace(this.#client, config, this.#request.key);
-    const entry = withoutName(config.get(place), place);
-    if (!isRecord(entry)) return config.text;
-    const shown = hideHeaders(this.#client, entry as JsonRecord, before);
-    return shown === entry ? config.text : config.set(place, shown).text;
-  }
-
   /** The diff of this edit. `after`: the file's new text; `undefined` if the file is removed. */
   formatDiff(after: string | undefined): string {
-    const before = this.#current.text === undefined ? undefined : this.#hideHeaders(this.#config);
-    const shown =
-      after === undefined ? undefined : this.#hideHeaders(this.#config.reopen(after), this.#entry);
-    return formatDiff(this.#request.file, before, shown);
+    const before = this.#current.text === undefined ? undefined : this.#config;
+    return formatDiff(
+      this.#request.file,
+      before,
+      after === undefined ? undefined : this.#config.reopen(after),
+    );
   }
 
   /** Forgets a file without entries. */

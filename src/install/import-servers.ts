@@ -5,13 +5,14 @@ import type { ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { failure, TrailblazeError } from "../problems/index.ts";
+import { failure, quote, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { clients, findClient } from "./clients/index.ts";
 import { loadEditor, openConfig } from "./editing/config-document.ts";
 import { type ConfigFormatName, ConfigSyntaxError } from "./editing/config-format.ts";
 import { type JsonRecord, valueAt } from "./editing/config-value.ts";
-import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
+import { findUnsupportedKeys, ImportedVariables, readImportedEntry } from "./imported-entry.ts";
 import { openFiles } from "./install-files.ts";
 import { findFiles } from "./plan-install.ts";
 import { type ConfigEdit, type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
@@ -36,6 +37,8 @@ export interface ImportPlan {
   skipped: { name: string; reason: SkipReason }[];
   /** Names of the variables that the added servers need. */
   variables: string[];
+  /** What the added servers had and the config cannot express, for people. */
+  notes: string[];
   edit: ConfigEdit;
 }
 
@@ -107,11 +110,13 @@ const isEntry = (value: unknown): boolean =>
 
 /** The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. */
 function findEntries(root: Record<string, unknown>, client: ClientRecord | undefined): Map<string, unknown> {
-  const containers = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
+  // VS Code's settings have the containers of its own config under `mcp`.
+  const inSettings = client === undefined ? [["mcp", "servers"]] : [];
+  const ofClients = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
     newerContainer === undefined ? [container] : [newerContainer, container],
   );
   const entries = new Map<string, unknown>();
-  for (const container of containers) {
+  for (const container of [...inSettings, ...ofClients]) {
     const value = valueAt(root, container);
     if (Array.isArray(value)) {
       for (const entry of value) if (isRecord(entry)) entries.set(String(entry.name), entry);
@@ -127,8 +132,11 @@ function findEntries(root: Record<string, unknown>, client: ClientRecord | undef
 /** Parses a source in the first format that fits. Throws `ClientConfigMalformed`. */
 async function parseSource({ file, text, formats, client }: Source): Promise<Map<string, unknown>> {
   let fault: ConfigSyntaxError | undefined;
-  for (const format of formats) {
-    const document = openConfig(await loadEditor(format), text);
+  const ways: [ConfigFormatName, string][] = formats.map((format) => [format, text]);
+  // A part of an object, as documentation shows it.
+  if (/^\s*"/.test(text)) ways.push(["jsonc", `{${text}}`]);
+  for (const [format, written] of ways) {
+    const document = openConfig(await loadEditor(format), written);
     if (document instanceof ConfigSyntaxError) {
       fault ??= document;
       continue;
@@ -167,17 +175,26 @@ async function isValid(directory: string, { label, entry }: EntryToWrite): Promi
  * secret become references to variables. Writes nothing; the source is never changed.
  *
  * Throws `TrailblazeError`: `UnknownClient`, `UnknownInstallLocation`, `NoProjectScope`, `ClientConfigNotFound`,
- * `ClientConfigMalformed` (also for a source without servers), `ProjectNotFound`, `InvalidConfig`.
+ * `ClientConfigMalformed` (also for a source without servers), `ServerNotFound` for a name of `only` that the source does
+ * not have, `ProjectNotFound`, `InvalidConfig`.
  */
 export async function planImport(source: string, options: ImportOptions): Promise<ImportPlan> {
   const { directory } = findProject(createNodeInspectionPort(), options.cwd);
   const known = await readProjectServers(directory);
   const read = await readSource(source, options);
   const found = await parseSource(read);
+  for (const name of options.only) {
+    if (found.has(name)) continue;
+    const names = [...found.keys()];
+    const similar = findNearestNames(name, names);
+    const nearest = similar.length > 0 ? similar : names.slice(0, 10);
+    throw failure("ServerNotFound", { name, otherKind: undefined, nearest });
+  }
   const taken = new Map(known.map((server) => [String(server.label).toLowerCase(), server]));
   const variables = new ImportedVariables();
   const skipped: ImportPlan["skipped"] = [];
   const entries: EntryToWrite[] = [];
+  const notes: string[] = [];
   for (const [name, value] of found) {
     const label = name.replaceAll("/", "-");
     const existing = taken.get(label.toLowerCase());
@@ -198,8 +215,12 @@ export async function planImport(source: string, options: ImportOptions): Promis
         entry: { ...entry, ...readChoices(existing) },
       });
       variables.accept(attempt);
+      for (const key of findUnsupportedKeys(value)) {
+        const advice = key === "envFile" ? ": set the variables of that file in the environment" : "";
+        notes.push(`Server ${quote(label)}: the key ${quote(key)} was not imported${advice}.`);
+      }
     }
   }
   const edit = await planConfigEdit(directory, { write: entries });
-  return { added: entries.map(({ label }) => label), skipped, variables: variables.names, edit };
+  return { added: entries.map(({ label }) => label), skipped, variables: variables.names, notes, edit };
 }

@@ -2,6 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { clients } from "./clients/index.ts";
 import type { JsonRecord } from "./editing/config-value.ts";
+import { hasReference, SecretHider } from "./secrets.ts";
 
 /** The variables of imported servers. Two different values never share a name. */
 export class ImportedVariables {
@@ -22,6 +23,11 @@ export class ImportedVariables {
 
   accept(fork: ImportedVariables): void {
     for (const [name, value] of fork.#values) this.#values.set(name, value);
+  }
+
+  /** Adds the variables of a text that is made of references. */
+  refer(text: string): void {
+    for (const [reference, name = ""] of text.matchAll(/\$\{(\w+)\}/g)) this.#values.set(name, reference);
   }
 
   /** The reference for a value: with the label in front if another value has the name, and a number if both are taken. */
@@ -47,11 +53,6 @@ function toVariable(text: string): string {
 
 class UnsupportedVariableError extends Error {}
 
-const secretName = /token|key|secret|password|auth|cookie/i;
-const secretValue = /^(?:Bearer|Basic) /i;
-/** Options such as `--no-auth`, which take no value. */
-const switchedOff = /^-*(?:no|disable|without)-/i;
-const own = /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}/;
 const editorVariable = /^\$\{(?:workspaceFolder|workspaceFolderBasename|userHome|pathSeparator)\b/;
 
 /** Converts the strings of one entry. */
@@ -59,11 +60,29 @@ class EntryReader {
   readonly #label: string;
   readonly #client: ClientRecord | undefined;
   readonly #variables: ImportedVariables;
+  /** Replaces secrets by references. */
+  readonly secrets: SecretHider;
+  /** The server's own variables, while what may refer to them is read: everything but these. */
+  ownVariables: ReadonlyMap<string, string> = new Map();
 
   constructor(label: string, client: ClientRecord | undefined, variables: ImportedVariables) {
     this.#label = label;
     this.#client = client;
     this.#variables = variables;
+    this.secrets = new SecretHider({
+      label,
+      convert: (text) => this.convert(text),
+      hide: (name, secret, isVariable) => variables.add(label, isVariable ? name : toVariable(name), secret),
+    });
+  }
+
+  /** The value of a variable of the server, which may itself refer to the environment. */
+  #readOwn(name: string, value: string): string {
+    const variables = this.ownVariables;
+    this.ownVariables = new Map();
+    const read = this.secrets.value(name, value, true);
+    this.ownVariables = variables;
+    return read;
   }
 
   /** A text with the source's references to variables in the config's form. Throws for others. */
@@ -79,7 +98,9 @@ class EntryReader {
       if (bare !== undefined) return readsBare ? refer(bare) : match;
       if (braced !== undefined) return accepts("{env:NAME}") ? refer(braced) : match;
       const [, kind, name = ""] = /^\$\{(?:(env|input):)?([A-Za-z_][\w-]*)(?::-[^{}]*)?\}$/.exec(match) ?? [];
-      const isPlain = kind === undefined && own.test(match) && !editorVariable.test(match);
+      const isPlain = kind === undefined && hasReference(match) && !editorVariable.test(match);
+      const ownValue = isPlain ? this.ownVariables.get(name) : undefined;
+      if (ownValue !== undefined) return this.#readOwn(name, ownValue);
       if (isPlain && (accepts("${NAME}") || form === "$NAME")) {
         this.#variables.add(this.#label, name, `\${${name}}`);
         return match;
@@ -89,51 +110,6 @@ class EntryReader {
       // To a client that expands no such reference, it is text.
       if (form !== undefined && !form.startsWith("$")) return `$${match}`;
       throw new UnsupportedVariableError();
-    });
-  }
-
-  /** A value, or a reference if the value looks secret and is none already. */
-  value(name: string, text: string, toName: (name: string) => string = toVariable): string {
-    const converted = this.convert(text);
-    const isSecret = text !== "" && (secretName.test(name) || secretValue.test(text));
-    if (!isSecret || own.test(converted)) return converted;
-    return this.#variables.add(this.#label, toName(name), text);
-  }
-
-  /** A URL whose secret query parameters are references. */
-  url(text: string): string {
-    const query = text.indexOf("?");
-    if (query < 0) return this.convert(text);
-    const parameters = text
-      .slice(query)
-      .replace(/([?&])([^=&#]+)=([^&#]*)/g, (_, mark: string, name: string, value: string) => {
-        return `${mark}${name}=${this.value(name, value)}`;
-      });
-    return this.convert(text.slice(0, query)) + parameters;
-  }
-
-  /** An argument, or a part of it. `name` is the option that it belongs to, if any. */
-  argument(name: string, text: string): string {
-    if (/^https?:\/\//i.test(text)) return this.url(text);
-    // Docker accepts `-eNAME=VALUE` as well.
-    const [, key, rest] = /^((?:-e(?=[A-Z_]\w*=)|-{0,2})[\w-]+=)(.*)$/s.exec(text) ?? [];
-    if (key !== undefined && rest !== undefined) {
-      return key + this.argument(key.replace(/^-e(?=[A-Z_])/, "").slice(0, -1), rest);
-    }
-    const [, header, content] = /^([\w-]+:\s*)(.+)$/s.exec(text) ?? [];
-    if (header !== undefined && content !== undefined) {
-      if (secretName.test(header) || secretValue.test(content)) return header + this.value(header, content);
-    }
-    return this.value(name === "" && secretValue.test(text) ? `${this.#label}_TOKEN` : name, text);
-  }
-
-  args(words: readonly string[]): string[] {
-    const options = /^-{1,2}[\w-]+$/;
-    return words.map((word, index) => {
-      const before = words[index - 1] ?? "";
-      const isOption = /^(?:--|-\w$)/.test(word);
-      const isValue = options.test(before) && !isOption && !switchedOff.test(before);
-      return this.argument(isValue ? before : "", word);
     });
   }
 }
@@ -157,6 +133,18 @@ function readStrings(value: unknown): [string, string][] | undefined {
   const pairs = Object.entries(value);
   const isText = (one: unknown) => ["string", "number", "boolean"].includes(typeof one);
   return pairs.every(([, one]) => isText(one)) ? pairs.map(([name, one]) => [name, String(one)]) : undefined;
+}
+
+/** Keys of a client's entry that its server needs and that the config cannot express. */
+export const findUnsupportedKeys = (value: unknown): string[] =>
+  ["envFile", "headersHelper"].filter((key) => isRecord(value) && Object.hasOwn(value, key));
+
+/** Headers of Codex whose values are in variables, with the names of these. `undefined` for an invalid key. */
+function readVariableHeaders(entry: Readonly<Record<string, unknown>>): [string, string][] | undefined {
+  const { bearer_token_env_var: bearer, env_http_headers: headers } = entry;
+  const named = readStrings(headers)?.map(([name, variable]): [string, string] => [name, `\${${variable}}`]);
+  if (bearer === undefined || named === undefined) return named;
+  return typeof bearer === "string" ? [["Authorization", `Bearer \${${bearer}}`], ...named] : undefined;
 }
 
 /** Whether a command line starts Trailblaze itself. */
@@ -193,16 +181,21 @@ export function readImportedEntry(
       if (!words.every(isText) || env === undefined) return "invalid";
       if (isSelf(words)) return "self";
       const [program = "", ...args] = words;
+      reader.ownVariables = new Map(env);
       entry.command = reader.convert(program);
-      if (args.length > 0) entry.args = reader.args(args);
+      if (args.length > 0) entry.args = reader.secrets.args(args);
       if (isText(value.cwd)) entry.cwd = reader.convert(value.cwd);
-      const pairs = env.map(([name, text]) => [name, reader.value(name, text, (one) => one)]);
+      reader.ownVariables = new Map();
+      const pairs = env.map(([name, text]) => [name, reader.secrets.value(name, text, true)]);
       if (pairs.length > 0) entry.env = Object.fromEntries(pairs);
     } else if (isText(url) && command === undefined) {
-      if (headers === undefined || value.type === "sse") return "invalid";
-      entry.url = reader.url(url);
-      const pairs = headers.map(([name, text]) => [name, reader.value(name, text)]);
-      if (pairs.length > 0) entry.headers = Object.fromEntries(pairs);
+      const inVariables = readVariableHeaders(value);
+      if (headers === undefined || inVariables === undefined || value.type === "sse") return "invalid";
+      entry.url = reader.secrets.url(url);
+      const pairs = headers.map(([name, text]) => [name, reader.secrets.value(name, text)]);
+      for (const [, reference] of inVariables) variables.refer(reference);
+      if (pairs.length + inVariables.length > 0)
+        entry.headers = Object.fromEntries([...pairs, ...inVariables]);
     } else return "invalid";
   } catch (error) {
     if (error instanceof UnsupportedVariableError) return "unsupportedVariable";

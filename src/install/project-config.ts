@@ -106,19 +106,20 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
     failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
   const document = openConfig(editor, before ?? "");
   if (document instanceof ConfigSyntaxError) throw invalid(document);
-  let after: string;
+  let edited: ConfigDocument;
   try {
-    after = edit(document, servers, change).text;
+    edited = edit(document, servers, change);
   } catch (error) {
     throw error instanceof ConfigSyntaxError ? invalid(error) : error;
   }
+  const after = edited.text;
   const { value } = await parseConfig(file, Buffer.from(after));
   await readConfig(port, { directory, config: value ?? {} });
   const isSame = (before ?? "") === after;
   let isApplied = false;
   return {
     file,
-    diff: isSame ? "" : formatDiff(file, before, after),
+    diff: isSame ? "" : formatDiff(file, before === undefined ? undefined : document, edited),
     async apply() {
       if (isSame) return;
       isApplied = await replaceText(files, editor, realFile, [before, after]);

@@ -99,10 +99,13 @@ function expandServer(
   };
 }
 
-function explainUnset(label: string, error: unknown): TrailblazeError {
+function explainUnset({ name: label, env }: UserServer, error: unknown): TrailblazeError {
   if (!(error instanceof UnsetVariableError)) throw error;
   const { variable, path, message: reason } = error;
-  const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
+  const isOwn = Object.hasOwn(env, variable) && !path.includes("env");
+  const hint = isOwn
+    ? `References are filled from your environment, not from \`env\`. If the server replaces it, write \`$\${${variable}}\`.`
+    : `Set it, or write \`\${${variable}:-default}\` in the config.`;
   return failure("ServerStartFailed", { label, reason, variable, hint }, { path });
 }
 
@@ -167,7 +170,7 @@ export async function planUserServer(
   try {
     expanded = expandServer(server, environment);
   } catch (error) {
-    fault = explainUnset(name, error);
+    fault = explainUnset(server, error);
   }
   const { command = "", args, env } = expanded;
   const cwd = resolve(config.directory, expanded.cwd);

@@ -91,12 +91,22 @@ API_KEY = "${key}"
 [mcp_servers.off]
 command = "npx"
 enabled = false
+
+[mcp_servers.remote]
+url = "https://mcp.example.com/mcp"
+bearer_token_env_var = "REMOTE_TOKEN"
+env_http_headers = { "X-Team" = "TEAM" }
 `,
     servers: {
       docs: local({ API_KEY: "${API_KEY}" }),
       off: { command: "npx", enabled: false },
+      remote: {
+        url: remote.url,
+        headers: { Authorization: "Bearer ${REMOTE_TOKEN}", "X-Team": "${TEAM}" },
+        enabled: false,
+      },
     },
-    variables: ["API_KEY"],
+    variables: ["API_KEY", "REMOTE_TOKEN", "TEAM"],
   },
   {
     client: "gemini-cli",

@@ -130,6 +130,35 @@ describe("an import", () => {
     expect(plan.variables).toEqual(["API_KEY", "C_API_KEY", "C_API_KEY_2", "A_B_API_KEY", "A_B_API_KEY_2"]);
   });
 
+  test("an import of a name that the source does not have fails with similar names", async () => {
+    const cwd = open();
+    const only = ["githb"];
+    await expect(paste(cwd, { mcpServers: { github: server } }, { only })).rejects.toMatchObject({
+      code: "ServerNotFound",
+      problem: { args: { name: "githb", nearest: ["github"] } },
+    });
+    await expect(paste(cwd, { mcpServers: { a: server } }, { only: ["a", "b"] })).rejects.toMatchObject({
+      problem: { args: { name: "b", nearest: ["a"] } },
+    });
+    expect(readConfig(cwd)).toBeUndefined();
+  });
+
+  test("an import names the keys of a server that it cannot translate", async () => {
+    const entries = { a: { ...server, envFile: ".env" }, b: server };
+    const plan = await paste(open(), { mcpServers: entries });
+    expect(plan).toMatchObject({ added: ["a", "b"], notes: [expect.stringContaining('"envFile"')] });
+  });
+
+  test("the diff of an import hides the secrets of the servers next to those that it adds", async () => {
+    const config = "mcpServers:\n  a: { command: x, env: { MODE: s3cret } }\n";
+    const cwd = open({ [configFile]: config });
+    const plan = await paste(cwd, { mcpServers: { b: { ...server, env: { MODE: "s3cret" } } } });
+    expect(plan.edit.diff).toContain(" a: {");
+    expect(plan.edit.diff).not.toContain("s3cret");
+    await plan.edit.apply();
+    expect(readConfig(cwd)?.split("s3cret")).toHaveLength(3);
+  });
+
   test("an import keeps an escaped reference escaped", async () => {
     const plan = await paste(open(), { mcpServers: { a: { command: "x", args: ["$${X}"] } } });
     expect(plan).toMatchObject({ added: ["a"], variables: [] });

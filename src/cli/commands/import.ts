@@ -1,5 +1,6 @@
 import { failure, printable, printableLines, quote } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
+import { output } from "../output.ts";
 import { readStdin } from "../session/read-arguments.ts";
 
 export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
@@ -17,9 +18,10 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     replace: options.replace === true,
     readInput: readStdin,
   });
-  const { added, skipped, variables, edit } = plan;
+  const { added, skipped, variables, notes, edit } = plan;
   const isDryRun = options["dry-run"] === true;
   if (!isDryRun) await edit.apply();
+  for (const note of notes) output.note(printable(note));
   const lines = [
     ...added.map((name) => `${isDryRun ? "Would add" : "Added"} ${name}`),
     ...skipped.map(({ name, reason }) => `Skipped ${name}: ${reason}`),

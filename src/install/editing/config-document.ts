@@ -3,6 +3,7 @@ import {
   type ConfigEditor,
   type ConfigFormatName,
   type ConfigLayout,
+  type ConfigLeaf,
   ConfigSyntaxError,
   type EntryPlace,
 } from "./config-format.ts";
@@ -307,6 +308,26 @@ export class ConfigDocument {
     if (!isEmpty || tidied.#layout.rawEmpty(path) === undefined) return tidied;
     const ways = tidied.#layout.restoreEmpty(path, trace?.empty ?? this.#editor.emptyText);
     return tidied.#apply(ways, expected, container) ?? tidied;
+  }
+
+  /**
+   * The text in which the strings and numbers between two offsets are replaced. `replace` returns the values to show, or
+   * `undefined` for those that stay. Keeps the number of lines.
+   */
+  textWith(
+    [start, end]: readonly [number, number],
+    replace: (leaves: readonly ConfigLeaf[]) => readonly (string | undefined)[],
+  ): string {
+    if (this.#body.trim() === "") return this.text;
+    const shift = this.#mark.length;
+    const leaves = [...this.#layout.leaves(start - shift, end - shift)];
+    const splices = replace(leaves).flatMap((text, index): Splice[] => {
+      const leaf = leaves[index];
+      if (text === undefined || leaf === undefined) return [];
+      const lines = this.#body.slice(leaf.start, leaf.end).replace(/[^\n]/g, "");
+      return [{ start: leaf.start, end: leaf.end, text: JSON.stringify(text) + lines }];
+    });
+    return this.#mark + applySplices(this.#body, splices);
   }
 
   /** Whether the config has no value, so that a file created for an entry can be removed. */

@@ -37,6 +37,14 @@ export interface ConfigEditor {
   open(text: string): ConfigLayout;
 }
 
+/** A string or a number of a config, with its range in the text. */
+export interface ConfigLeaf {
+  path: readonly (string | number)[];
+  value: string;
+  start: number;
+  end: number;
+}
+
 /**
  * The positions in a parsed text. Each edit returns alternatives, best first: splices whose result is verified by
  * parsing it.
@@ -46,6 +54,8 @@ export interface ConfigLayout {
   readonly value: PlainValue;
   /** The offset of the value at a path, for messages. */
   offsetOf(path: readonly string[]): number;
+  /** The strings and numbers of the objects and arrays that overlap a range, in order; and others. */
+  leaves(start: number, end: number): Iterable<ConfigLeaf>;
   add(place: EntryPlace, entry: JsonRecord): Splice[][];
   remove(place: EntryPlace): Splice[][];
   /** Replaces an entry, with its key: by one splice unless it is not contiguous. */

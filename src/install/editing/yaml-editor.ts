@@ -1,7 +1,7 @@
 import { type Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, type YAMLMap } from "yaml";
 import { DataSyntaxError } from "../../data/decode.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
-import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
+import { type ConfigEditor, type ConfigLeaf, ConfigSyntaxError } from "./config-format.ts";
 import { type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
 import { endOfNode } from "./list-entries.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
@@ -38,6 +38,22 @@ function findNode(document: Document.Parsed, path: readonly string[]): unknown {
   let node: unknown = document.contents;
   for (const key of path) node = findPair(node, key)?.value;
   return node;
+}
+
+/** The strings and numbers of objects and arrays that overlap a range. */
+function* findLeaves(
+  node: unknown,
+  path: ConfigLeaf["path"],
+  [start, end]: readonly [number, number],
+): Generator<ConfigLeaf> {
+  const [from, to] = rangeOf(node);
+  if (isScalar(node) && ["string", "number", "bigint"].includes(typeof node.value))
+    yield { path, value: String(node.value), start: from, end: to };
+  if (!(isYamlMap(node) || isSeq(node)) || from > end || to < start) return;
+  for (const [index, item] of node.items.entries()) {
+    const key = isPair(item) ? String(isScalar(item.key) ? item.key.value : item.key) : index;
+    yield* findLeaves(isPair(item) ? item.value : item, [...path, key], [start, end]);
+  }
 }
 
 /** The end of a pair, before its line end. */
@@ -185,6 +201,7 @@ export const yamlEditor: ConfigEditor = {
     return {
       value,
       offsetOf: (path) => rangeOf(pairAt(path)?.pair.key ?? findNode(document, path.slice(0, -1)))[0],
+      leaves: (start, end) => findLeaves(document.contents, [], [start, end]),
       add: ({ container, key }, entry) => [addEntry(text, document, [...container, key], entry)],
       remove({ container, key }) {
         const own = pairAt([...container, key]);

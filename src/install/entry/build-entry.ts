@@ -12,22 +12,6 @@ export interface Environment {
 
 const noEnvironment: Environment = { literals: new Map(), names: [] };
 
-/**
- * An entry for people: without the values of its headers, which may be secrets. Marks those that differ from `before`,
- * an earlier version of the entry. Returns the same entry if it has no headers.
- */
-export function hideHeaders({ shape }: ClientRecord, entry: JsonRecord, before?: unknown): JsonRecord {
-  const key = shape.address?.headers ?? "";
-  const headers = entry[key];
-  if (!isRecord(headers) || Object.keys(headers).length === 0) return entry;
-  const former = isRecord(before) && isRecord(before[key]) ? before[key] : {};
-  const hide = ([name, value]: [string, unknown]) => {
-    const isChanged = Object.hasOwn(former, name) && former[name] !== value;
-    return [name, isChanged ? "*** (changed)" : "***"];
-  };
-  return { ...entry, [key]: Object.fromEntries(Object.entries(headers).map(hide)) };
-}
-
 /** An entry in the client's form, and the variables that could not be included. */
 export function buildEntry(
   { shape, reference }: ClientRecord,

@@ -1,0 +1,127 @@
+import { type Node, parseTree } from "jsonc-parser";
+import { applySplices, type Splice } from "./editing/splice.ts";
+
+/** Words that contain the word of a secret and mean none. */
+const plainWords = new Set(
+  `author authors authored authoring authority authorities authentic authenticity coauthor coauthors cookiecutter donkey
+  donkeys hockey hotkey hotkeys jockey keyboard keyboards keyframe keyframes keymap keymaps keynote keynotes keypad keypads
+  keyspace keyspaces keystroke keystrokes keyword keywords monkey monkeys secretariat secretary tokenization tokenize
+  tokenizer tokenizers turkey whiskey`.split(/\s+/),
+);
+const secretPart = /token|key|secret|passwd|password|passphrase|auth|cookie/;
+const secretEnd = /^(?:pass|pat|pwd)$/;
+const secretValue = /^(?:Bearer|Basic) /i;
+
+/**
+ * Whether the value of an option, a variable, a header or a key is taken for a secret: by a word of its name, or by a part
+ * of a word such as `authtoken`, except for the words of the list, such as `keyboard`.
+ */
+export function isSecretName(name: string): boolean {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== "");
+  const isSecret = (word: string) => secretPart.test(word) && !plainWords.has(word);
+  return words.some(isSecret) || words.join("").includes("password") || secretEnd.test(words.at(-1) ?? "");
+}
+
+/** Whether a text has a reference to a variable in the form of the config. */
+export const hasReference = (text: string): boolean => /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}/.test(text);
+
+/** Options such as `--no-auth`, which take no value. */
+const switchedOff = /^-*(?:no|disable|without)-/i;
+
+/** What to do with the strings of a server's entry. */
+export interface SecretHiding {
+  /** Names a secret that has no name of its own. */
+  label: string;
+  /** The replacement of a secret. `isVariable`: the name is that of a variable. */
+  hide(name: string, secret: string, isVariable: boolean): string;
+  /** Converts the rest. */
+  convert(text: string): string;
+}
+
+/** Replaces what looks secret in the strings of a server's entry. */
+export class SecretHider {
+  readonly #hiding: SecretHiding;
+
+  constructor(hiding: SecretHiding) {
+    this.#hiding = hiding;
+  }
+
+  /** The value of a variable, a header or an option, which may be a URL or JSON with secrets in it. */
+  value(name: string, text: string, isVariable = false): string {
+    const { hide, convert, label } = this.#hiding;
+    if (text !== "" && (isSecretName(name) || secretValue.test(text))) {
+      const converted = convert(text);
+      return hasReference(converted)
+        ? converted
+        : hide(name === "" ? `${label}_TOKEN` : name, text, isVariable);
+    }
+    if (/^\s*[{[]/.test(text)) return this.#json(text);
+    return /^[a-z][\w+.-]*:\/\//i.test(text) ? this.url(text) : convert(text);
+  }
+
+  /** A URL: its password and its query parameters. */
+  url(text: string): string {
+    const { label, convert } = this.#hiding;
+    const [, start, password] = /^([a-z][\w+.-]*:\/\/[^\s/?#:@]*:)([^\s/]+)@/i.exec(text) ?? [];
+    if (start !== undefined && password !== undefined) {
+      const rest = text.slice(start.length + password.length);
+      return convert(start) + this.value(`${label}_PASSWORD`, password) + this.url(rest);
+    }
+    const query = text.indexOf("?");
+    if (query < 0) return convert(text);
+    const parameters = text
+      .slice(query)
+      .replace(/([?&])([^=&#]+)=([^&#]*)/g, (_, mark: string, name: string, value: string) => {
+        return `${mark}${name}=${this.value(name, value)}`;
+      });
+    return convert(text.slice(0, query)) + parameters;
+  }
+
+  /** The values of the keys in JSON. */
+  #json(text: string): string {
+    const { convert } = this.#hiding;
+    const converted = convert(text);
+    const splices: Splice[] = [];
+    const visit = (node: Node | undefined, name: string): void => {
+      if (node?.type === "property") visit(node.children?.[1], String(node.children?.[0]?.value));
+      else if (node?.type === "string" || (node?.type === "number" && isSecretName(name))) {
+        const value = String(node.value);
+        const shown = hasReference(value) ? value : this.value(name, value);
+        const { offset, length } = node;
+        if (shown !== value)
+          splices.push({ start: offset, end: offset + length, text: JSON.stringify(shown) });
+      } else for (const child of node?.children ?? []) visit(child, name);
+    };
+    visit(parseTree(converted), "");
+    return applySplices(converted, splices);
+  }
+
+  /** An argument, or a part of it. `name` is the option that it belongs to, if any. */
+  #argument(name: string, text: string): string {
+    if (/^https?:\/\//i.test(text)) return this.url(text);
+    // Docker accepts `-eNAME=VALUE` as well.
+    const [, key, rest] = /^((?:-e(?=[A-Z_]\w*=)|-{0,2})[\w-]+=)(.*)$/s.exec(text) ?? [];
+    if (key !== undefined && rest !== undefined)
+      return key + this.#argument(key.replace(/^-e(?=[A-Z_])/, "").slice(0, -1), rest);
+    const [, header, content] = /^([\w-]+:\s*)(.+)$/s.exec(text) ?? [];
+    if (header !== undefined && content !== undefined) {
+      if (isSecretName(header) || secretValue.test(content)) return header + this.value(header, content);
+    }
+    return this.value(name, text);
+  }
+
+  args(words: readonly string[]): string[] {
+    const options = /^-{1,2}[\w-]+$/;
+    return words.map((word, index) => {
+      const before = words[index - 1] ?? "";
+      const isOption = /^(?:--|-\w$)/.test(word);
+      const isValue = options.test(before) && !isOption && !switchedOff.test(before);
+      return this.#argument(isValue ? before : "", word);
+    });
+  }
+}

@@ -1,0 +1,214 @@
+// The snippets of popular servers' READMEs, for clients, with what they become in the project's config.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { readConfig } from "../../src/config/read-config.ts";
+import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { planImport } from "../../src/install/import-servers.ts";
+import { openSession } from "../../src/session.ts";
+import { makeTree } from "../support/packs.ts";
+
+const npx = (args: readonly string[], env?: object) => ({ command: "npx", args, ...(env && { env }) });
+const docker = (...args: string[]) => ({ command: "docker", args: ["run", "-i", "--rm", ...args] });
+const uvx = (...args: string[]) => ({ command: "uvx", args });
+const key = "s3cret";
+
+/** The label, the entry of the README, and the changes of the imported entry, which are references to variables. */
+const snippets: readonly [label: string, entry: object, changes?: object][] = [
+  [
+    "github",
+    { ...docker("-e", "GITHUB_PAT", "ghcr.io/github/github-mcp-server"), env: { GITHUB_PAT: key } },
+    { env: { GITHUB_PAT: "${GITHUB_PAT}" } },
+  ],
+  [
+    "github with a value in an argument",
+    docker("-e", `GITHUB_PERSONAL_ACCESS_TOKEN=${key}`, "ghcr.io/github/github-mcp-server"),
+    docker(
+      "-e",
+      "GITHUB_PERSONAL_ACCESS_TOKEN=${GITHUB_PERSONAL_ACCESS_TOKEN}",
+      "ghcr.io/github/github-mcp-server",
+    ),
+  ],
+  [
+    "gitlab",
+    npx(["-y", "@modelcontextprotocol/server-gitlab"], {
+      GITLAB_PERSONAL_ACCESS_TOKEN: key,
+      GITLAB_API_URL: "https://gitlab.com/api/v4",
+    }),
+    {
+      env: {
+        GITLAB_PERSONAL_ACCESS_TOKEN: "${GITLAB_PERSONAL_ACCESS_TOKEN}",
+        GITLAB_API_URL: "https://gitlab.com/api/v4",
+      },
+    },
+  ],
+  [
+    "slack",
+    npx(["-y", "@modelcontextprotocol/server-slack"], { SLACK_BOT_TOKEN: key, SLACK_TEAM_ID: "T01234567" }),
+    { env: { SLACK_BOT_TOKEN: "${SLACK_BOT_TOKEN}", SLACK_TEAM_ID: "T01234567" } },
+  ],
+  [
+    "notion",
+    npx(["-y", "@notionhq/notion-mcp-server"], {
+      OPENAPI_MCP_HEADERS: `{"Authorization": "Bearer ${key}", "Notion-Version": "2022-06-28" }`,
+    }),
+    {
+      env: {
+        OPENAPI_MCP_HEADERS: '{"Authorization": "${AUTHORIZATION}", "Notion-Version": "2022-06-28" }',
+      },
+    },
+  ],
+  [
+    "sentry",
+    npx(["@sentry/mcp-server@latest", `--access-token=${key}`, "--host=sentry.example.com"]),
+    { args: ["@sentry/mcp-server@latest", "--access-token=${ACCESS_TOKEN}", "--host=sentry.example.com"] },
+  ],
+  [
+    "Framelink Figma MCP",
+    npx(["-y", "figma-developer-mcp", `--figma-api-key=${key}`, "--stdio"]),
+    { args: ["-y", "figma-developer-mcp", "--figma-api-key=${FIGMA_API_KEY}", "--stdio"] },
+  ],
+  [
+    "brave-search",
+    npx(["-y", "@modelcontextprotocol/server-brave-search"], { BRAVE_API_KEY: key }),
+    { env: { BRAVE_API_KEY: "${BRAVE_API_KEY}" } },
+  ],
+  [
+    "puppeteer",
+    npx(["-y", "@modelcontextprotocol/server-puppeteer"], {
+      PUPPETEER_LAUNCH_OPTIONS: '{ "headless": false, "args": [] }',
+      ALLOW_DANGEROUS: "true",
+    }),
+  ],
+  ["puppeteer in a container", docker("--init", "-e", "DOCKER_CONTAINER=true", "mcp/puppeteer")],
+  ["postgres", npx(["-y", "@modelcontextprotocol/server-postgres", "postgresql://localhost/mydb"])],
+  [
+    "postgres in a container",
+    docker("mcp/postgres", `postgresql://me:${key}@host.docker.internal:5432/mydb`),
+    docker(
+      "mcp/postgres",
+      "postgresql://me:${POSTGRES_IN_A_CONTAINER_PASSWORD}@host.docker.internal:5432/mydb",
+    ),
+  ],
+  ["sqlite", uvx("mcp-server-sqlite", "--db-path", "~/test.db")],
+  ["fetch", uvx("mcp-server-fetch")],
+  ["git", uvx("mcp-server-git", "--repository", "path/to/git/repo")],
+  ["time", uvx("mcp-server-time", "--local-timezone=America/New_York")],
+  [
+    "everart",
+    npx(["-y", "@modelcontextprotocol/server-everart"], { EVERART_API_KEY: key }),
+    { env: { EVERART_API_KEY: "${EVERART_API_KEY}" } },
+  ],
+  [
+    "context7",
+    npx(["-y", "@upstash/context7-mcp", "--api-key", key]),
+    { args: ["-y", "@upstash/context7-mcp", "--api-key", "${API_KEY}"] },
+  ],
+  ["playwright", npx(["@playwright/mcp@latest"])],
+  ["linear", npx(["-y", "mcp-remote", "https://mcp.linear.app/mcp"])],
+  [
+    "mcp-atlassian",
+    {
+      ...docker(
+        "-e",
+        "CONFLUENCE_URL",
+        "-e",
+        "CONFLUENCE_API_TOKEN",
+        "ghcr.io/sooperset/mcp-atlassian:latest",
+      ),
+      env: { CONFLUENCE_URL: "https://example.atlassian.net/wiki", CONFLUENCE_API_TOKEN: key },
+    },
+    {
+      env: {
+        CONFLUENCE_URL: "https://example.atlassian.net/wiki",
+        CONFLUENCE_API_TOKEN: "${CONFLUENCE_API_TOKEN}",
+      },
+    },
+  ],
+  [
+    "stripe",
+    npx(["-y", "@stripe/mcp", "--tools=all", `--api-key=${key}`]),
+    { args: ["-y", "@stripe/mcp", "--tools=all", "--api-key=${API_KEY}"] },
+  ],
+  [
+    "supabase",
+    npx(["-y", "@supabase/mcp-server-supabase@latest", "--read-only", "--project-ref=abc"], {
+      SUPABASE_ACCESS_TOKEN: key,
+    }),
+    { env: { SUPABASE_ACCESS_TOKEN: "${SUPABASE_ACCESS_TOKEN}" } },
+  ],
+  [
+    "cloudflare",
+    npx(
+      [
+        "mcp-remote",
+        "https://observability.mcp.cloudflare.com/mcp",
+        "--header",
+        "Authorization:${AUTH_HEADER}",
+      ],
+      {
+        AUTH_HEADER: `Bearer ${key}`,
+      },
+    ),
+    { env: { AUTH_HEADER: "${AUTH_HEADER}" } },
+  ],
+];
+
+const open = () => makeTree({ "package.json": { name: "app" } });
+const importText = async (cwd: string, text: string) => {
+  const readInput = async () => Buffer.from(text);
+  const plan = await planImport("-", { cwd, only: [], replace: false, readInput });
+  await plan.edit.apply();
+  const config = readFileSync(join(cwd, plan.edit.file), "utf8");
+  return { ...plan, config, servers: parse(config).trailblazeSubprocessToolsets };
+};
+
+describe("the snippet of a README", () => {
+  test.each(snippets)(
+    "for %s is a valid config, and imported without its secrets",
+    async (label, entry, changes) => {
+      const cwd = open();
+      const config = { mcpServers: { [label]: entry } };
+      const pasted = await readConfig(createNodeInspectionPort(), { directory: cwd, config });
+      expect(pasted).toMatchObject({ subprocessServers: [{ name: label, ...entry }], problems: [] });
+      const { added, servers, config: written } = await importText(cwd, JSON.stringify(config));
+      expect(added).toEqual([label]);
+      expect(servers).toEqual([{ name: label, ...entry, ...changes }]);
+      expect(written).not.toContain(key);
+    },
+  );
+
+  test("for the settings of VS Code is imported with its inputs as variables", async () => {
+    const args = ["--mount", "type=bind,src=${input:db-path},dst=/mcp", "mcp/sqlite"];
+    const mcp = { inputs: [{ type: "promptString", id: "db-path" }], servers: { sqlite: docker(...args) } };
+    expect(await importText(open(), JSON.stringify({ mcp }))).toMatchObject({
+      added: ["sqlite"],
+      skipped: [],
+      variables: ["db_path"],
+    });
+  });
+
+  test("that is a part of an object is imported", async () => {
+    const text = '"mcpServers": { "git": { "command": "uvx", "args": ["mcp-server-git"] } },\n';
+    expect(await importText(open(), text)).toMatchObject({ added: ["git"] });
+  });
+
+  test("whose program is not installed fails with the name of the program", async () => {
+    vi.stubEnv("PATH", "/nonexistent");
+    const config = { mcpServers: { github: docker("-e", "TOKEN", "image") } };
+    await expect(openSession({ cwd: open(), config })).rejects.toMatchObject({
+      code: "ServerStartFailed",
+      problem: { args: { label: "github", reason: expect.stringContaining("docker") } },
+    });
+  });
+
+  test("whose server replaces a variable itself says how to keep it", async () => {
+    const env = { AUTH_HEADER_OF_THE_TEST: "x" };
+    const config = { mcpServers: { a: npx(["Authorization:${AUTH_HEADER_OF_THE_TEST}"], env) } };
+    await expect(openSession({ cwd: open(), config })).rejects.toMatchObject({
+      code: "ServerStartFailed",
+      problem: { hint: expect.stringContaining("`$${AUTH_HEADER_OF_THE_TEST}`") },
+    });
+  });
+});

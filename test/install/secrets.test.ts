@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { ConfigDocument, loadEditor } from "../../src/install/editing/config-document.ts";
+import { tomlEditor } from "../../src/install/editing/toml-editor.ts";
+import { formatDiff } from "../../src/install/format-diff.ts";
+import { isSecretName, SecretHider } from "../../src/install/secrets.ts";
+
+describe("a name is the name of a secret", () => {
+  test.each([
+    ..."apiKey API_KEY --api-key x-authtoken Authorization accesskey apikey APIkey GITHUB_PAT DB_PASS PGPASSWORD".split(
+      " ",
+    ),
+    ..."passwd pass_word clientSecret Set-Cookie keyboardToken MAX_TOKENS oauth --key".split(" "),
+  ])("if it has a word of a secret: %s", (name) => {
+    expect(isSecretName(name)).toBe(true);
+  });
+
+  test.each(
+    "--keyboard monkey keywords TOKENIZERS_PARALLELISM author keyframeRate --pass-through PATH MODE".split(
+      " ",
+    ),
+  )("unless the word only contains one: %s", (name) => {
+    expect(isSecretName(name)).toBe(false);
+  });
+});
+
+describe("the arguments of a server", () => {
+  const hide = (...args: string[]) =>
+    new SecretHider({ label: "db", hide: (name) => `<${name}>`, convert: (text) => text }).args(args);
+
+  test.each([
+    [
+      ["--config", '{"apiKey":"s3cret", "mode": "fast", "big": 12345678901234567890}'],
+      ["--config", '{"apiKey":"<apiKey>", "mode": "fast", "big": 12345678901234567890}'],
+    ],
+    [['--config={"a":[{"password":5}]}'], ['--config={"a":[{"password":"<password>"}]}']],
+    [
+      ['{"headers":"{\\"Authorization\\":\\"Bearer s3cret\\"}"}'],
+      ['{"headers":"{\\"Authorization\\":\\"<Authorization>\\"}"}'],
+    ],
+    [["postgres://me:s3cret@host/db?sslkey=s3"], ["postgres://me:<db_PASSWORD>@host/db?sslkey=<sslkey>"]],
+    [["postgres://me:${PW}@host/db"], ["postgres://me:${PW}@host/db"]],
+    [["mongodb://host:27017/a@b"], ["mongodb://host:27017/a@b"]],
+    [
+      ["--keyboard", "qwerty", "{not json"],
+      ["--keyboard", "qwerty", "{not json"],
+    ],
+    [
+      ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=s3cret", "image"],
+      ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=<TOKEN>", "image"],
+    ],
+  ])("%j hide their secrets alone", (args, expected) => {
+    expect(hide(...args)).toEqual(expected);
+  });
+});
+
+describe("a diff", () => {
+  const diff = async (format: "json" | "toml" | "yaml", before: string, after: string) => {
+    const editor = await loadEditor(format);
+    return formatDiff("f", new ConfigDocument(editor, before), new ConfigDocument(editor, after));
+  };
+  const added = { json: '{\n  "z": 1,', toml: "z = 1\n", yaml: "z: 1\n" };
+
+  test.each([
+    [
+      "json",
+      '{\n  "mcpServers": { "a": { "env": { "MODE": "s3cret", "REF": "${X}", "D_KEY": "${Y:-s3cret}" },\n  "args": ["--token", "s3cret", "plain"], "headers": { "A": "Bearer ${X}" } } }\n}\n',
+    ],
+    [
+      "yaml",
+      'mcpServers:\n  a:\n    env: { MODE: s3cret, REF: "${X}" }\n    args: [--token, s3cret, plain]\n',
+    ],
+    [
+      "toml",
+      '[mcp_servers.a]\nargs = ["--token", "s3cret", "plain"]\nenv = { MODE = "s3cret", REF = "${X}" }\n',
+    ],
+    ["toml", "[mcp_servers.a]\nargs = ['plain']\nmcp.env.MODE = '''\ns3cret'''\n"],
+    ["yaml", "a:\n  env:\n    MODE: |\n      s3cret\nb: plain\n"],
+  ] as const)("of %s shows none of the secrets of the lines around it", async (format, text) => {
+    const shown = await diff(
+      format,
+      text,
+      format === "json" ? text.replace("{\n", `${added.json}\n`) : added[format] + text,
+    );
+    expect(shown).not.toContain("s3cret");
+    expect(shown).toContain("***");
+    expect(shown.includes("${X}")).toBe(text.includes("${X}"));
+    expect(shown.match(/^\+/gm)).toHaveLength(2);
+  });
+
+  test("marks a secret that changes", async () => {
+    const before = "env: { A: s3cret }\n";
+    expect((await diff("yaml", before, "env: { A: s3crets }\n")).split("\n").slice(3, 5)).toEqual([
+      '-env: { A: "***" }',
+      '+env: { A: "*** (changed)" }',
+    ]);
+  });
+
+  test("keeps the order of lines after a value with several of them", async () => {
+    const text = "env:\n  A: >\n    s3cret\n    s3cret\nlast: 1\n";
+    const shown = await diff("yaml", text, `${text}more: 2\n`);
+    expect(shown).toContain("@@ -3,3 +3,4 @@");
+    expect(shown).toMatch(/ last: 1\n\+more: 2\n$/);
+    expect(shown).not.toContain("s3cret");
+  });
+
+  test("reads numbers that JavaScript cannot represent", () => {
+    const document = new ConfigDocument(tomlEditor, "big = 9223372036854775807\n");
+    expect(formatDiff("f", undefined, document)).toContain("+big = 9223372036854775807");
+  });
+});
