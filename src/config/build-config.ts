@@ -107,7 +107,7 @@ export function buildConfig(
     toolsets: new Map(Object.entries(config.toolsets ?? {}).map(([name, list]) => [name, [...list]])),
     servers: Object.entries(config.servers ?? {}).map(([name, server]) => buildServer(name, server)),
     builtIns: readBuiltIns(config.builtIns ?? []),
-    nameCollisions: config.nameCollisions ?? "error",
+    nameCollisions: config.nameCollisions,
     crash: config.crash ?? "fail",
     isolation: config.isolation ?? "in-process",
     callback: {

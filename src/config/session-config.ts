@@ -100,7 +100,8 @@ export interface SessionConfig {
   toolsets: ReadonlyMap<string, readonly string[]>;
   servers: readonly UserComposedServer[];
   builtIns: readonly BuiltInDefinition[];
-  nameCollisions: "error" | "suffix" | "prefix";
+  /** `undefined` if the config does not say: an error, or prefixes in a session that is served. */
+  nameCollisions: "error" | "suffix" | "prefix" | undefined;
   crash: "fail" | "isolate" | "relaunch";
   isolation: "in-process" | "process";
   callback: {

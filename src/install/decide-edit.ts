@@ -105,8 +105,8 @@ function refuseMalformed<Result>(
 }
 
 /** A server's name without a version range. */
-function serverOf(reference: string | undefined): string | undefined {
-  return reference?.replace(/@[^/]*(?=\/[^/]*$)/, "");
+function serverOf(reference: string | null | undefined): string | null | undefined {
+  return reference === null ? null : reference?.replace(/@[^/]*(?=\/[^/]*$)/, "");
 }
 
 class Edit {
@@ -145,7 +145,7 @@ class Edit {
     );
   }
 
-  get #recognized(): string | undefined {
+  get #recognized(): string | null | undefined {
     return serverOf(matchEntry(findReaders(this.#client), this.#request.key, this.#entry));
   }
 
@@ -154,8 +154,12 @@ class Edit {
   }
 
   #fail(code: "ClientConfigModified"): never;
-  #fail(code: "ClientConfigConflict", owner: string | undefined, project: string | undefined): never;
-  #fail(code: "ClientConfigModified" | "ClientConfigConflict", owner?: string, project?: string): never {
+  #fail(code: "ClientConfigConflict", owner: string | null | undefined, project: string | undefined): never;
+  #fail(
+    code: "ClientConfigModified" | "ClientConfigConflict",
+    owner?: string | null,
+    project?: string,
+  ): never {
     const { file, key } = this.#request;
     if (code === "ClientConfigModified") throw failure(code, { file, key }, { file });
     throw failure(code, { file, key, owner, project }, { file });
@@ -182,7 +186,8 @@ class Edit {
    */
   #checkOwner(entry: JsonRecord, force: boolean): "same" | "ours" | "foreign" {
     const { server } = this.#request;
-    const isOfServer = (this.#record?.server ?? this.#recognized) === server;
+    const owner = this.#record === undefined ? this.#recognized : this.#record.server;
+    const isOfServer = owner === server;
     if (isOfServer && this.#record !== undefined && !this.#isIntact) {
       if (!force) this.#fail("ClientConfigModified");
       // An edited entry still starts our server; otherwise it is a foreign entry with a name that was ours.
@@ -190,7 +195,6 @@ class Edit {
     }
     const otherProject = isOfServer ? this.#findOtherProject(entry) : undefined;
     if (isOfServer && otherProject === undefined) return "same";
-    const owner = this.#record?.server ?? this.#recognized;
     if (!force) this.#fail("ClientConfigConflict", owner, otherProject);
     return this.#isIntact ? "ours" : "foreign";
   }
@@ -318,15 +322,22 @@ export function decideEdit(client: ClientRecord, request: Request, current: Curr
   });
 }
 
+/** An entry of a server. */
+export interface FoundEntry {
+  key: string;
+  server: string | null;
+}
+
 /**
- * The keys of a server's entries in a file: by the ledger, otherwise by their contents. Throws `TrailblazeError`
+ * The entries of a server in a file: by the ledger, otherwise by their contents. Throws `TrailblazeError`
  * `ClientConfigMalformed`.
  */
-export function findKeysOf(
+export function findEntriesOf(
   client: ClientRecord,
-  { file, server }: Pick<InstallPlan, "file" | "server">,
+  file: string,
+  isMeant: (server: string | null) => boolean,
   current: CurrentFile,
-): string[] {
+): FoundEntry[] {
   return refuseMalformed(file, current, (config) => {
     const { realFile, ledger } = current;
     const container = chooseContainer(client, config);
@@ -336,14 +347,15 @@ export function findKeysOf(
     const recorded = ledger.entries.filter(
       (entry) =>
         entry.file === realFile &&
-        entry.server === server &&
+        isMeant(entry.server) &&
         isDeepStrictEqual(entry.container, container) &&
         !isGone(entry.key),
     );
-    if (recorded.length > 0) return recorded.map(({ key }) => key);
+    if (recorded.length > 0) return recorded.map(({ key, server }) => ({ key, server }));
     const readers = findReaders(client);
-    return [...entries]
-      .filter(([key, value]) => serverOf(matchEntry(readers, key, withoutName(value, { isList }))) === server)
-      .map(([key]) => key);
+    return [...entries].flatMap(([key, value]) => {
+      const server = serverOf(matchEntry(readers, key, withoutName(value, { isList })));
+      return server !== undefined && isMeant(server) ? [{ key, server }] : [];
+    });
   });
 }

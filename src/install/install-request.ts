@@ -138,8 +138,19 @@ export function chooseKey(
   return explainInvalidKey(fitting, client) === undefined ? fitting : name;
 }
 
-/** The normal form of a reference to a server, with its range and without. Throws `InvalidQualifiedName`. */
-export function normalizeServer(reference: string): { server: string; started: string; name: string } {
+/** The normal form of a reference, with its range and without. `name`: the default key. */
+export interface NormalServer {
+  /** `null` for the project's session. */
+  server: string | null;
+  started: string | null;
+  name: string;
+}
+
+/** The normal form of a reference to a server; `null` is the session. Throws `InvalidQualifiedName`. */
+export function normalizeServer(reference: string | null): NormalServer {
+  if (reference === null) return { server: null, started: null, name: "trailblaze" };
+  // The npm name of a pack.
+  if (/^@[^/]+\/[^/]+$/.test(reference)) return normalizeServer(reference.slice(1));
   if (typeof reference === "string" && !reference.includes("/"))
     return { server: reference, started: reference, name: reference };
   const parsed = parseQualifiedName(reference);

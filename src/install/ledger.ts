@@ -10,8 +10,8 @@ export interface LedgerEntry {
   file: string;
   client: string;
   scope: Scope;
-  /** Qualified name, or the name of a server in the project's config. */
-  server: string;
+  /** As in the plan: `null` for the project's session. */
+  server: string | null;
   container: readonly string[];
   key: string;
   /** Hash of the entry as written, ignoring order and formatting. */
@@ -54,7 +54,8 @@ export function hashEntry(value: unknown): string {
 
 function isEntry(value: unknown): value is LedgerEntry {
   if (!isRecord(value)) return false;
-  const texts = [value.file, value.client, value.scope, value.server, value.key, value.hash];
+  if (value.server !== null && typeof value.server !== "string") return false;
+  const texts = [value.file, value.client, value.scope, value.key, value.hash];
   return texts.every((text) => typeof text === "string") && Array.isArray(value.container);
 }
 

@@ -1,14 +1,16 @@
 import { resolve } from "node:path";
+import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { findManagerName } from "../discovery/project-manager.ts";
 import type { ConfigFiles } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import { failure } from "../problems/index.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
 import { formatInstall } from "../problems/text.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
-import { decideEdit, type EditDecision, findKeysOf } from "./decide-edit.ts";
+import { decideEdit, type EditDecision, type FoundEntry, findEntriesOf } from "./decide-edit.ts";
 import { loadEditor } from "./editing/config-document.ts";
 import { buildEntry } from "./entry/build-entry.ts";
 import { createLaunch, isInNpxCache } from "./entry/launch.ts";
@@ -86,7 +88,8 @@ async function refuseCache(directory: string): Promise<never> {
 }
 
 /**
- * Plans the installation of a server into an MCP client's config. Writes nothing. Checks every reference of the server,
+ * Plans the installation of a server into an MCP client's config; `null` installs the project's session, one entry with the
+ * tools of all packs. Writes nothing. Checks every reference of the server,
  * and reads definitions as inspection does.
  *
  * Throws `TrailblazeError`: `UnknownClient`, `UnknownInstallLocation`, `NoProjectScope`, `ClientConfigMalformed`,
@@ -94,7 +97,7 @@ async function refuseCache(directory: string): Promise<never> {
  */
 export async function planInstall(
   clientName: string,
-  reference: string,
+  reference: string | null,
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
   checkOptions(options);
@@ -102,11 +105,13 @@ export async function planInstall(
   const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
   const headers = readHeaders(options);
   const files = openFiles();
-  const { server, started } = normalizeServer(reference);
+  const normal = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
   const candidates = findFiles(client, options, project);
   const { resolveServer } = await import("./resolve-server.ts");
   const resolved = await resolveServer(reference, { cwd });
+  const { ofPack } = resolved;
+  const { server, started } = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
   const key = chooseKey(client, name, resolved);
   const environment = readEnvironment(env, resolved.envPassthrough);
   if (url !== undefined && (client.shape.address === undefined || !isWebAddress(url))) {
@@ -151,13 +156,34 @@ export async function planInstall(
   ]);
 }
 
+/** The entries that a reference means: those of its server, or those of the servers of the pack that it names. */
+async function findMeantServers(
+  reference: string | null,
+  server: string | null,
+  cwd: string,
+): Promise<(started: string | null) => boolean> {
+  if (reference === null || server === null) return (started) => started === null;
+  const { findServer } = await import("../serve/compose-server.ts");
+  const ports = createInspectionPorts();
+  try {
+    const { directory } = findProject(ports.port, cwd);
+    const config = await readConfig(ports.port, { directory, cwd });
+    const { ofPack } = await findServer(reference, { ports, config, builtIns: config.builtIns, cwd });
+    return (started) => started === (ofPack ?? server);
+  } catch (error) {
+    if (!(error instanceof TrailblazeError) || error.code === "AmbiguousName") throw error;
+  }
+  // The pack may have been removed.
+  return (started) => started === server || started?.startsWith(`${server}/`) === true;
+}
+
 /**
  * Plans the removal of a server from an MCP client's config; no change if it is not there. The server itself may be
  * missing. Writes nothing. Throws as `planInstall`, except for errors of finding the server.
  */
 export async function planUninstall(
   clientName: string,
-  reference: string,
+  reference: string | null,
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
   checkOptions(options);
@@ -169,21 +195,23 @@ export async function planUninstall(
   const candidates = findFiles(client, options, project);
   const editor = await loadEditor(client.format);
   const present = candidates.filter((file) => files.exists(file));
-  const places: { file: string; key: string }[] = [];
+  const isMeant = await findMeantServers(reference, server, cwd);
+  const places: (FoundEntry & { file: string })[] = [];
   for (const file of present) {
     const current = await readCurrent(files, editor, file);
-    for (const key of findKeysOf(client, { file, server }, current)) places.push({ file, key });
+    for (const entry of findEntriesOf(client, file, isMeant, current)) places.push({ file, ...entry });
   }
   const named = name === undefined ? places : places.filter(({ key }) => key === name);
   const [place, second] = named;
   if (place !== undefined && second !== undefined) {
     const names = named.map(({ key }) => JSON.stringify(key)).join(", ");
-    const reason = `${client.name} has several entries that start ${server}: ${names}`;
+    const reason = `${client.name} has several entries that start ${server ?? "the session"}: ${names}`;
     throw failure("InvalidArguments", { reason, hint: "Choose one with --name." });
   }
   const file = place?.file ?? present[0] ?? candidates[0] ?? "";
   const key = place?.key ?? name ?? itemName;
-  const target: Target = { file, key, server, scope, edit: { action: "uninstall", force } };
+  const started = place === undefined ? server : place.server;
+  const target: Target = { file, key, server: started, scope, edit: { action: "uninstall", force } };
   return finishPlan(files, client, target, ({ changed }) => {
     const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
     return changed && isShared

@@ -21,8 +21,11 @@ export type PlannedEdit =
 export interface InstallPlan {
   /** The client's id. */
   client: string;
-  /** Qualified name, or the name of a server in the project's config. */
-  server: string;
+  /**
+   * Qualified name of a server, or of a pack without servers; the name of a server in the project's config; `null` for the
+   * project's session.
+   */
+  server: string | null;
   /** Absolute path, as the client knows it. */
   file: string;
   /** The entry's key in the client's config. */
@@ -40,7 +43,8 @@ export interface InstallPlan {
 /** What was done. */
 export interface InstallResult {
   client: string;
-  server: string;
+  /** As in the plan. */
+  server: string | null;
   file: string;
   key: string;
   changed: boolean;

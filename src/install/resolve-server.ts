@@ -7,6 +7,8 @@ import { findServer } from "../serve/compose-server.ts";
 
 /** A resolved reference to a server. */
 export interface ResolvedServer {
+  /** What to start, if the reference names a pack: its only server, or the pack itself. */
+  ofPack?: string | undefined;
   /** The short name of the item, or the key in the config. */
   name: string;
   /** The author's name for it in clients. */
@@ -25,17 +27,28 @@ const textOrUndefined = (value: unknown) =>
 const textsOf = (value: unknown) =>
   Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 
+/** The session of the project as a server. */
+function resolveSession(cwd: string): ResolvedServer {
+  const project = findProject(createInspectionPorts().port, cwd).directory;
+  return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
+}
+
 /**
- * Finds a server as `start` does, and checks all its references. Runs nothing. Throws the same `TrailblazeError` as
+ * Finds a server as `start` does; without a reference, the session. Checks all its references. Runs nothing. Throws the same `TrailblazeError` as
  * `start`, such as `ServerNotFound` and `PackNotInstalled`.
  */
-export async function resolveServer(reference: string, { cwd }: { cwd: string }): Promise<ResolvedServer> {
+export async function resolveServer(
+  reference: string | null,
+  { cwd }: { cwd: string },
+): Promise<ResolvedServer> {
+  if (reference === null) return resolveSession(cwd);
   const ports = createInspectionPorts();
   const { directory } = findProject(ports.port, cwd);
   const config = await readConfig(ports.port, { directory, cwd });
   const target = await findServer(reference, { ports, config, builtIns: config.builtIns, cwd });
   const own = config.servers.find(({ name }) => name === reference);
-  const known = { project: directory, envPassthrough: [], transport: "stdio" } as const;
+  const { ofPack } = target;
+  const known = { project: directory, envPassthrough: [], transport: "stdio", ofPack } as const;
   if (target.type === "composed") {
     const { name, transport, origin } = target.server;
     const mcpServerName = own?.mcpServerName ?? origin?.item.definition?.mcpServerName;
@@ -43,7 +56,11 @@ export async function resolveServer(reference: string, { cwd }: { cwd: string })
   }
   // A server of the config gets the whole environment of the process that starts it.
   if (target.plan.pack === undefined) return { ...known, name: target.plan.label };
-  const { definition, qualifiedName } = await inspectInstalledItem(reference, { cwd, kind: "server" }, ports);
+  const { definition, qualifiedName } = await inspectInstalledItem(
+    ofPack ?? reference,
+    { cwd, kind: "server" },
+    ports,
+  );
   const envPassthrough = textsOf(definition?.envPassthrough);
   return {
     ...known,

@@ -12,12 +12,12 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
-import { findHeaderFault, findMirroredArguments } from "./param-headers.ts";
+import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer } from "./protocol-server.ts";
 import { findParamsFault, readLogLevel } from "./request-params.ts";
 import { claimedRevision, modernRevision } from "./revisions.ts";
 import { argumentsIn, type EraRules, progressParams, ServedAnswers } from "./served-answers.ts";
-import type { CallChannel, ServedServer } from "./served-server.ts";
+import type { CallChannel, ServedServer, ServedTool } from "./served-server.ts";
 
 /** How long clients may keep lists, and whether they may share them. */
 export interface CacheHint {
@@ -78,10 +78,12 @@ function createChannel({ mcpReq }: ServerContext): CallChannel {
 
 /** Creates the servers of requests and connections, which share the tables of `served`. */
 function createFactory(served: ServedServer, hint: CacheHint) {
-  const { info, instructions, prompts } = served;
+  const { info, instructions, changing } = served;
   const answers = new ServedAnswers(served, modernRules);
+  const list = changing === undefined ? {} : { listChanged: true };
+  const hasPrompts = changing !== undefined || served.prompts.length > 0;
   const cacheHints = { "server/discover": hint, "tools/list": hint, "prompts/list": hint };
-  const capabilities = { logging: {}, tools: {}, ...(prompts.length > 0 ? { prompts: {} } : {}) };
+  const capabilities = { logging: {}, tools: list, ...(hasPrompts ? { prompts: list } : {}) };
   /** `takeArguments`: the arguments as the client wrote them; the SDK's copies lack keys such as `__proto__`. */
   return (takeArguments: (id: RequestId) => Record<string, unknown>): Server => {
     const server = new Server(info, {
@@ -102,7 +104,7 @@ function createFactory(served: ServedServer, hint: CacheHint) {
       const call = { meta, session, channel: createChannel(context) };
       return answers.callTool(request.params.name, takeArguments(id), call) as never;
     });
-    if (prompts.length > 0) {
+    if (hasPrompts) {
       server.setRequestHandler("prompts/list", ({ params }) => answers.listPrompts(params?.cursor) as never);
       server.setRequestHandler("prompts/get", (request, context) => {
         const args = takeArguments(context.mcpReq.id);
@@ -116,9 +118,18 @@ function createFactory(served: ServedServer, hint: CacheHint) {
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
 export function createModernHttpServer(served: ServedServer, hint: CacheHint): ModernHttpServer {
   const create = createFactory(served, hint);
-  const mirrored = new Map(
-    served.tools.map(({ name, listing }) => [name, findMirroredArguments(listing.inputSchema)]),
-  );
+  let known: readonly ServedTool[] | undefined;
+  let mirrored = new Map<string, MirroredArgument[]>();
+  const readMirrored = () => {
+    const { tools } = served;
+    if (tools !== known) {
+      mirrored = new Map(
+        tools.map(({ name, listing }) => [name, findMirroredArguments(listing.inputSchema)]),
+      );
+    }
+    known = tools;
+    return mirrored;
+  };
   const messages = new WeakMap<Request, unknown>();
   const refusals = new WeakMap<Request, Response>();
   /** The answer to a request whose params are invalid or disagree with its headers. */
@@ -128,7 +139,11 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
     if (fault !== undefined) return Response.json(createError(id, rpcCode.params, fault));
     if (methodOf(message) !== "tools/call") return undefined;
     const { params } = message as { params: Record<string, unknown> };
-    const found = findHeaderFault(mirrored.get(String(params.name)) ?? [], params.arguments, request.headers);
+    const found = findHeaderFault(
+      readMirrored().get(String(params.name)) ?? [],
+      params.arguments,
+      request.headers,
+    );
     if (found === undefined) return undefined;
     return Response.json(createError(id, headerMismatch, found), { status: 400 });
   };
@@ -144,15 +159,27 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
     },
     { legacy: "reject" },
   );
+  const stopFollowing = served.changing?.onChange(({ tools, prompts }) => {
+    if (tools) handler.notify.toolsChanged();
+    if (prompts) handler.notify.promptsChanged();
+  });
   return {
-    headers: [...new Set([...mirrored.values()].flat().map(({ header }) => header))],
+    async headersOf(message) {
+      // Only calls have them; other requests need not wait for the first lists.
+      if (methodOf(message) !== "tools/call") return [];
+      await served.changing?.ready();
+      return [...new Set([...readMirrored().values()].flat().map(({ header }) => header))];
+    },
     async answer(request, message) {
       messages.set(request, message);
       // The SDK checks the headers of the protocol, then creates the server, and only then looks at the params.
       const response = await handler.fetch(request, { parsedBody: message });
       return refusals.get(request) ?? response;
     },
-    close: () => handler.close(),
+    close: () => {
+      stopFollowing?.();
+      return handler.close();
+    },
   };
 }
 
@@ -166,6 +193,16 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
     return args;
   };
   let close = async () => {};
+  let server: Server | undefined;
+  const ignore = () => {};
+  const stopFollowing = served.changing?.onChange(({ tools, prompts }) => {
+    if (tools) void server?.sendToolListChanged().catch(ignore);
+    if (prompts) void server?.sendPromptListChanged().catch(ignore);
+  });
+  const createAndFollow = () => {
+    server = create(takeArguments);
+    return server;
+  };
   return {
     async connect(transport) {
       const send = transport.send.bind(transport);
@@ -174,7 +211,7 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
         if (!("method" in message) && message.id !== undefined) written.delete(message.id);
         return send(message, options);
       };
-      const handle = serveStdio(() => create(takeArguments), {
+      const handle = serveStdio(createAndFollow, {
         legacy: "reject",
         // The two versions' types differ only in fields that neither uses here.
         transport: transport as Transport,
@@ -196,6 +233,9 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
         receive?.(message, extra);
       };
     },
-    close: () => close(),
+    close: () => {
+      stopFollowing?.();
+      return close();
+    },
   };
 }

@@ -98,13 +98,11 @@ export function createProtocolServer(
   served: ServedServer,
   { sessionId }: { sessionId: string },
 ): ProtocolServer {
-  const { info, instructions, prompts } = served;
+  const { info, instructions, changing } = served;
+  const list = changing === undefined ? {} : { listChanged: true };
+  const hasPrompts = changing !== undefined || served.prompts.length > 0;
   const server = new Server(info, {
-    capabilities: {
-      logging: {},
-      tools: {},
-      ...(prompts.length > 0 ? { prompts: {} } : {}),
-    },
+    capabilities: { logging: {}, tools: list, ...(hasPrompts ? { prompts: list } : {}) },
     ...(instructions === undefined ? {} : { instructions }),
   });
   const written = new WrittenArguments();
@@ -124,7 +122,7 @@ export function createProtocolServer(
     const args = written.take(extra.requestId);
     return answers.callTool(params.name, args, { meta: extra._meta, session, channel }) as never;
   });
-  if (prompts.length > 0) {
+  if (hasPrompts) {
     server.setRequestHandler(
       ListPromptsRequestSchema,
       ({ params }) => answers.listPrompts(params?.cursor) as never,
@@ -134,6 +132,19 @@ export function createProtocolServer(
       return answers.getPrompt(params.name, written.take(extra.requestId), channel) as never;
     });
   }
+
+  let stopFollowing = () => {};
+  server.oninitialized = () => {
+    const ignore = () => {};
+    stopFollowing();
+    stopFollowing =
+      changing?.onChange(({ tools, prompts }) => {
+        // Without a connection, or without an open stream over HTTP, nobody is told.
+        if (tools) void server.sendToolListChanged().catch(ignore);
+        if (prompts) void server.sendPromptListChanged().catch(ignore);
+      }) ?? ignore;
+  };
+  server.onclose = () => stopFollowing();
 
   return {
     async connect(transport) {

@@ -10,7 +10,7 @@ const unsupportedRevision = -32022;
 
 /** Refuses modern clients of a server that speaks only legacy revisions, and names these, so that clients fall back. */
 export const createLegacyOnlyServer = (): ModernHttpServer => ({
-  headers: [],
+  headersOf: async () => [],
   async answer(request, message) {
     const requested = claimedRevision(message) ?? request.headers.get("mcp-protocol-version");
     const data = { supported: legacyRevisions, requested };

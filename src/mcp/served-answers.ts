@@ -46,27 +46,51 @@ export interface CallContext {
   channel: CallChannel;
 }
 
+/** A list and its index by name, which is made again after the list has changed. */
+class NamedList<Entry extends { name: string }> {
+  readonly #read: () => readonly Entry[];
+  #indexed: readonly Entry[] | undefined;
+  #byName: ReadonlyMap<string, Entry> = new Map();
+
+  constructor(read: () => readonly Entry[]) {
+    this.#read = read;
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#read();
+  }
+
+  find(name: string): Entry | undefined {
+    const { entries } = this;
+    if (entries !== this.#indexed) this.#byName = new Map(entries.map((entry) => [entry.name, entry]));
+    this.#indexed = entries;
+    return this.#byName.get(name);
+  }
+}
+
 /** The answers of a server to the requests of one era's clients. Rejects with `RpcError`. */
 export class ServedAnswers {
   readonly #served: ServedServer;
   readonly #rules: EraRules;
-  readonly #tools: ReadonlyMap<string, ServedTool>;
-  readonly #prompts: ReadonlyMap<string, ServedPrompt>;
+  readonly #tools: NamedList<ServedTool>;
+  readonly #prompts: NamedList<ServedPrompt>;
 
   constructor(served: ServedServer, rules: EraRules) {
     this.#served = served;
     this.#rules = rules;
-    this.#tools = new Map(served.tools.map((tool) => [tool.name, tool]));
-    this.#prompts = new Map(served.prompts.map((prompt) => [prompt.name, prompt]));
+    this.#tools = new NamedList(() => served.tools);
+    this.#prompts = new NamedList(() => served.prompts);
   }
 
-  listTools(cursor: string | undefined) {
-    const { entries, ...rest } = pageOf(this.#served.tools, cursor);
+  async listTools(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#tools.entries, cursor);
     return { tools: entries.map(({ listing }) => this.#rules.listTool(listing)), ...rest };
   }
 
-  listPrompts(cursor: string | undefined) {
-    const { entries, ...rest } = pageOf(this.#served.prompts, cursor);
+  async listPrompts(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#prompts.entries, cursor);
     return { prompts: entries.map(({ listing }) => listing), ...rest };
   }
 
@@ -76,7 +100,9 @@ export class ServedAnswers {
     written: Readonly<Record<string, unknown>>,
     context: CallContext,
   ): Promise<object> {
-    const tool = this.#tools.get(name);
+    const { changing } = this.#served;
+    await changing?.ready();
+    const tool = this.#tools.find(name) ?? changing?.findUnlisted(name);
     if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     // Only a session may set these two; from an MCP client they would be forged.
     const { [legacyContextKey]: _, ...args } = written;
@@ -99,7 +125,8 @@ export class ServedAnswers {
     args: Readonly<Record<string, unknown>>,
     channel: CallChannel,
   ): Promise<object> {
-    const prompt = this.#prompts.get(name);
+    await this.#served.changing?.ready();
+    const prompt = this.#prompts.find(name);
     if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
     const missing = prompt.required.filter((one) => !Object.hasOwn(args, one));
     if (missing.length > 0) {

@@ -60,12 +60,31 @@ export interface ServedPrompt {
   ): Promise<{ messages: PromptMessage[]; description?: string }>;
 }
 
+/** Which lists of a server have changed. */
+export interface ListChange {
+  tools: boolean;
+  prompts: boolean;
+}
+
+/** A server whose lists can change while it is served. */
+export interface ChangingLists {
+  /** Resolves when the first lists are complete. Rejects if there will be none. */
+  ready(): Promise<unknown>;
+  /** Calls back after each change, until the returned function is called. */
+  onChange(listener: (change: ListChange) => void): () => void;
+  /** A tool that clients may call although its name is not in the list. */
+  findUnlisted(name: string): ServedTool | undefined;
+}
+
 /** What a server offers, over any transport. */
 export interface ServedServer {
   info: { name: string; version: string };
   instructions: string | undefined;
-  tools: readonly ServedTool[];
-  prompts: readonly ServedPrompt[];
+  /** A list that has changed is another array. */
+  readonly tools: readonly ServedTool[];
+  readonly prompts: readonly ServedPrompt[];
+  /** Set if the lists can change, or are not complete yet. */
+  changing?: ChangingLists;
   /** Reports to the operator why a client got a general error. */
   report(message: string): void;
 }

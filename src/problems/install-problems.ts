@@ -53,8 +53,8 @@ export const installProblems = {
   ClientConfigConflict: entry<{
     file: string;
     key: string;
-    /** The server that the entry starts, if Trailblaze wrote it. */
-    owner: string | undefined;
+    /** The server that the entry starts, if Trailblaze wrote it; `null` for a project's session. */
+    owner: string | null | undefined;
     /** The project of that server, if it is a different one. */
     project?: string | undefined;
   }>({
@@ -64,7 +64,8 @@ export const installProblems = {
       if (owner === undefined)
         return `${path(file)} already has an entry ${quote(key)} that Trailblaze did not write.`;
       const where = project === undefined ? "" : ` in the project ${path(project)}`;
-      return `${path(file)} already has an entry ${quote(key)}, which starts ${quote(owner, 200)}${where}.`;
+      const started = owner === null ? "the session" : quote(owner, 200);
+      return `${path(file)} already has an entry ${quote(key)}, which starts ${started}${where}.`;
     },
     hint: () =>
       "Choose another name with --name, or replace the entry with --force; uninstalling restores it.",

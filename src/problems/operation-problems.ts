@@ -224,19 +224,31 @@ export const operationProblems = {
     kinds: readonly Kind[];
     /** The server of the config that has a tool with this name, as a pack has. */
     server?: string;
+    /** The servers of the pack with this name, or of the config and of packs. */
+    servers?: readonly string[];
+    /** Whether the config has a server with this name, too. */
+    isInConfig?: boolean;
   }>({
     title: "Name matches several items",
     severity: "error",
-    message: ({ name, kinds, server }) => {
+    message: ({ name, kinds, server, servers = [], isInConfig = false }) => {
+      if (isInConfig) return `${quote(name)} matches a server of the config and a pack.`;
+      if (servers.length > 0) return `Pack ${quote(name)} has several servers: ${listOf(servers, "and")}.`;
       if (server !== undefined)
         return `${quote(name)} matches a tool of a pack and a tool of the configured server ${quote(server)}.`;
       const named = kinds.map((kind) => `a ${kind}`);
       return `${quote(name)} matches ${listOf(named, "and")}.`;
     },
-    hint: ({ kinds, server }) =>
-      server !== undefined
+    hint: ({ kinds, server, servers = [], isInConfig = false }) => {
+      if (isInConfig) {
+        const rename = "Give the server another name in the config";
+        return servers.length === 0 ? `${rename}.` : `${rename}, or pass ${listOf(servers)}.`;
+      }
+      if (servers.length > 0) return `Pass ${listOf(servers)}.`;
+      return server !== undefined
         ? "Give the server another name in the config, or use the tool's advertised name."
-        : `Pass ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`,
+        : `Pass ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`;
+    },
   }),
   InvalidConfig: entry<{
     reason: string;

@@ -2,10 +2,10 @@ import { isItemAllowed } from "../config/packs-policy.ts";
 import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
-import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findQualifiedNames, findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
-import type { InspectionPorts } from "../inspection/inspect.ts";
+import { findPackBySubject, type InspectionPorts } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import {
   type Referrer,
@@ -43,9 +43,13 @@ export interface ComposedServer {
 }
 
 /** What to start for a name. */
-export type ServeTarget =
+export type ServeTarget = (
   | { type: "composed"; server: ComposedServer }
-  | { type: "subprocess"; plan: ServerPlan };
+  | { type: "subprocess"; plan: ServerPlan }
+) & {
+  /** For the name of a pack: the qualified name of its only server, or of the pack itself if it has none. */
+  ofPack?: string;
+};
 
 /** Where to look for a server. */
 export interface ServeSources {
@@ -97,13 +101,34 @@ class ServerFinder {
 
   async find(reference: string): Promise<ServeTarget> {
     const { config } = this.#sources;
+    const pack = findPackBySubject(this.#found, reference);
     const own = config.servers.find(({ name }) => name === reference);
+    if (pack !== undefined) {
+      const isInConfig = [...config.servers, ...config.subprocessServers].some(
+        (one) => one.name === reference,
+      );
+      const servers = pack.pack.servers.map(({ qualifiedName }) => qualifiedName);
+      const [server = pack.pack.qualifiedName, ...others] = servers;
+      if (isInConfig || others.length > 0) {
+        throw failure("AmbiguousName", { name: reference, kinds: ["server"], servers, isInConfig });
+      }
+      const target: ServeTarget =
+        servers.length === 0
+          ? { type: "composed", server: await this.#composePack(pack) }
+          : await this.#findItem(server);
+      return { ...target, ofPack: server };
+    }
     if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
-    const { port } = this.#sources.ports;
-    if (subprocess !== undefined)
-      return { type: "subprocess", plan: await planUserServer(port, subprocess, config) };
+    if (subprocess !== undefined) {
+      const plan = await planUserServer(this.#sources.ports.port, subprocess, config);
+      return { type: "subprocess", plan };
+    }
+    return this.#findItem(reference);
+  }
 
+  async #findItem(reference: string): Promise<ServeTarget> {
+    const { port } = this.#sources.ports;
     const { qualifiedName } = this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
     const owner = this.#found.packs.find(
@@ -174,6 +199,48 @@ class ServerFinder {
       members,
       findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
       packOf: (member) => this.#inspectedOf(member),
+    };
+  }
+
+  /** A server of all tools, bundles and prompts of a pack that the policy allows. */
+  async #composePack(found: FoundPack): Promise<ComposedServer> {
+    const { pack } = found;
+    const { packs } = this.#sources.config;
+    const isAllowed = ({ qualifiedName }: DiscoveredItem) =>
+      isItemAllowed(packs, pack.qualifiedName, qualifiedName, { isTransitive: false });
+    const toolsets = await this.#library.load(
+      "toolset",
+      pack.toolsets.filter(isAllowed).map(({ qualifiedName }) => qualifiedName),
+    );
+    const bundles = toolsets.filter(({ shape }) => shape === "toolsBundle").map((item) => item.declaration);
+    const lists = {
+      tool: pack.tools.filter(isAllowed),
+      toolset: bundles,
+      prompt: pack.prompts.filter(isAllowed),
+    };
+    const references = Object.entries(lists).flatMap(([kind, list]) =>
+      list.map(({ name }, index): WrittenReference => {
+        const path = ["trailblaze", `${kind}s`, index];
+        return { reference: name, kind: kind as WrittenReference["kind"], path };
+      }),
+    );
+    if (references.length === 0) {
+      const reason = "The pack has no servers, tools or prompts that can be served.";
+      throw failure("ServerNotFound", { ...notFound(pack.qualifiedName), reason });
+    }
+    const { qualifiedName } = pack;
+    const name = qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1);
+    const members = await this.#readMembers({ from: pack, item: undefined, references });
+    return {
+      name,
+      info: { name, version: pack.version ?? "0.0.0" },
+      instructions: undefined,
+      transport: "stdio",
+      protocol: "both",
+      origin: undefined,
+      members,
+      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
+      packOf: (item) => this.#inspectedOf(item),
     };
   }
 

@@ -13,9 +13,15 @@ export interface ServedEras {
   modern: { http(): Promise<ModernHttpServer>; stdio(): Promise<ProtocolServer> };
 }
 
-/** Serves the members in both eras. `cacheTtl`: how long modern clients may keep lists, in seconds. */
+/** What clients are served: a legacy client's connection may have state of its own. */
+export interface ServedClients {
+  legacy(connection: { sessionId: string }): ServedServer;
+  modern: ServedServer;
+}
+
+/** Serves clients of both eras. `cacheTtl`: how long modern clients may keep lists, in seconds. */
 export function serveEras(
-  served: ServedServer,
+  served: ServedClients,
   { protocol, cacheTtl, isShared }: { protocol: ServedProtocol; cacheTtl: number; isShared: boolean },
 ): ServedEras {
   const hint = { ttlMs: cacheTtl * 1000, cacheScope: isShared ? ("public" as const) : ("private" as const) };
@@ -26,15 +32,17 @@ export function serveEras(
       return {
         async connect(transport) {
           const { createProtocolServer } = await import("../mcp/create-protocol-server.ts");
-          server = createProtocolServer(served, connection);
+          server = createProtocolServer(served.legacy(connection), connection);
           await server.connect(transport);
         },
         close: async () => server?.close(),
       };
     },
     modern: {
-      http: async () => (await import("../mcp/create-modern-server.ts")).createModernHttpServer(served, hint),
-      stdio: async () => (await import("../mcp/create-modern-server.ts")).createModernServer(served, hint),
+      http: async () =>
+        (await import("../mcp/create-modern-server.ts")).createModernHttpServer(served.modern, hint),
+      stdio: async () =>
+        (await import("../mcp/create-modern-server.ts")).createModernServer(served.modern, hint),
     },
   };
 }

@@ -83,7 +83,11 @@ async function serveComposed(
     );
     // Answers to requests with a token are for one client.
     const isShared = transport === "stdio" || transport.token === undefined;
-    const eras = serveEras(members.served, { protocol: server.protocol, cacheTtl, isShared });
+    const { served } = members;
+    const eras = serveEras(
+      { legacy: () => served, modern: served },
+      { protocol: server.protocol, cacheTtl, isShared },
+    );
     const running =
       transport === "stdio"
         ? await serveOverStdio(eras)

@@ -74,7 +74,7 @@ export function registerTools(
 ): { registered: ToolCandidate[]; skipped: SkippedTool[]; renamed: RenamedTools } {
   const { fitting: registered, skipped } = selectFitting(candidates, context);
   const renamed = new Map<string, string[]>();
-  if (nameCollisions === "error") {
+  if (nameCollisions === undefined || nameCollisions === "error") {
     const collision = findCollisions(claimsOf(registered));
     if (collision !== undefined) throw collision;
     return { registered, skipped, renamed };
@@ -100,7 +100,7 @@ export function registerMoreTools(
 ): { added: ToolCandidate[]; skipped: SkippedTool[]; collision: TrailblazeError | undefined } {
   const { fitting, skipped } = selectFitting(candidates, context);
   const all = [...registered, ...fitting];
-  if (nameCollisions === "error") {
+  if (nameCollisions === undefined || nameCollisions === "error") {
     const collision = findCollisions(claimsOf(all));
     const counts = new Map<string, number>();
     for (const { tool } of all) counts.set(tool.name, (counts.get(tool.name) ?? 0) + 1);

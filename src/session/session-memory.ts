@@ -8,11 +8,18 @@ import type { HandlerMemory } from "../runtime/handler-context.ts";
 export class SessionMemory extends Map<string, string> {
   readonly #sensitive: ReadonlySet<string>;
   readonly #known = new Set<string>();
+  readonly #shared: SessionMemory | undefined;
   #secrets: readonly string[] = [];
-  readonly #redactor = createRedactor(() => this.#secrets);
+  readonly #redactor = createRedactor(() => this.secrets());
 
-  constructor(entries: Iterable<readonly [string, string]>, sensitive: Iterable<string>) {
+  /** `shared`: the memory of the session that starts the processes. It knows every secret, to redact their logs. */
+  constructor(
+    entries: Iterable<readonly [string, string]>,
+    sensitive: Iterable<string>,
+    shared?: SessionMemory,
+  ) {
     super();
+    this.#shared = shared;
     this.#sensitive = new Set(sensitive);
     for (const [key, value] of entries) this.set(key, value);
   }
@@ -39,14 +46,20 @@ export class SessionMemory extends Map<string, string> {
 
   /** Registers the value as a secret if the key is sensitive. */
   noteSecret(key: string, value: string): void {
-    if (value === "" || !this.#sensitive.has(key) || this.#known.has(value)) return;
+    if (!this.#sensitive.has(key)) return;
+    const owner = this.#shared ?? this;
+    owner.#addSecret(value);
+  }
+
+  #addSecret(value: string): void {
+    if (value === "" || this.#known.has(value)) return;
     this.#known.add(value);
     this.#secrets = [...this.#known].sort((a, b) => b.length - a.length);
   }
 
   /** Every value that a sensitive key ever had, longest first; the same array until it changes. */
   secrets(): readonly string[] {
-    return this.#secrets;
+    return this.#shared?.secrets() ?? this.#secrets;
   }
 
   /**

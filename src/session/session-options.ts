@@ -64,6 +64,8 @@ export interface SessionOptions {
 export interface CommandSessionOptions extends SessionOptions {
   /** Names of the tools that will be called. */
   calls?: readonly string[];
+  /** Names tools as `trailblaze start` does: by default, it prefixes names that collide. */
+  served?: boolean;
 }
 
 const invalid = (reason: string, hint?: string) =>
@@ -126,8 +128,8 @@ function changeDevice(
 }
 
 /** The config, overridden by the options. */
-export function applyOptions(config: SessionConfig, options: SessionOptions): SessionConfig {
-  const { device: given, deviceChanges, preferHostAgent, memory } = options;
+export function applyOptions(config: SessionConfig, options: CommandSessionOptions): SessionConfig {
+  const { device: given, deviceChanges, preferHostAgent, memory, served } = options;
   checkList("toolsets", options.toolsets);
   checkList("builtIns", options.builtIns);
   if (preferHostAgent !== undefined && typeof preferHostAgent !== "boolean") {
@@ -138,6 +140,7 @@ export function applyOptions(config: SessionConfig, options: SessionOptions): Se
     ...config,
     device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
     preferHostAgent: preferHostAgent ?? config.preferHostAgent,
+    nameCollisions: config.nameCollisions ?? (served === true ? "prefix" : "error"),
     memory: new Map([...config.memory, ...(memory === undefined ? [] : readMemory(memory))]),
   };
 }

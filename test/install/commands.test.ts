@@ -125,13 +125,28 @@ describe("the command install", () => {
   });
 
   test.each([
-    [["cursor"]],
+    [[]],
     [["cursor", "mine", "--all"]],
     [["mine", "--all", "--file", "x"]],
     [["cursor", "mine", "--scope", "global"]],
   ])("`install` rejects the arguments %j", async (args) => {
     const { project } = makePlace();
     await expect(run(project, "install", ...args)).rejects.toMatchObject({ code: "InvalidArguments" });
+  });
+
+  test("--all without a server installs the session into every detected client", async () => {
+    const { project } = makePlace();
+    const { json } = await run(project, "install", "--all");
+    const { results } = json as { results: object[] };
+    expect(results.map((one) => ({ ...one, diff: "" }))).toEqual(
+      ["codex", "cursor", "goose"].map((client) =>
+        expect.objectContaining({ client, server: null, key: "trailblaze", changed: true }),
+      ),
+    );
+    const removed = (await run(project, "uninstall", "--all")).json as { results: object[] };
+    expect(removed.results).toEqual(
+      results.map(() => expect.objectContaining({ server: null, changed: true })),
+    );
   });
 
   test("`install` escapes control characters of a config and cuts very long lines", async () => {

@@ -79,11 +79,11 @@ export function makeInstallPlace(tree: Tree = {}, settings: ApplySettings = {}) 
     get stateFolder() {
       return join(findStateDirectory(process.platform, environment, home) ?? "", "trailblaze");
     },
-    planInstall(client: string, server: string, options: InstallOptions = {}) {
+    planInstall(client: string, server: string | null, options: InstallOptions = {}) {
       enter();
       return planInstall(client, server, { cwd, ...options });
     },
-    planUninstall(client: string, server: string, options: InstallOptions = {}) {
+    planUninstall(client: string, server: string | null, options: InstallOptions = {}) {
       enter();
       return planUninstall(client, server, { cwd, ...options });
     },

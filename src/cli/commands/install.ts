@@ -6,7 +6,7 @@ import { output } from "../output.ts";
 
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
-  const plan = async (client: string, server: string, planOptions: InstallOptions) => {
+  const plan = async (client: string, server: string | null, planOptions: InstallOptions) => {
     const tryToPlan = () => planInstall(client, server, planOptions);
     // A dry run installs no packs.
     if (options["dry-run"] === true) return tryToPlan();

@@ -36,9 +36,9 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("../commands/import.ts"),
   },
   install: {
-    summary: "Add a server to an MCP client's config",
-    usage: "<client> <server> | <server> --all",
-    positionals: [1, 2],
+    summary: "Add the project's session, or one server, to an MCP client's config",
+    usage: "<client> [server|pack] | [server|pack] --all",
+    positionals: [0, 2],
     options: {
       ...place,
       all: { type: "boolean", description: "Install into every detected client" },
@@ -70,9 +70,9 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("../commands/install.ts"),
   },
   uninstall: {
-    summary: "Remove a server from an MCP client's config",
-    usage: "<client> <server> | <server> --all",
-    positionals: [1, 2],
+    summary: "Remove the project's session, or one server, from an MCP client's config",
+    usage: "<client> [server|pack] | [server|pack] --all",
+    positionals: [0, 2],
     options: {
       ...place,
       all: { type: "boolean", description: "Uninstall from every detected client" },

@@ -12,7 +12,7 @@ interface Outcome {
   result: InstallResult;
   notes: readonly string[];
 }
-type Attempt = Outcome | { client: string; server: string; problem: Problem };
+type Attempt = Outcome | { client: string; server: string | null; problem: Problem };
 
 /** What differs between `install` and `uninstall`. */
 export interface InstallAction {
@@ -22,7 +22,8 @@ export interface InstallAction {
   /** Such as `Nothing to do for`. */
   unchanged: string;
   preposition: "in" | "from";
-  plan(client: string, server: string, options: InstallOptions): Promise<InstallPlan>;
+  /** `server`: `null` for the project's session. */
+  plan(client: string, server: string | null, options: InstallOptions): Promise<InstallPlan>;
 }
 
 function readScope(value: unknown): InstallOptions["scope"] {
@@ -85,7 +86,7 @@ function formatOutcome(
   const verb = !changed ? action.unchanged : isDryRun ? action.planned : action.done;
   const lines = [
     show(
-      `${verb} ${server} ${changed ? action.preposition : "in"} ${client} as "${key}": ${abbreviateHome(file)}`,
+      `${verb} ${server ?? "the session"} ${changed ? action.preposition : "in"} ${client} as "${key}": ${abbreviateHome(file)}`,
     ),
   ];
   if (changed) {
@@ -101,9 +102,9 @@ function formatOutcome(
 /** Returns a problem with one client's config, so that the other clients are still handled. */
 async function orProblem<Result>(
   client: string,
-  server: string,
+  server: string | null,
   run: () => Promise<Result>,
-): Promise<Result | { client: string; server: string; problem: Problem }> {
+): Promise<Result | { client: string; server: string | null; problem: Problem }> {
   try {
     return await run();
   } catch (error) {
@@ -114,7 +115,7 @@ async function orProblem<Result>(
 
 async function performForAll(
   action: InstallAction,
-  server: string,
+  server: string | null,
   input: CommandInput,
 ): Promise<CommandAnswer> {
   const { listClients } = await import("../../install.ts");
@@ -157,17 +158,17 @@ async function performForAll(
 
 /** Runs `install` or `uninstall` for one client, or with `--all` for every detected client. */
 export async function runInstallCommand(action: InstallAction, input: CommandInput): Promise<CommandAnswer> {
-  const [first = "", second] = input.positionals;
+  const [first, second = null] = input.positionals;
   if (input.options.all === true) {
-    if (second === undefined && input.options.file === undefined) {
-      return performForAll(action, first, input);
+    if (second === null && input.options.file === undefined) {
+      return performForAll(action, first ?? null, input);
     }
     const reason = "--all cannot be combined with a client or --file";
     throw failure("InvalidArguments", { reason });
   }
-  if (second === undefined) {
+  if (first === undefined) {
     const hint = "Run `trailblaze clients` for the list of clients, or pass --all.";
-    throw failure("InvalidArguments", { reason: "A client and a server are required", hint });
+    throw failure("InvalidArguments", { reason: "A client is required", hint });
   }
   const outcome = await applyOrPreview(await action.plan(first, second, readOptions(input)), input);
   const isDryRun = input.options["dry-run"] === true;

@@ -65,14 +65,14 @@ function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<st
 }
 
 /**
- * The server that an entry starts, if it is an entry that Trailblaze would write for one of `clients` on any machine:
+ * The server that an entry starts, `null` for the session, if it is an entry that Trailblaze would write for one of `clients` on any machine:
  * project files are shared, and several clients may read one file.
  */
 export function matchEntry(
   clients: readonly ClientRecord[],
   key: string,
   value: unknown,
-): string | undefined {
+): string | null | undefined {
   if (!isRecord(value)) return undefined;
   for (const client of clients) {
     const server = findStartedServer(readWords(client, value));

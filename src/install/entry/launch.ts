@@ -12,8 +12,8 @@ export type Launch =
 
 export interface LaunchRequest {
   scope: Scope;
-  /** The reference for `start`. */
-  server: string;
+  /** The reference for `start`; `null` for the project's session. */
+  server: string | null;
   /** Absolute path of the project's folder. */
   project: string;
   /** Whether the server is served over HTTP by default. */
@@ -36,7 +36,7 @@ const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as cons
 /** In a project's file, the command is the same on every machine; in the user's file, it does not depend on `PATH`. */
 export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: string }> {
   const { scope, server, project, isHttp, node, script } = request;
-  const start = ["start", server];
+  const start = ["start", ...(server === null ? [] : [server])];
   const transport = isHttp ? ["--stdio"] : [];
   if (scope === "project") return { command: "node", args: [...loadOwnCommand, ...start, ...transport] };
   return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
@@ -48,14 +48,16 @@ const formerLaunch = ["npx", "--no-install", "trailblaze"];
 const beginsWith = (words: readonly unknown[], start: readonly string[]) =>
   start.every((word, index) => words[index] === word);
 
-/** The server that a command line of Trailblaze starts; `undefined` for any other command line. */
-export function findStartedServer(words: readonly unknown[]): string | undefined {
+/** The server that a command line of Trailblaze starts, `null` for the session; `undefined` for any other command line. */
+export function findStartedServer(words: readonly unknown[]): string | null | undefined {
   const [, second] = words;
   const prefix = [["node", ...loadOwnCommand], formerLaunch].find((one) => beginsWith(words, one));
   const isUser = typeof second === "string" && /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(second);
   const start = prefix?.length ?? (isUser ? 2 : -1);
+  if (start < 0 || words[start] !== "start") return undefined;
   const server = words[start + 1];
-  return start > 0 && words[start] === "start" && typeof server === "string" ? server : undefined;
+  if (server === undefined || (typeof server === "string" && server.startsWith("-"))) return null;
+  return typeof server === "string" ? server : undefined;
 }
 
 /** The folder in which an entry of Trailblaze starts its server, in any client's form. */

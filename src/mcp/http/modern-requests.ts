@@ -25,7 +25,7 @@ export class ModernRequests implements RequestRouter {
   async handle({ head, message, signal }: HttpRequest): Promise<Answer | StreamedAnswer> {
     this.#server ??= this.#load();
     const server = await this.#server;
-    const headers = headersIn(head, [...headersOfProtocol, ...server.headers]);
+    const headers = headersIn(head, [...headersOfProtocol, ...(await server.headersOf(message))]);
     // The SDK requires a URL but does not use it.
     const request = new Request("http://localhost/mcp", { method: "POST", headers, signal });
     const response = await server.answer(request, message);

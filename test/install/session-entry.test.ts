@@ -1,0 +1,131 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { packManifest } from "../support/packs.ts";
+import type { Tree } from "../support/tree.ts";
+import { makeInstallPlace, node, script } from "./install-place.ts";
+
+const prompt = { name: "say", description: "Says hello.", content: "Say hello." };
+
+/** Packs without servers, and one whose only server has a name of its own. */
+const packs: Tree = {
+  "project/package.json": {
+    name: "app",
+    dependencies: { "@acme/jira": "*", "@acme/notes": "*", "@acme/words": "*", solo: "*", mine: "*" },
+  },
+  "project/node_modules/@acme/words/package.json": packManifest("@acme/words", {
+    trailblaze: { prompts: ["say"] },
+  }),
+  "project/node_modules/@acme/words/trailblaze/prompts/say.json": prompt,
+  "project/node_modules/solo/package.json": packManifest("solo", {
+    trailblaze: { servers: ["only"], prompts: ["say"] },
+  }),
+  "project/node_modules/solo/trailblaze/servers/only.json": { prompts: ["say"], mcpServerName: "The Only" },
+  "project/node_modules/solo/trailblaze/prompts/say.json": prompt,
+  "project/node_modules/mine/package.json": packManifest("mine", { trailblaze: { prompts: ["say"] } }),
+  "project/node_modules/mine/trailblaze/prompts/say.json": prompt,
+};
+
+describe("the entry of a project's session", () => {
+  test("an entry without a server starts the session under the key trailblaze, and is removed without a trace", async () => {
+    const before = '{ "theme": "dark" }';
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": before });
+    const installed = await place.install("cursor", null);
+    expect(installed).toMatchObject({ server: null, key: "trailblaze", changed: true });
+    expect(JSON.parse(readFileSync(installed.file, "utf8")).mcpServers.trailblaze).toEqual({
+      command: node,
+      args: [script, "start", "--cwd", place.project],
+    });
+    expect(await place.install("cursor", null)).toMatchObject({ changed: false });
+    const removed = await place.uninstall("cursor", null);
+    expect(removed).toMatchObject({ server: null, key: "trailblaze", changed: true });
+    expect(readFileSync(installed.file, "utf8")).toBe(before);
+    expect(await place.uninstall("cursor", null)).toMatchObject({ changed: false });
+  });
+
+  test("the key of the session's entry can be chosen, and servers keep entries of their own", async () => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
+    const { file } = await place.install("cursor", null, { name: "everything" });
+    await place.install("cursor", "mine");
+    const keys = () => Object.keys(JSON.parse(readFileSync(file, "utf8")).mcpServers ?? {});
+    expect(keys()).toEqual(["everything", "mine"]);
+    expect(await place.uninstall("cursor", null)).toMatchObject({ key: "everything", changed: true });
+    expect(keys()).toEqual(["mine"]);
+  });
+
+  test("an entry of the session that lost its record is still recognized", async () => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
+    await place.install("cursor", null);
+    rmSync(join(place.stateFolder, "installs.json"));
+    expect(await place.uninstall("cursor", null)).toMatchObject({ key: "trailblaze", changed: true });
+  });
+
+  test("a project's file starts the session of the project that has the file", async () => {
+    const place = makeInstallPlace();
+    const { file } = await place.install("cursor", null, { scope: "project" });
+    expect(JSON.parse(readFileSync(file, "utf8")).mcpServers.trailblaze).toEqual({
+      command: "node",
+      args: ["-e", "require('trailblaze/cli')", "trailblaze", "start"],
+    });
+  });
+
+  test("a foreign entry with the session's key is not replaced", async () => {
+    const foreign = '{"mcpServers":{"trailblaze":{"command":"x","args":[]}}}';
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": foreign });
+    await expect(place.install("cursor", null)).rejects.toMatchObject({ code: "ClientConfigConflict" });
+    expect(await place.uninstall("cursor", null)).toMatchObject({ changed: false });
+  });
+});
+
+describe("the entry of a pack", () => {
+  test("a pack with one server means that server, by its npm name too", async () => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}", ...packs });
+    const installed = await place.install("cursor", "@acme/notes");
+    expect(installed).toMatchObject({ server: "acme/notes/project-management", key: "project-management" });
+    expect(await place.install("cursor", "solo")).toMatchObject({ server: "solo/only", key: "The Only" });
+    const { mcpServers } = JSON.parse(readFileSync(installed.file, "utf8"));
+    expect(mcpServers["project-management"].args).toContain("acme/notes/project-management");
+    expect(await place.uninstall("cursor", "acme/notes")).toMatchObject({
+      server: "acme/notes/project-management",
+      changed: true,
+    });
+  });
+
+  test("a pack without servers is started itself, under its last segment", async () => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}", ...packs });
+    const installed = await place.install("cursor", "acme/words");
+    expect(installed).toMatchObject({ server: "acme/words", key: "words" });
+    const { mcpServers } = JSON.parse(readFileSync(installed.file, "utf8"));
+    expect(mcpServers.words.args).toEqual([script, "start", "acme/words", "--cwd", place.project]);
+    expect(await place.uninstall("cursor", "@acme/words")).toMatchObject({ key: "words", changed: true });
+  });
+
+  test("a pack with several servers is ambiguous, and its servers are listed", async () => {
+    const place = makeInstallPlace();
+    const problem = {
+      code: "AmbiguousName",
+      args: {
+        name: "acme/jira",
+        servers: ["acme/jira/project-management", "acme/jira/named", "acme/jira/program"],
+      },
+    };
+    await expect(place.install("cursor", "acme/jira")).rejects.toMatchObject({ problem });
+    await expect(place.uninstall("cursor", "acme/jira")).rejects.toMatchObject({ problem });
+  });
+
+  test("a name of a pack and of a server in the config is ambiguous", async () => {
+    const place = makeInstallPlace(packs);
+    const problem = { code: "AmbiguousName", args: { name: "mine", isInConfig: true } };
+    await expect(place.install("cursor", "mine")).rejects.toMatchObject({ problem });
+  });
+
+  test("the entry of a removed pack is uninstalled by the pack's name", async () => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}", ...packs });
+    await place.install("cursor", "acme/notes");
+    rmSync(join(place.project, "node_modules/@acme/notes"), { recursive: true });
+    expect(await place.uninstall("cursor", "acme/notes")).toMatchObject({
+      server: "acme/notes/project-management",
+      changed: true,
+    });
+  });
+});
