@@ -7,6 +7,7 @@ export { type Problem, TrailblazeError } from "./problems/index.ts";
 export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
 export type { CallToolResult, ContentBlock, ToolResult, Variant } from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
+export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionChange } from "./session/session-change.ts";
 export type { SessionOptions, StartedCommand } from "./session/session-options.ts";

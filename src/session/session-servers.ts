@@ -59,6 +59,8 @@ export class SessionServer {
   #holders = 0;
   #tools: ConnectedServer["tools"] | undefined;
   #startFault: unknown;
+  /** The server as it was last ready; `undefined` if it never was. */
+  lastConnected: ConnectedServer | undefined;
   /** How it exited, if it is not restarted. */
   exit: ProcessDeath | undefined;
   /** Tools in its `tools/list` that are invalid. */
@@ -94,6 +96,7 @@ export class SessionServer {
     });
     const connected = starting.ready.then((server) => {
       this.#current = server;
+      this.lastConnected = server;
       this.#tools = server.tools;
       this.invalidTools = invalid;
       void server.exit.then((exit) => this.#onExit(exit));
@@ -161,7 +164,12 @@ export class SessionServer {
 
   /** Whether a new state may use it: it runs or starts, or is being restarted. */
   get isUsable(): boolean {
-    return !this.#closing && this.exit === undefined && this.#startFault === undefined;
+    return !this.#closing && !this.hasFailed;
+  }
+
+  /** Whether it did not start, or has exited and is not restarted. */
+  get hasFailed(): boolean {
+    return this.exit !== undefined || this.#startFault !== undefined;
   }
 
   /** Keeps it running until the returned function is called. It is closed when the last one is. */

@@ -6,6 +6,7 @@ import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
+import type { ServerStates, SessionServerState } from "./server-states.ts";
 import {
   indexCandidates,
   type SessionTool,
@@ -30,6 +31,7 @@ export interface StateParts {
   shownToolsets: readonly string[] | undefined;
   skipped: readonly SkippedTool[];
   problems: readonly Problem[];
+  servers: ServerStates;
   registry: Registry;
   /** The selected packs, for their prompts. */
   packs: readonly StatePack[];
@@ -69,6 +71,10 @@ export class SessionState {
     for (const [name, candidate] of parts.formerNames) {
       if (!this.#byName.has(name)) this.#byName.set(name, candidate);
     }
+  }
+
+  get servers(): SessionServerState[] {
+    return this.#parts.servers.list(this.#candidates);
   }
 
   get candidates(): readonly ToolCandidate[] {

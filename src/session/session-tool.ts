@@ -39,7 +39,9 @@ export type SkipReason =
   /** Its definition is invalid. */
   | "Invalid"
   /** Its server failed to start. */
-  | "ServerFailed";
+  | "ServerFailed"
+  /** It can be called only as a task, which sessions do not support. */
+  | "TaskRequired";
 
 /** A tool, or a server with its tools, that the session excludes. */
 export interface SkippedTool {

@@ -1,5 +1,6 @@
 import type { Problem } from "../problems/index.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
+import type { SessionServerState } from "./server-states.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
@@ -48,6 +49,11 @@ export class Session implements AsyncDisposable {
   /** The toolsets of the config and of packs, and those that tools name. */
   get toolsets(): readonly SessionToolset[] {
     return this.#parts.state().toolsets;
+  }
+
+  /** The MCP servers of the config and of packs, with their states at the moment. */
+  get servers(): readonly SessionServerState[] {
+    return this.#parts.state().servers;
   }
 
   /** Every tool that is installed but not registered, and why. */

@@ -9,6 +9,7 @@ import type { CheckedPack } from "../validate/check-packs.ts";
 import { collectFailedServer } from "./excluded.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
+import { ServerStates } from "./server-states.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import type { SessionResources } from "./session-resources.ts";
@@ -41,6 +42,7 @@ export class StateServers {
   readonly #context: StateContext;
   readonly #port: InspectionPort;
   readonly #releases: (() => void)[] = [];
+  readonly states = new ServerStates();
 
   constructor(context: StateContext, port: InspectionPort) {
     this.#context = context;
@@ -56,6 +58,7 @@ export class StateServers {
     const { processes, config } = this.#context;
     const started = processes.startServer(content === undefined ? plan : { ...plan, content }, config);
     this.#releases.push(started.server.hold());
+    this.states.start(started);
     return started;
   }
 

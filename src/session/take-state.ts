@@ -84,6 +84,8 @@ export class StateSources {
     const { port, createEvaluator } = this.#inspection;
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
+    const { states } = this.#servers;
+    states.addOwn(config);
     const startOwn = async () => {
       this.#own = await resources.step(this.#servers.startOwn((server) => this.#isNeeded(server)));
     };
@@ -117,6 +119,7 @@ export class StateSources {
       this.#problems.push(...checked.problems);
       this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
       packs.push(checked);
+      states.addPack(checked);
     }
     this.#packs = packs;
     this.#excluded = {
@@ -127,6 +130,7 @@ export class StateSources {
       ],
       problems: [],
     };
+    states.exclude(this.#excluded.skipped);
     if (accept !== undefined) await startOwn();
     this.#ofPacks = packs.map((pack) => (this.#needed === undefined ? this.#servers.startPack(pack) : []));
     const started = Promise.all([
@@ -297,6 +301,7 @@ export class StateSources {
         ...(await resources.step(locateInConfig(ofConfig, config.text))),
       ],
       registry,
+      servers: this.#servers.states,
       packs: packs.flatMap((checked, index) => {
         const owner = this.#owners[index];
         return owner === undefined ? [] : [{ ...checked, owner }];

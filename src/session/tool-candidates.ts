@@ -308,6 +308,11 @@ export function collectServerTools(
       contribution.skipped.push({ name, source, reason: "Denied", message: denied });
       continue;
     }
+    if (advertised.execution?.taskSupport === "required") {
+      const message = "It can be called only as a task, and sessions do not support tasks.";
+      contribution.skipped.push({ name, source, reason: "TaskRequired", message });
+      continue;
+    }
     const fault = refuseReserved(inputSchema);
     if (fault !== undefined) {
       report(advertised.name, fault);

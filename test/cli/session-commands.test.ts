@@ -59,7 +59,7 @@ describe("trailblaze tools", () => {
     const cwd = makeShop();
     const { answer, exitCode, stderr } = await json(["tools", "--on-device"], cwd);
     expect(exitCode).toBe(0);
-    expect(Object.keys(answer)).toEqual(["sessionId", "tools", "toolsets", "skipped", "problems"]);
+    expect(Object.keys(answer)).toEqual(["sessionId", "tools", "toolsets", "servers", "skipped", "problems"]);
     const add = answer.tools.find(({ name }: { name: string }) => name === "shop_add");
     expect(add).toEqual({
       name: "shop_add",

@@ -49,6 +49,7 @@ export const completeConfig = {
       cwd: "./tools",
       env: { API_BASE_URL: "https://api.example.com", EMPTY: "" },
       legacyContext: false,
+      protocol: "modern",
       prefix: "api",
       tools: { allow: ["get*"], deny: ["get/secret"] },
       toolset: "auth",

@@ -129,11 +129,12 @@ const complete = (root: string) => ({
       args: ["./my-mcp-server.js", ""],
       env: { API_BASE_URL: "https://api.example.com", EMPTY: "" },
       legacyContext: false,
+      protocol: "modern",
       choices: { prefix: "api", allow: ["get*"], deny: ["get/secret"], toolset: "auth" },
     },
     {
       ...{ name: "plain", path: ["trailblazeSubprocessToolsets", 1], command: "plain", args: [] },
-      ...{ cwd: ".", env: {}, legacyContext: true, choices },
+      ...{ cwd: ".", env: {}, legacyContext: true, protocol: "auto", choices },
     },
     {
       ...{ name: "my files", path: ["mcpServers", "my files"], command: "npx", args: ["-y", "files"] },

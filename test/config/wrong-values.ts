@@ -98,6 +98,8 @@ export const wrongByShape: readonly WrongValue[] = [
   [server({ env: [] }), atServer("env"), /array/],
   [server({ cwd: 5 }), atServer("cwd"), /number/],
   [server({ legacyContext: 0 }), atServer("legacyContext"), /boolean.*number/],
+  [server({ protocol: "both" }), atServer("protocol"), /"auto".*"both"/],
+  [server({ protocol: 5 }), atServer("protocol"), /number/],
   [server({ comand: "x" }), atServer("comand"), /"comand"/],
   [server({ url: "https://a.b" }), atServer("url"), /both `command` and `url`/],
   [server({ enabled: "no" }), atServer("enabled"), /boolean.*string/],

@@ -34,7 +34,7 @@ test("real servers and a pack share one session", async () => {
   expect(from("filesystem").length).toBeGreaterThanOrEqual(10);
   expect(from("memory").length).toBeGreaterThanOrEqual(9);
   expect(session.tools.at(-1)).toMatchObject({ name: "greet", qualifiedName: "greeter/greet" });
-  expect(session.skipped).toEqual([]);
+  expect(session.skipped).toMatchObject([{ name: "simulate-research-query", reason: "TaskRequired" }]);
 
   const calls = await Promise.all([
     session.callTool("greet", { name: "Ada" }),

@@ -65,6 +65,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
         sessionId: session.id,
         tools: wanted.map(describeTool),
         toolsets: session.toolsets,
+        servers: session.servers,
         skipped: session.skipped,
         problems: session.problems,
       },

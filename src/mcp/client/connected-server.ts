@@ -27,6 +27,7 @@ export interface AdvertisedTool {
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
+  execution?: Record<string, unknown>;
   _meta?: Record<string, unknown>;
 }
 

@@ -15,7 +15,7 @@ export class ListFault extends Error {
   override readonly name = "ListFault";
 }
 
-const optionalObjects = ["outputSchema", "annotations", "_meta"] as const;
+const optionalObjects = ["outputSchema", "annotations", "execution", "_meta"] as const;
 const optionalTexts = ["title", "description"] as const;
 
 /** The tool with all its keys, except optional ones of the wrong type; or why it is invalid. */

@@ -1,0 +1,98 @@
+import type { SessionConfig } from "../config/session-config.ts";
+import type { Era } from "../mcp/client/handshake.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { describeSource } from "../runtime/server-launches.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+import type { PlannedServer, SessionServer } from "./session-servers.ts";
+import type { SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
+
+/** An MCP server that a session may use, and its state. Its strings are the author's and not trusted. */
+export interface SessionServerState {
+  /** The name in the config, or the qualified name. */
+  label: string;
+  source: ToolSource;
+  /** `idle`: no call has needed it yet. `failed`: it did not start, or has exited. */
+  state: "running" | "idle" | "failed" | "excluded";
+  /** Why it is excluded or has failed. */
+  reason?: SkipReason;
+  /** `legacy`: it speaks a revision of MCP up to 2025-11-25. `null` if it has never started. */
+  era: Era | null;
+  /** The revision of MCP that it speaks; `null` if it has never started. */
+  protocolVersion: string | null;
+  /** What it says about itself; `null` if it has never started, or does not say. */
+  serverInfo: { name: string; version: string } | null;
+  /** The advertised names of its registered tools. */
+  tools: string[];
+}
+
+interface Entry {
+  label: string;
+  source: ToolSource;
+  server?: SessionServer;
+  excluded?: SkipReason;
+}
+
+/** The servers of a session, those of the config first, also those that are not started. */
+export class ServerStates {
+  /** By the keys of their plans. */
+  readonly #entries = new Map<string, Entry>();
+
+  /** Adds the config's servers, which are idle until they are started. */
+  addOwn({ subprocessServers, file }: SessionConfig): void {
+    for (const { name } of subprocessServers) {
+      const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
+      this.#entries.set(`config ${name}`, { label: name, source });
+    }
+  }
+
+  /** Adds a pack's servers, which are idle until they are started, or unusable. */
+  addPack({ inspected, unusable }: CheckedPack): void {
+    for (const item of inspected.items) {
+      const isUnknown = item.shape === undefined && item.declaration.kind === "server";
+      if (item.shape !== "subprocessServer" && !isUnknown) continue;
+      const { qualifiedName: label } = item;
+      const excluded = unusable.has(item) ? { excluded: "Invalid" as const } : {};
+      this.#entries.set(`pack ${label}`, { label, source: describeSource(inspected, item), ...excluded });
+    }
+  }
+
+  /** Adds the servers among what the session excludes. */
+  exclude(skipped: readonly SkippedTool[]): void {
+    for (const { source, reason } of skipped) {
+      const { pack, server } = source;
+      if (server === undefined) continue;
+      const label = pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
+      this.#entries.set(`${source.type} ${label}`, { label, source, excluded: reason });
+    }
+  }
+
+  start({ plan: { key, label, source }, server }: PlannedServer): void {
+    this.#entries.set(key, { label, source, server });
+  }
+
+  /** The states now, with the tools of each server among these. */
+  list(candidates: readonly ToolCandidate[]): SessionServerState[] {
+    const tools = new Map<SessionServer, string[]>();
+    for (const { route, tool } of candidates) {
+      if (route.by !== "server") continue;
+      const names = tools.get(route.server) ?? [];
+      tools.set(route.server, [...names, tool.name]);
+    }
+    return [...this.#entries.values()].map(({ label, source, server, excluded }) => {
+      const { era = null, protocolVersion = null, serverInfo = null } = server?.lastConnected ?? {};
+      const reason = server?.hasFailed ? "ServerFailed" : excluded;
+      const state = excluded ? "excluded" : server === undefined ? "idle" : reason ? "failed" : "running";
+      return {
+        label,
+        source,
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        era,
+        protocolVersion,
+        serverInfo,
+        tools: (server && tools.get(server)) ?? [],
+      };
+    });
+  }
+}
