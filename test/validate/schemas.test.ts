@@ -29,7 +29,8 @@ const chained = (count: number) => ({
   },
 });
 
-const nested = (levels: number): object => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } });
+const nested = (levels: number): Record<string, unknown> =>
+  levels === 0 ? {} : { properties: { a: nested(levels - 1) } };
 
 describe("usable schemas", () => {
   test.each<[string, Record<string, unknown>]>([
