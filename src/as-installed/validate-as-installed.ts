@@ -62,11 +62,11 @@ async function runNpm(
   const program = findManagerProgram("npm");
   if (program === undefined) throw failure("InstallFailed", { what, reason: "there is no npm on the PATH" });
   onCommand(["npm", ...args].join(" "));
-  const { exitCode, fault, tail } = await runManager(program, { cwd, args, timeoutMs: installMs, signal });
+  const { exitCode, reason, tail } = await runManager(program, { cwd, args, timeoutMs: installMs, signal });
   if (exitCode === 0) return;
   const said = tail.trim().slice(-shownCharacters);
-  const reason = fault ?? `npm exited with code ${exitCode}${said === "" ? "" : `: ${said}`}`;
-  throw failure("InstallFailed", { what, reason });
+  const exit = `npm exited with code ${exitCode}${said === "" ? "" : `: ${said}`}`;
+  throw failure("InstallFailed", { what, reason: reason ?? exit });
 }
 
 /** The name of a private pack that has none, where it is installed. */

@@ -2,7 +2,7 @@ import { findBuiltInFaults, readBuiltIns } from "./built-ins.ts";
 import { configFailure, describeConfigFaults } from "./config-file.ts";
 import type { BuiltInDefinition } from "./session-config.ts";
 
-/** Checks and normalizes the built-ins that a caller defines. Throws `TrailblazeError` `InvalidConfig` for the first fault. */
+/** Checks and normalizes the built-ins that a caller defines. Throws `TrailblazeError` `InvalidConfig` for the first error. */
 export async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): Promise<BuiltInDefinition[]> {
   const faults = [...findBuiltInFaults(definitions, { mayBeFunction: true })];
   const [first, ...others] = await describeConfigFaults(faults, undefined);

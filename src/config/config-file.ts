@@ -22,11 +22,11 @@ export interface ConfigText {
 
 const fileNames = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
 
-/** A common mistake: this name is not read. */
+/** A common mistake: Trailblaze does not read a file with this name. */
 const misnamedFile = "trailblaze.config.yml";
 
 const maximumBytes = 1 << 20;
-/** Limit on the reported faults of one config. */
+/** Limit on the reported problems of one config. */
 const maximumFaults = 1000;
 
 /** Parses a config. Throws `TrailblazeError` `InvalidConfig` if it is not valid JSON or YAML. */

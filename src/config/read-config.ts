@@ -24,7 +24,7 @@ async function check(
 
 /**
  * Reads a session's config with its defaults: the project's file, another file, or an object. Without a file, the config
- * is empty. Throws `TrailblazeError` `InvalidConfig` for the first fault, with its place and the count of the others.
+ * is empty. Throws `TrailblazeError` `InvalidConfig` for the first error, with its place and the count of the others.
  */
 export async function readConfig(port: InspectionPort, options: ConfigOptions): Promise<SessionConfig> {
   const source = await readConfigSource(port, options);
@@ -36,7 +36,7 @@ export async function readConfig(port: InspectionPort, options: ConfigOptions): 
 }
 
 /** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */
-export async function findConfigFaults(port: InspectionPort, options: ConfigOptions): Promise<Problem[]> {
+export async function findConfigProblems(port: InspectionPort, options: ConfigOptions): Promise<Problem[]> {
   try {
     return (await check(await readConfigSource(port, options))).problems;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { findConfigFaults, readConfig } from "../config/read-config.ts";
+import { findConfigProblems, readConfig } from "../config/read-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
@@ -109,22 +109,24 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   add(command.check, command.problems);
 
   const clients = await checkInstalls();
-  const faults = await findConfigFaults(port, { directory, config: options.config, cwd });
-  const described = faults.length === 0 ? "valid" : count(faults.length, "error");
-  add({ name: "config", ok: faults.length === 0, summary: described }, faults);
+  const configProblems = await findConfigProblems(port, { directory, config: options.config, cwd });
+  const described = configProblems.length === 0 ? "valid" : count(configProblems.length, "error");
+  add({ name: "config", ok: configProblems.length === 0, summary: described }, configProblems);
 
   add(clients.check, clients.problems);
 
   const everything = { allow: undefined, deny: [], transitive: [] };
   const config =
-    faults.length > 0 ? undefined : await readConfig(port, { directory, config: options.config, cwd });
+    configProblems.length > 0
+      ? undefined
+      : await readConfig(port, { directory, config: options.config, cwd });
   const found = await findPacks(port, { cwd, policy: config?.packs ?? everything });
   const packs =
     config === undefined
       ? found.packs.map(({ pack }) => pack)
       : await decideEnabledPacks(found.packs, config);
   add(checkPacks(packs));
-  if (faults.length > 0) {
+  if (configProblems.length > 0) {
     add({ name: "session", ok: false, summary: "not checked, because the config is invalid" }, [
       ...found.problems,
       ...packs.flatMap(({ problems }) => problems),

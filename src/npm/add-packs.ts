@@ -164,10 +164,10 @@ export async function addParsedPacks(
     if (claim !== undefined) return claim;
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
-    const faults = await Promise.all(previews.map((one) => compare(port, now, one)));
-    const fault = faults.find((one) => one !== undefined);
-    if (fault === undefined && !signal?.aborted) await options.complete?.();
-    return fault;
+    const differences = await Promise.all(previews.map((one) => compare(port, now, one)));
+    const difference = differences.find((one) => one !== undefined);
+    if (difference === undefined && !signal?.aborted) await options.complete?.();
+    return difference;
   });
   const packs = found?.packs.map(({ pack }) => pack) ?? [];
   const claimed = claimsBefore.claims.map((claim) =>

@@ -35,7 +35,7 @@ export interface SearchProgress {
   of: number;
 }
 
-/** Which registries are asked, and how long. */
+/** Which registries a search uses, and its timeouts. */
 export interface RemoteSearchOptions {
   /** Folder of the project whose npm configuration applies; default: the working folder of the process. */
   cwd?: string;
@@ -45,7 +45,7 @@ export interface RemoteSearchOptions {
   offline?: boolean;
   /** Timeouts in milliseconds; defaults: 20 s per request, 30 s for waits before retries, 3 min in total. */
   limits?: Partial<ReaderLimits>;
-  /** Called as answers arrive. */
+  /** Called as responses arrive. */
   onProgress?: (progress: SearchProgress) => void;
   signal?: AbortSignal;
 }
@@ -99,7 +99,7 @@ function readHit(object: unknown): Hit | undefined {
 
 /**
  * Searches a registry page by page until there are no new hits. `failed` is the reason if the first page is unavailable;
- * the reader records faults of later pages. Faults of an optional search are not reported.
+ * the reader records failures of later pages. Failures of an optional search are not reported.
  */
 async function findHits(
   reader: RegistryReader,
@@ -208,8 +208,8 @@ class Search {
   }
 }
 
-function explainFaults(client: RegistryClient, faults: ReadonlyMap<string, string>): Problem[] {
-  return [...faults].map(([address, reason]) =>
+function describeFailures(client: RegistryClient, failures: ReadonlyMap<string, string>): Problem[] {
+  return [...failures].map(([address, reason]) =>
     createProblem("RegistryUnavailable", { registry: client.show(address), reason, answered: true }),
   );
 }
@@ -253,12 +253,12 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
   const [first] = failed;
   if (first?.failed !== undefined && failed.length === answers.length)
     throw failure("RegistryUnavailable", { registry: client.show(first.registry), reason: first.failed });
-  const faults = new Map(reader.faults);
-  for (const { registry, failed: reason } of failed) if (reason !== undefined) faults.set(registry, reason);
-  if (mode === "offline") for (const address of faults.keys()) faults.set(address, "was not contacted");
+  const failures = new Map(reader.failures);
+  for (const { registry, failed: reason } of failed) if (reason !== undefined) failures.set(registry, reason);
+  if (mode === "offline") for (const address of failures.keys()) failures.set(address, "was not contacted");
   if (mode !== "offline") cache.prune();
   const packs = answers.flatMap((answer) => answer.packs);
   if (wanted === "") packs.sort((a, b) => (a.name < b.name ? -1 : 1));
   const source = reader.reachedNetwork ? "network" : "cache";
-  return { packs, total: packs.length, source, problems: explainFaults(client, faults) };
+  return { packs, total: packs.length, source, problems: describeFailures(client, failures) };
 }

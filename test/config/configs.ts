@@ -1,4 +1,4 @@
-import { findConfigFaults, readConfig } from "../../src/config/read-config.ts";
+import { findConfigProblems, readConfig } from "../../src/config/read-config.ts";
 import type { SessionConfig } from "../../src/config/session-config.ts";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { type Problem, TrailblazeError } from "../../src/problems/index.ts";
@@ -18,7 +18,7 @@ export const readYaml = (text: string) => readFrom(makeProject({ "trailblaze.con
 export const readObject = (config: unknown) => readFrom("/work", config);
 
 export const faultsIn = (directory: string, config?: unknown): Promise<Problem[]> =>
-  findConfigFaults(port, { directory, config });
+  findConfigProblems(port, { directory, config });
 
 export const faultsOfYaml = (text: string) => faultsIn(makeProject({ "trailblaze.config.yaml": text }));
 export const faultsOfJson = (text: unknown) => faultsIn(makeProject({ "trailblaze.config.json": text }));

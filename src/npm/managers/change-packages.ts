@@ -27,7 +27,7 @@ export interface ChangeOptions {
   signal?: AbortSignal;
   /** Receives each command of the package manager before it runs. */
   onCommand?: (command: string) => void;
-  /** Called once if another process is changing the project: "process 123, which …". */
+  /** Called once if another process is changing the project, with a description: "process 123, which …". */
   onWait?: (what: string) => void;
 }
 
@@ -41,9 +41,9 @@ export interface ChangeableProject {
 }
 
 /** The reason why a change is undone, or a package that overrides a reserved command. */
-export type ChangeFault = string | InstalledClaim;
+export type UndoReason = string | InstalledClaim;
 
-/** Files of reserved commands. npm deletes them with a package that has overridden them and does not restore them. */
+/** Files of reserved commands. When npm removes a package that overrides them, it deletes them and does not restore them. */
 const linkedCommands = reservedCommands.flatMap((name) => [name, `${name}.cmd`, `${name}.ps1`]);
 
 /** Files that package managers change when they add or remove packages. */
@@ -51,8 +51,8 @@ const writtenFiles = ["package.json", ...lockfileNames, "pnpm-workspace.yaml", "
 
 const codeOfFailure = /\b(?:npm (?:error|ERR!) code (\w+)|(ERR_PNPM_\w+))/;
 
-function describeEnd(manager: string, { exitCode, fault, tail }: ManagerEnd): string {
-  if (exitCode === null) return `${manager} did not finish: ${fault}`;
+function describeEnd(manager: string, { exitCode, reason, tail }: ManagerEnd): string {
+  if (exitCode === null) return `${manager} did not finish: ${reason}`;
   const [, ofNpm, ofPnpm] = codeOfFailure.exec(tail) ?? [];
   const code = ofNpm ?? ofPnpm;
   return `${manager} exited with code ${exitCode}${code === undefined ? "" : ` (${code})`}`;
@@ -119,7 +119,7 @@ class Change {
   async make(
     kind: "add" | "remove",
     packages: readonly string[],
-    findFault: () => Promise<ChangeFault | undefined>,
+    verify: () => Promise<UndoReason | undefined>,
   ): Promise<void> {
     const { directory, workspaceRoot = directory } = this.#project;
     const { signal } = this.#options;
@@ -137,8 +137,8 @@ class Change {
     }
     const commands = saveEntries(pathsOf(linkedCommands.map((name) => join("node_modules/.bin", name))));
     const end = await this.#run(kind, packages, signal);
-    const { fault, cause } = await this.#assess(end, findFault);
-    if (fault === undefined) {
+    const { undoReason, cause } = await this.#assess(end, verify);
+    if (undoReason === undefined) {
       saved.discard();
       return;
     }
@@ -148,29 +148,31 @@ class Change {
       restored = await this.#undo(saved, commands);
     } catch {
       const reason =
-        typeof fault === "string" ? fault : `${fault.package} provides a command "${fault.command}"`;
+        typeof undoReason === "string"
+          ? undoReason
+          : `${undoReason.package} provides a command "${undoReason.command}"`;
       throw failure("InstallFailed", { what, reason, copies: saved.copies, output }, {}, { cause });
     }
     saved.discard();
-    if (typeof fault === "object") throw failure("ReservedCommand", { ...fault, what, restored });
-    const args = { what, reason: fault, restored, ...(output.length > 0 && { output }) };
+    if (typeof undoReason === "object") throw failure("ReservedCommand", { ...undoReason, what, restored });
+    const args = { what, reason: undoReason, restored, ...(output.length > 0 && { output }) };
     throw failure("InstallFailed", args, {}, { cause });
   }
 
-  /** The fault of a finished change, if any. */
+  /** The reason to undo a finished change, if there is one. */
   async #assess(
     end: ManagerEnd,
-    findFault: () => Promise<ChangeFault | undefined>,
-  ): Promise<{ fault: ChangeFault | undefined; cause?: unknown }> {
+    verify: () => Promise<UndoReason | undefined>,
+  ): Promise<{ undoReason: UndoReason | undefined; cause?: unknown }> {
     const { manager } = this.#project;
-    if (end.exitCode !== 0) return { fault: describeEnd(manager.name, end) };
+    if (end.exitCode !== 0) return { undoReason: describeEnd(manager.name, end) };
     try {
-      const fault = await findFault();
-      return { fault: fault ?? (this.#options.signal?.aborted ? "it was interrupted" : undefined) };
+      const undoReason = await verify();
+      return { undoReason: undoReason ?? (this.#options.signal?.aborted ? "it was interrupted" : undefined) };
     } catch (cause) {
       const isKnown = cause instanceof TrailblazeError;
       return {
-        fault: isKnown ? cause.message.replace(/\.$/, "") : "the installed packages cannot be read",
+        undoReason: isKnown ? cause.message.replace(/\.$/, "") : "the installed packages cannot be read",
         cause,
       };
     }
@@ -194,7 +196,7 @@ async function lock(
 }
 
 /**
- * Adds or removes packages with the project's package manager, with lifecycle scripts disabled. `findFault` checks the
+ * Adds or removes packages with the project's package manager, with lifecycle scripts disabled. `verify` checks the
  * result. After a failure, restores package.json and lockfiles byte for byte and runs the package manager's install again.
  * Throws `TrailblazeError`: `InstallFailed`, `ReservedCommand`.
  */
@@ -203,7 +205,7 @@ export async function changePackages(
   kind: "add" | "remove",
   packages: readonly string[],
   options: ChangeOptions,
-  findFault: () => Promise<ChangeFault | undefined>,
+  verify: () => Promise<UndoReason | undefined>,
 ): Promise<void> {
   const release = await lock(project, options);
   if (release === undefined) {
@@ -211,7 +213,7 @@ export async function changePackages(
     throw failure("InstallFailed", { what: `${kind} ${packages.join(", ")}`, reason });
   }
   try {
-    await new Change(project, options).make(kind, packages, findFault);
+    await new Change(project, options).make(kind, packages, verify);
   } finally {
     release();
   }

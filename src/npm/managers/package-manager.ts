@@ -25,7 +25,7 @@ export interface ManagerEnd {
   /** `null` if it was terminated. */
   exitCode: number | null;
   /** The reason why it was terminated or could not be started. */
-  fault: string | undefined;
+  reason: string | undefined;
   tail: string;
 }
 
@@ -65,9 +65,7 @@ function isGenuine(folder: string, name: ManagerName): boolean {
   return files.every(({ isOwned }) => isOwned);
 }
 
-/**
- * Finds a package manager on the PATH, and npm also next to Node.
- */
+/** Finds a package manager on the PATH, and npm also next to Node. */
 export function findManagerProgram(
   name: ManagerName,
   env: NodeJS.ProcessEnv = process.env,
@@ -95,7 +93,7 @@ export function readManagerVersion({ args: [script = ""] }: ManagerProgram): str
   }
 }
 
-/** Variables of an npm script that may have started us, which must not affect another project. */
+/** Variables of an npm script that may have started this process. They must not affect another project. */
 const ofAnotherRun =
   /^npm_(?:package|lifecycle|command|node_execpath|execpath)|^npm_config_(?:global|location|local_prefix|workspaces?|include_workspace_root|dry_run|package_lock_only|save\w*|omit|prefix)$/i;
 
@@ -132,16 +130,16 @@ export function runManager(
       windowsHide: true,
     });
     let tail = "";
-    let fault: string | undefined;
+    let reason: string | undefined;
     let killTimer: NodeJS.Timeout | undefined;
     const collect = (chunk: string) => {
       tail = (tail + chunk).slice(-maximumTail);
     };
     child.stdout.setEncoding("utf8").on("data", collect);
     child.stderr.setEncoding("utf8").on("data", collect);
-    const end = (reason: string) => {
-      if (fault !== undefined) return;
-      fault = reason;
+    const end = (why: string) => {
+      if (reason !== undefined) return;
+      reason = why;
       child.kill("SIGTERM");
       killTimer = setTimeout(() => child.kill("SIGKILL"), killDelayMs);
     };
@@ -156,15 +154,15 @@ export function runManager(
       clearTimeout(timer);
       clearTimeout(killTimer);
       signal?.removeEventListener("abort", onAbort);
-      resolve({ exitCode: fault === undefined ? exitCode : null, fault, tail });
+      resolve({ exitCode: reason === undefined ? exitCode : null, reason, tail });
     };
     child.on("error", (error: NodeJS.ErrnoException) => {
-      fault ??= `it cannot be started (${error.code ?? "unknown error"})`;
+      reason ??= `it cannot be started (${error.code ?? "unknown error"})`;
       settle(null);
     });
     // Not `close`: remaining child processes could keep the streams open.
     child.on("exit", (exitCode, ending) => {
-      if (exitCode === null) fault ??= `it was terminated by ${ending}`;
+      if (exitCode === null) reason ??= `it was terminated by ${ending}`;
       setTimeout(() => settle(exitCode), 200).unref();
     });
     child.on("close", (exitCode) => settle(exitCode));

@@ -19,7 +19,7 @@ interface SavedFile {
   path: string;
   bytes: Buffer | undefined;
   mode: number;
-  /** A copy next to the file that can replace it without disk space; `undefined` once it has. */
+  /** A copy next to the file that can replace it without disk space; `undefined` once it has been used. */
   copy: Draft | undefined;
 }
 

@@ -68,8 +68,8 @@ export class RegistryReader {
   readonly #options: ReaderOptions;
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, RegistryState>();
-  /** The first fault of each registry, by address. */
-  readonly faults = new Map<string, string>();
+  /** The first failure of each registry, as a reason by address. */
+  readonly failures = new Map<string, string>();
   /** Whether any registry sent a useful response, including "not modified". */
   reachedNetwork = false;
 
@@ -124,8 +124,8 @@ export class RegistryReader {
   }
 
   /**
-   * Reads an object below a registry's address. Unexpected documents, according to `isExpected`, are faults of the registry
-   * and are not cached. Never rejects. Optional reads record no faults.
+   * Reads an object below a registry's address. Unexpected documents, according to `isExpected`, are failures of the
+   * registry and are not cached. Never rejects. Optional reads record no failures.
    */
   async read(
     address: string,
@@ -141,7 +141,7 @@ export class RegistryReader {
       return isRecord(value) && isExpected(value) ? { state: "read", value } : undefined;
     };
     const fail = (reason: string): RegistryRead => {
-      if (!isOptional && !this.faults.has(address)) this.faults.set(address, reason);
+      if (!isOptional && !this.failures.has(address)) this.failures.set(address, reason);
       return fromCache() ?? { state: "failed", reason };
     };
     if (mode === "offline") return fail("was not contacted, and the cache has no response");
