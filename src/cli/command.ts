@@ -2,10 +2,10 @@ import type { ParseArgsConfig } from "node:util";
 import type { Problem } from "../problems/index.ts";
 import type { ExitCode } from "./exit-code.ts";
 
-/** An option of a command: what `parseArgs` of `node:util` reads, and its help. */
+/** An option of a command: its configuration for `parseArgs` of `node:util`, and its help. */
 export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] & {
   description: string;
-  /** The name of its value in the help, for options with one. */
+  /** The name of the option's value in the help, if it has one. */
   placeholder?: string;
 };
 
@@ -13,34 +13,33 @@ export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] 
 export interface CommandInput {
   positionals: readonly string[];
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
-  /** Folder to run in: `--cwd`, else the process's. */
+  /** The folder to run in: `--cwd`, or else the working folder of the process. */
   cwd: string;
 }
 
-/** How text is formatted. */
 export interface TextStyle {
   color: boolean;
-  /** Columns of the terminal; `undefined` if the text goes elsewhere. */
+  /** Columns of the terminal; `undefined` if the output is not a terminal. */
   width: number | undefined;
 }
 
-/** The answer of a command: data, and text that is formatted only when printed. */
+/** The result of a command: data, and text that is formatted only when it is printed. */
 export interface CommandAnswer {
   /** The document that `--json` prints. */
   json: unknown;
-  /** The answer as text, without a trailing line end. */
+  /** The result as text, without a trailing line end. */
   formatText(style: TextStyle): string;
-  /** Printed on stderr; an error among them makes the exit code 1. */
+  /** Printed on stderr. If one of them is an error, the exit code is 1. */
   problems: readonly Problem[];
   /** The text contains the problems, so they are not printed on stderr. */
   problemsAreInText?: boolean;
   /** The text is for programs, such as generated source or annotations. */
   isDocument?: boolean;
-  /** The command has printed the answer itself. */
+  /** The command has already printed its result. */
   isSilent?: boolean;
   /** The problems do not affect the exit code. */
   problemsAreAside?: boolean;
-  /** Overrides the exit code that follows from the problems and `failed`. */
+  /** Overrides the exit code that `problems` and `failed` determine. */
   exitCode?: ExitCode;
   /** Makes the exit code 1 regardless of the problems. */
   failed?: boolean;

@@ -8,7 +8,7 @@ import type { SessionTool } from "../session/session-tool.ts";
 import type { TextStyle } from "./command.ts";
 import { formatColumns, formatTable, shortenForPeople, wrap } from "./layout.ts";
 
-/** Keys of a definition that have their own part of the page. */
+/** Keys of a definition that have a part of the page of their own. */
 const shownElsewhere = new Set([
   "name",
   "title",
@@ -159,7 +159,7 @@ export interface RelatedItems {
   members: ServerContents | undefined;
 }
 
-/** An item as a page: its description, pack, file, referrers, and its schema as a table. */
+/** Formats an item as a page: its description, pack, file, referrers, and its schema as a table. */
 export function formatItemPage(
   item: ItemInspection,
   { referrers, members }: RelatedItems,
@@ -213,7 +213,7 @@ export function formatItemPage(
   return lines.join("\n");
 }
 
-/** A tool of a server of the config as a page. `subject` is its `LABEL/TOOL`. */
+/** Formats a tool of a server of the config as a page. `subject` is its `LABEL/TOOL`. */
 export function formatServerToolPage(subject: string, tool: SessionTool, style: TextStyle): string {
   const { name, title, description, source, annotations, inputSchema, outputSchema } = tool;
   const facts: [string, string][] = [

@@ -4,17 +4,17 @@ import { printable, shorten } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 
 const gap = "  ";
-/** With less room than this, the last column moves to lines of its own. */
+/** If the last column would be narrower, it moves to lines of its own. */
 const narrowestColumn = 32;
 const hangingIndent = 4;
 
 /** Characters that take two columns of a terminal. */
 const wide =
   "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Emoji_Presentation}\\u3001-\\u303f\\uff01-\\uff60\\uffe0-\\uffe6]";
-// Compiled on the first use: plain ASCII does not need it.
+// Compiled on first use, because plain ASCII does not need it.
 let isWide: RegExp | undefined;
 
-/** How many columns of a terminal a text takes. Escape sequences take none. */
+/** The number of terminal columns that a text takes. Escape sequences take none. */
 export function measureWidth(text: string): number {
   const visible = stripVTControlCharacters(text);
   if (/^[ -~]*$/.test(visible)) return visible.length;
@@ -25,9 +25,9 @@ export function measureWidth(text: string): number {
 }
 
 /**
- * One line of text as lines of at most `width` columns, broken at spaces and beside wide characters; all but the first
- * are indented. Longer words, such as paths, stay whole unless `breaksWords`, which breaks them after a slash if it can;
- * commands in backticks always stay whole.
+ * Wraps one line of text to `width` columns, at spaces and next to wide characters. All lines except the first are
+ * indented. Longer words, such as paths, stay whole unless `breaksWords` is set, which breaks them after a slash if
+ * possible. Commands in backticks always stay whole.
  */
 export function wrap(text: string, width: number | undefined, indent = 0, breaksWords = false): string {
   if (width === undefined || measureWidth(text) <= width) return text;
@@ -56,8 +56,8 @@ const widestOf = (texts: readonly string[]) =>
   texts.reduce((widest, text) => Math.max(widest, measureWidth(text)), 0);
 
 /**
- * Rows of cells in columns. To fit into `width`, the last column is wrapped, and if that leaves it little room, the
- * widest of the others too. If even that is not enough, the last column goes on lines of its own.
+ * Formats rows of cells in columns. To fit into `width`, it wraps the last column and, if that becomes too narrow, also the
+ * widest of the others. If that is not enough, it puts the last column on lines of its own.
  */
 export function formatColumns(
   rows: readonly (readonly string[])[],
@@ -97,11 +97,11 @@ export function formatColumns(
   return rows.flatMap(formatRow).join("\n");
 }
 
-/** The text with `~` for the home folder wherever a path in it begins with that. */
+/** Replaces the home folder with `~` at the start of every path in a text. */
 export function abbreviateHome(text: string): string {
   const home = findHome();
   if (home === undefined || home.length < 2) return text;
-  // `/home/you` also begins `/home/young` and ends `/backup/home/you`.
+  // `/home/you` is also a part of `/home/young` and `/backup/home/you`.
   return text
     .split(home)
     .reduce((before, after) =>
@@ -111,14 +111,14 @@ export function abbreviateHome(text: string): string {
     );
 }
 
-/** A text from a pack, cut if it is long, with a note that `--json` shows all of it. */
+/** Cuts a long text from a pack, with a note that `--json` shows all of it. */
 export function shortenForPeople(text: string, limit?: number): string {
   return shorten(text, limit, "; --json shows all");
 }
 
 /**
- * Rows under headings, the last column wrapped to the terminal. Cells may be text from packs: what does not print is
- * escaped.
+ * Formats rows under headings, with the last column wrapped to the terminal. Escapes unprintable characters in cells, which
+ * may be text from packs.
  */
 export function formatTable(
   headings: readonly string[],

@@ -9,19 +9,19 @@ export function isRunByRunner(env: NodeJS.ProcessEnv): boolean {
 /** `##[group]`, `##vso[task.setvariable …]`, `##teamcity[…]`: a command anywhere in a line. */
 const bracketed = /(##\w*)\[/g;
 
-/** `::add-mask::…` at the start of a line, white space apart. */
+/** `::add-mask::…` at the start of a line, after any white space. */
 const leading = /^([^\S\n]*:):/gm;
 
 /**
- * The text with the character that completes each command written as `\u{…}`, as unprintable characters are.
- * `before`: what `beginningOfCommand` returned for the preceding text.
+ * Escapes the character that completes each command as `\u{…}`, like unprintable characters. `before` is what
+ * `beginningOfCommand` returned for the preceding text.
  */
 export function disarmCommands(text: string, before = ""): string {
   const disarmed = `${before}${text}`.replace(leading, "$1\\u{003a}").replace(bracketed, "$1\\u{005b}");
   return disarmed.slice(before.length);
 }
 
-/** The end of a text that more text may complete to a command; `.` replaces what precedes it on the line. */
+/** The end of a text that could become a command with more text; `.` replaces what precedes it on the line. */
 export function beginningOfCommand(text: string): string {
   const line = text.slice(text.lastIndexOf("\n") + 1);
   if (/^\s*:?$/.test(line)) return line.trimStart();

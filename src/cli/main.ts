@@ -2,18 +2,18 @@ import { hostVersion } from "../version.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { output } from "./output.ts";
 
-// Everything except `--version` is imported on demand, so that a command loads only what it uses.
+// Everything except `--version` is imported on demand, so that a command loads only the modules that it uses.
 
 /** Moves the command to the front, past `--json` and `--cwd`. */
 function putCommandFirst(argv: readonly string[]): readonly string[] {
   let index = 0;
   while (argv[index] === "--json" || argv[index]?.startsWith("--cwd")) {
-    // An option in place of the folder is left for the parser to reject.
+    // The parser rejects an option in place of the folder.
     if (argv[index] === "--cwd" && (argv[index + 1] ?? "-").startsWith("-")) return argv;
     index += argv[index] === "--cwd" ? 2 : 1;
   }
   const command = argv[index];
-  // A --cwd without its folder is left for the parser to reject.
+  // The parser rejects a --cwd without a folder.
   if (command === undefined) return index === argv.length ? [] : argv;
   return [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
 }
@@ -65,7 +65,7 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   const { run } = await command.load();
   const answer = await run(input);
   if (answer.isSilent) {
-    // The command has printed its answer itself.
+    // The command has already printed its result.
   } else if (input.options.json) {
     output.json(answer.json);
   } else {

@@ -1,4 +1,4 @@
-// The only module that writes to stdout and stderr. The answer goes to stdout, everything else to stderr.
+// The only module that writes to stdout and stderr. A command's result goes to stdout, everything else to stderr.
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { replaceUnprintable } from "../problems/hidden-characters.ts";
@@ -7,13 +7,13 @@ import { beginningOfCommand, disarmCommands, isRunByRunner } from "./log-command
 
 type Descriptor = 1 | 2;
 
-/** Captured before a server replaces it to protect stdout. */
+/** A server later replaces `writeSync` to protect stdout. */
 const writeBytes = writeSync;
 
-/** The real streams, once code of packs may print to `process.stdout`. */
+/** The real streams, after `reserve` has replaced `process.stdout` for the code of packs. */
 const reserved = new Map<Descriptor, Writable>();
 
-// Creating `process.stdout` takes an eighth of Node's start-up time, so only terminals pay for it.
+// Creating `process.stdout` takes an eighth of Node's start-up time, so it is done only for terminals.
 const terminalOf = (descriptor: Descriptor) => (descriptor === 1 ? process.stdout : process.stderr);
 const streamOf = (descriptor: Descriptor): Writable => reserved.get(descriptor) ?? terminalOf(descriptor);
 
@@ -27,7 +27,7 @@ function isOfType(descriptor: Descriptor, type: "isCharacterDevice" | "isFile"):
 
 const mayBeTerminal = (descriptor: Descriptor) => isOfType(descriptor, "isCharacterDevice");
 
-/** Color and width apply only to a terminal, color only without `NO_COLOR`. */
+/** Only a terminal has a width and, without `NO_COLOR`, colors. */
 function styleOf(descriptor: Descriptor): TextStyle {
   if (!mayBeTerminal(descriptor)) return { color: false, width: undefined };
   const { isTTY, columns } = terminalOf(descriptor);
@@ -35,7 +35,7 @@ function styleOf(descriptor: Descriptor): TextStyle {
   return { color, width: isTTY ? columns || undefined : undefined };
 }
 
-/** Writes until everything is written or a non-blocking pipe is full. Returns the rest. */
+/** Writes until a non-blocking pipe is full. Returns the rest, which is empty if everything was written. */
 function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
   let rest = bytes;
   try {
@@ -46,22 +46,22 @@ function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
   return rest;
 }
 
-/** Exits quietly when the reader closes the pipe early, as `head` does. */
+/** Exits without an error when the reader closes the pipe early, as `head` does. */
 function tolerateClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit();
   if (error.code !== "EAGAIN") throw error;
 }
 
-/** Streams with a slow reader: later output must queue behind the earlier. */
+/** Streams with a slow reader, whose later output must queue behind the earlier. */
 const waiting = new Set<Descriptor>();
 
 const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
 const isInRunner = isRunByRunner(process.env);
-/** The end of each stream's output, which the next part may complete to a command for the runner. */
+/** The end of each stream's output, which could become a command for the runner with the next part. */
 const pending = new Map<Descriptor, string>();
 
-/** Disarms commands to a CI runner in text that may come from packs. A runner does not read files. */
+/** Escapes commands for a CI runner in text that may come from packs. Output to a file needs no escaping. */
 function disarm(descriptor: Descriptor, text: string): string {
   if (!isInRunner || isOfType(descriptor, "isFile")) return text;
   const before = pending.get(descriptor) ?? "";
@@ -85,9 +85,9 @@ export const output = {
   stderrStyle: (): TextStyle => styleOf(2),
   stderrIsTerminal: (): boolean => mayBeTerminal(2) && process.stderr.isTTY === true,
   /**
-   * Call this before code of packs runs in this process. Until the process ends, what that code prints goes to stderr
-   * with control characters escaped, and only the methods here reach stdout. Code that writes to the descriptor itself
-   * is not stopped. Idempotent.
+   * Must be called before code of packs runs in this process. From then on, output of that code goes to stderr with control
+   * characters escaped, and only the methods here write to stdout. Code that writes to the file descriptor directly is not
+   * redirected. Idempotent.
    */
   reserve: async (): Promise<void> => {
     if (reserved.size > 0) return;
@@ -97,24 +97,24 @@ export const output = {
       const terminal = terminalOf(descriptor);
       const escaping = createEscapingStream((text) => write(2, disarm(2, text)));
       reserved.set(descriptor, reserveStdout(terminal, escaping));
-      // Escaped, the colors of `console` would show as text.
+      // Otherwise, the escaped color codes of `console` would appear as text.
       if (terminal.isTTY) Object.assign(terminal, { getColorDepth: () => 1, hasColors: () => false });
     }
   },
-  /** Prints the answer. In the log of a CI job, no line of it is a command. */
+  /** Prints the result. In the log of a CI job, none of its lines is a command. */
   answer: (text: string): void => write(1, disarm(1, endLine(text))),
-  /** Prints an answer for programs unchanged: its format already escapes text from packs. */
+  /** Prints a result for programs unchanged, because its format already escapes text from packs. */
   document: (text: string): void => write(1, endLine(text)),
   json: (document: unknown): void => write(1, endLine(formatJson(document))),
   /** Resolves when the readers have received everything. */
   drained: async (): Promise<void> => {
     const streams = [...waiting].map(streamOf);
-    // `drain` is not emitted for less than a stream buffers.
+    // `drain` is not emitted if less is written than a stream buffers.
     await Promise.all(
       streams.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
     );
   },
-  /** Prints anything other than the answer, on stderr. */
+  /** Prints anything other than the result on stderr. */
   note: (text: string): void => write(2, disarm(2, endLine(text))),
 };
 
@@ -122,7 +122,7 @@ function escapeUnits(text: string): string {
   return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** JSON in which every unprintable character and every command to a CI runner is escaped. */
+/** Formats JSON with every unprintable character and every command for a CI runner escaped. */
 export function formatJson(document: unknown): string {
   const text = JSON.stringify(document, null, 2).replace(/(##\w*)\[/g, "$1\\u005b");
   return replaceUnprintable(text, escapeUnits);

@@ -7,7 +7,7 @@ export interface ParsedCommandLine {
   input: CommandInput;
 }
 
-// Reporting an error imports the catalog, which a correct command line does not pay for.
+// The catalog is needed only for errors, so that a valid command line does not load it.
 async function fail(reason: string, hint: string): Promise<never> {
   const { failure } = await import("../problems/index.ts");
   throw failure("InvalidArguments", { reason, hint });

@@ -5,8 +5,8 @@ import type { TextStyle } from "./command.ts";
 import { abbreviateHome, wrap } from "./layout.ts";
 
 /**
- * A problem as the command prints it: wrapped to the terminal, and with `~` for the home folder except in the hint,
- * which holds commands to copy.
+ * Formats a problem as the command prints it: wrapped to the terminal, and with `~` for the home folder except in the hint,
+ * which contains commands to copy.
  */
 export function formatProblemText(problem: Omit<Problem, "args">, { color, width }: TextStyle): string {
   const message = abbreviateHome(problem.message);

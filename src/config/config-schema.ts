@@ -26,7 +26,7 @@ const device = z.object({
     .meta({ description: "The driver of the device, compared exactly with a tool's supportedDrivers." }),
 });
 
-/** One to three segments of the characters of names. */
+/** One to three segments that consist of the characters of names and `*`. */
 const pattern = z.string().regex(/^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/);
 const patterns = z.array(pattern);
 const packName = z.string().regex(/^@?[A-Za-z0-9~][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9~][A-Za-z0-9._~-]*)?$/);
@@ -74,7 +74,7 @@ const composedServer = z.object({
 
 const toolPatterns = z.array(name);
 
-/** What the two forms of a user's server share. */
+/** The keys that both forms of a user's server have. */
 const serverKeys = {
   command: name
     .optional()

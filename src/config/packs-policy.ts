@@ -93,7 +93,6 @@ interface SelectionOptions {
   isTransitive: boolean;
 }
 
-/** Whether the policy selects a pack or an item with these names. */
 function isSelected(
   { allow, deny, transitive }: PacksPolicy,
   names: readonly string[],
@@ -143,7 +142,7 @@ interface ToolPattern {
 
 const knownToolPatterns = new WeakMap<readonly string[], ToolPattern[]>();
 
-/** The patterns that have a segment after that of a pack. */
+/** The patterns that have a segment after the pack's, which may name tools. */
 function toolPatternsOf(patterns: readonly string[]): ToolPattern[] {
   let list = knownToolPatterns.get(patterns);
   if (list === undefined) {

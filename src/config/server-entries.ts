@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 
-/** A server of the user's as the config has it, not yet checked. */
+/** A user's server as written in the config, not yet checked. */
 export interface ServerEntry {
   /** Its name in messages, logs and `LABEL/TOOL`; not a string if the entry is invalid. */
   label: unknown;
@@ -10,7 +10,7 @@ export interface ServerEntry {
   /** The path of its label. */
   labelPath: Path;
   values: Readonly<Record<string, unknown>>;
-  /** It has the form of clients' configs, whose other keys are ignored. */
+  /** The entry has the form of clients' configs, and its other keys are ignored. */
   isPasted: boolean;
 }
 

@@ -60,7 +60,6 @@ function describeUnknownKey({ schemaPath, params }: ValidatorError, path: Path):
   return { reason: `${owner} has no key ${quote(key)}`, path: [...path, key], hint };
 }
 
-/** Describes a validator's error for people. */
 function describeError(error: ValidatorError, config: unknown): ConfigFault {
   const { keyword, params } = error;
   const path = readPointer(error.instancePath, config);

@@ -41,7 +41,7 @@ export function expandVariables(
   });
 }
 
-/** What to write instead of the reference that starts a string; the name is that of `${env:NAME}` and similar forms. */
+/** Suggests a reference for the start of a string; `${env:NAME}` and similar forms keep their name. */
 function hintFor(rest: string): string {
   const [, name] = /^\$\{(?:\w+:)?([A-Za-z_][\w-]*)/.exec(rest) ?? [];
   const literal = "or `$${` for a literal `${`";

@@ -5,8 +5,8 @@ const libraries = ["@modelcontextprotocol/sdk", "@modelcontextprotocol/server", 
 const dependencyKeys = ["dependencies", "optionalDependencies", "peerDependencies"];
 
 /**
- * Whether a package.json says that the package is an MCP server: by `mcpName`, which the MCP registry requires, by a
- * keyword, or by a dependency on a library for servers. Pure.
+ * Whether a package.json shows that the package is an MCP server: it has `mcpName`, which the MCP registry requires, a
+ * keyword, or a dependency on a library for servers. Pure.
  */
 export function isDeclaredServer(manifest: Readonly<Record<string, unknown>>): boolean {
   const { mcpName, keywords: own } = manifest;

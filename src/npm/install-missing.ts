@@ -8,7 +8,7 @@ import type { PackPreview } from "./preview-packs.ts";
 
 export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
 
-/** A referenced pack, with the ranges of the references. */
+/** A referenced pack that is not installed, with the ranges of the references. */
 export interface MissingPack {
   /** The npm name. */
   name: string;

@@ -25,7 +25,7 @@ interface AddedServer {
   name: string;
   package: string;
   version: string | null;
-  /** The config's name; `null` with `--no-config`. */
+  /** Name of the config file; `null` with `--no-config`. */
   file: string | null;
   /** Its tools, if it was started. */
   tools?: string[];
@@ -51,7 +51,7 @@ function readOptions({ options }: CommandInput): ServerOptions {
   return server;
 }
 
-/** Throws if options for one server are given for no server, or for several. */
+/** Throws if options for a single server are given without a server, or with several. */
 function checkOptions(servers: readonly PackPreview[], options: ServerOptions): void {
   const { name, args, env, bin, isForced, isChecked, writesConfig } = options;
   const isForOne = name !== undefined || bin !== undefined || args.length + env.length > 0;
@@ -62,7 +62,7 @@ function checkOptions(servers: readonly PackPreview[], options: ServerOptions): 
   }
 }
 
-/** The additions of MCP servers to a project: planned before the installation, completed after it. */
+/** Adds MCP servers to a project: plans the changes before the installation and makes them after it. */
 class ServerAdditions {
   readonly #directory: string;
   readonly #options: ServerOptions;
@@ -93,7 +93,7 @@ class ServerAdditions {
     await this.edit?.apply();
   }
 
-  /** Starts the servers if the user wants that. Returns the problems of those that fail. */
+  /** With --check, starts the servers. Returns the problems of those that fail. */
   async check(added: readonly AddedServer[], signal: AbortSignal): Promise<Problem[]> {
     const wanted =
       this.#options.isChecked ||
@@ -126,7 +126,7 @@ function describeServer({ name, package: packageName, version, file, tools }: Ad
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const isConfirmed = options.yes === true;
-  // Without a prompt, names that resemble another pack's need a flag of their own.
+  // Without a prompt, names that resemble another pack's need --allow-similar.
   const allowSimilar = !isConfirmed || options["allow-similar"] === true;
   parseSpecs(positionals);
   const serverOptions = readOptions(input);

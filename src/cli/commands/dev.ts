@@ -76,7 +76,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     problems: result.problems,
     problemsAreInText: true,
     isSilent: isOnce && !asJson,
-    // Problems have been reported while watching, and Ctrl-C is not a failure.
+    // Problems were reported while watching, and Ctrl-C is not a failure.
     problemsAreAside: !isOnce,
     failed: isOnce && !result.ok,
   };

@@ -11,7 +11,7 @@ export async function run({ positionals: [code = ""] }: CommandInput): Promise<C
   if (!isCode(code))
     throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
   const page = readFileSync(join(findOwnPackage(), "docs/problems", `${code}.md`), "utf8");
-  // A severity that depends on the command is described by the page alone.
+  // Only the page describes a severity that depends on the command.
   const severity = /^\*\*(.+)\*\* · /m.exec(page)?.[1];
   return {
     json: { code, severity, title: catalog[code].title, page },

@@ -56,7 +56,7 @@ export async function askForChoices(folder: string, given: PackChoices, ask: Ask
 
 async function askOnTerminal(folder: string, given: PackChoices): Promise<PackChoices> {
   const terminal = createInterface({ input: process.stdin });
-  // The iterator keeps lines that are typed ahead.
+  // The iterator keeps lines that the user types ahead.
   const lines = terminal[Symbol.asyncIterator]();
   try {
     return await askForChoices(folder, given, async (question) => {

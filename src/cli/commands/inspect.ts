@@ -47,7 +47,7 @@ function explainUnknownLabel(subject: string, labels: readonly string[]): Trailb
   return failure("ServerNotFound", { name: label, otherKind: undefined, nearest, isLabel: true });
 }
 
-/** Starts a server of the config for its tool; `undefined` if a pack has the item instead. */
+/** Starts a server of the config to inspect its tool; `undefined` if a pack has the item instead. */
 async function inspectServerTool(input: CommandInput, subject: string): Promise<CommandAnswer | undefined> {
   const { withSession } = await import("../session/session-command.ts");
   return withSession(
@@ -68,7 +68,7 @@ async function inspectServerTool(input: CommandInput, subject: string): Promise<
   );
 }
 
-/** Inspects a tool of the config's server `label`; `undefined` if the name means an item of a pack. */
+/** Inspects a tool of the config's server `label`; `undefined` if a pack has an item with this name. */
 async function inspectByLabel(
   input: CommandInput,
   subject: string,

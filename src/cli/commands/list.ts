@@ -78,8 +78,8 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
 }
 
 /**
- * Discovers the packs. Reads definitions, as data, only if there are transitive packs that sessions may use because
- * something refers to them.
+ * Discovers the packs. Reads definitions, as data, only if there are transitive packs, which sessions use if something
+ * refers to them.
  */
 async function listPacks(cwd: string, withGlobal: boolean): Promise<Discovery> {
   const { project, packs, problems } = await findPacks(createNodeDiscoveryPort(), {

@@ -29,7 +29,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   return withSession(
     input,
     async (session, signal) => {
-      // Resolve every tool first: a trail with an unknown tool runs no step.
+      // Resolve every tool first, so that a trail with an unknown tool runs no step.
       for (const { tool } of trail) session.findTool(tool);
       const steps: StepAnswer[] = [];
       let stopped = false;

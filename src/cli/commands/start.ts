@@ -40,7 +40,7 @@ function readAddress(value: string): { host?: string; port: number } {
 const httpOptions = ["token", "no-auth", "session-ttl", "max-sessions", "stateless"];
 
 function readHttp(options: CommandInput["options"]): HttpTransport {
-  // An empty variable counts as unset; an empty --token is passed on and rejected.
+  // An empty variable counts as unset. An empty --token is rejected later.
   const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
   const sessionTtl = readNumber(options, "session-ttl", 1);
   const maxSessions = readNumber(options, "max-sessions", 1);
@@ -55,8 +55,8 @@ function readHttp(options: CommandInput["options"]): HttpTransport {
 }
 
 /**
- * Stops the server when a parent process closes the pipe to stdin. The stdin of a daemon is not a pipe and has ended
- * from the start, so it is ignored.
+ * Stops the server when the parent process closes the pipe to stdin. The stdin of a daemon is not a pipe and has already
+ * ended, so it is ignored.
  */
 function whenInputEnds(stop: () => void): void {
   const input = fstatSync(0);
@@ -64,7 +64,7 @@ function whenInputEnds(stop: () => void): void {
   process.stdin.once("end", stop).resume();
 }
 
-/** The answer of a server that has stopped: nothing is left to print. */
+/** The result after a server has stopped: there is nothing to print. */
 const served: CommandAnswer = { json: null, formatText: () => "", problems: [], isSilent: true };
 
 /** Serves until the client disconnects or a signal arrives. */
@@ -108,7 +108,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   stop = () => void running.close();
   if (startup.signal.aborted) stop();
   const { url } = running;
-  // A client reads the log of its server; a person would see nothing at all.
+  // A client reads the server's log; on a terminal, a user would see nothing.
   if (url === undefined && output.stderrIsTerminal())
     output.note(`Serving ${printable(reference)} over stdio. Press Ctrl-C to stop.`);
   if (url !== undefined) output.note(`Serving ${printable(reference)} on ${url}`);

@@ -55,7 +55,7 @@ function describeTool({
   return _meta === undefined ? described : { ...described, _meta };
 }
 
-/** Lists the tools that models see, hidden tools, and excluded tools with the reason. */
+/** Lists the tools that models see, the hidden tools, and the excluded tools with their reasons. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   return withSession(input, async (session) => {
     const shown = session.toolsForLlm();

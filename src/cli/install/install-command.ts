@@ -5,7 +5,7 @@ import { abbreviateHome, shortenForPeople, wrap } from "../layout.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 
-/** Longer lines of a diff are cut: some clients keep their whole config on one line. */
+/** Longer lines of a diff are cut, because some clients keep their whole config on one line. */
 const maximumLine = 400;
 
 interface Outcome {

@@ -4,7 +4,7 @@ import { formatAge } from "../../npm/registry/publish-times.ts";
 import { printable, shorten } from "../../problems/index.ts";
 import { wrap } from "../layout.ts";
 
-/** More than a user reads before answering a prompt. */
+/** Users do not read more names before they answer a prompt. */
 const maximumNames = 40;
 
 function formatNames(names: readonly string[]): string {
@@ -36,7 +36,7 @@ function formatPreview(preview: PackPreview): string[] {
   return lines.map((line) => printable(shorten(line)));
 }
 
-/** What packs provide, for the prompt of `add`. */
+/** Describes what packs provide, for the prompt of `add`. */
 export function formatPreviews(previews: readonly PackPreview[], width?: number): string {
   return previews
     .flatMap(formatPreview)

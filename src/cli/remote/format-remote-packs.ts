@@ -3,7 +3,7 @@ import type { RemoteSearch } from "../../remote.ts";
 import type { TextStyle } from "../command.ts";
 import { formatTable } from "../layout.ts";
 
-/** How many items a pack provides, by kind, such as `1 server, 3 tools`. */
+/** Counts the items of a pack by kind: `1 server, 3 tools`. */
 export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], readonly unknown[]>>): string {
   const counts = kinds
     .map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }))
@@ -12,7 +12,6 @@ export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], reado
   return counts.join(", ") || "nothing";
 }
 
-/** The results of a search as a table. */
 export function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): string {
   if (packs.length === 0) return "No packs found.";
   const rows = packs.map((pack) => [

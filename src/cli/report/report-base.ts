@@ -14,8 +14,8 @@ function findGithubWorkspace(): string | undefined {
 }
 
 /**
- * Returns the folder that paths in a report for machines start at: `GITHUB_WORKSPACE` if it contains the pack; otherwise the
- * root of the pack's repository; outside of a repository, `cwd`.
+ * The folder to which paths in a report for machines are relative: `GITHUB_WORKSPACE` if it contains the pack, otherwise the
+ * root of the pack's repository, or `cwd` outside a repository.
  */
 export function findReportBase(location: string, cwd: string): string {
   const workspace = findGithubWorkspace();

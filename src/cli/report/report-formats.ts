@@ -8,7 +8,6 @@ import type { TextStyle } from "../command.ts";
 import { formatProblemText } from "../problem-text.ts";
 import { formatCodeFrame } from "./code-frame.ts";
 
-/** The formats of a report. */
 export const reportFormats = ["pretty", "json", "github", "sarif"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
@@ -17,7 +16,7 @@ function count(problems: readonly Problem[], severity: Problem["severity"], word
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-/** Each problem with its line, and with its pack if there are reports of several; then a summary. */
+/** Formats each problem with its line, and with its pack if there are several; then a summary. */
 export function formatPretty(
   { report, texts }: DetailedReport,
   style: TextStyle,
@@ -70,8 +69,8 @@ export function formatGithub({ report, location }: DetailedReport, base: string)
 }
 
 /**
- * SARIF 2.1.0, for code scanning: all reports in one run. `baseOf` returns the folder that the paths of a location start at.
- * With the project's home, each rule links to its page.
+ * SARIF 2.1.0, for code scanning, with all reports in one run. `baseOf` returns the folder to which the paths of a location
+ * are relative. Each rule links to its page in the project's repository, if its address is known.
  */
 export async function formatSarif(
   reports: readonly DetailedReport[],

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { printable, printableLines } from "../../problems/index.ts";
 import type { ToolResult } from "../../runtime/tool-result.ts";
 
-/** The result of a tool as text: text blocks with unprintable characters escaped, other blocks by their type. */
+/** Formats the result of a tool: text blocks with unprintable characters escaped, other blocks by their type. */
 export function formatResult({ variant, message, content, structuredContent }: ToolResult): string {
   const blocks = content.map((block) =>
     block.type === "text" && typeof block.text === "string"
@@ -16,7 +16,7 @@ export function formatResult({ variant, message, content, structuredContent }: T
   return blocks.join("\n");
 }
 
-/** A stream that escapes unprintable characters in what code of packs prints. */
+/** Creates a stream that escapes unprintable characters in the output of packs' code. */
 export function createEscapingStream(write: (text: string) => void): Writable {
   const decoder = new StringDecoder("utf8");
   return new Writable({

@@ -34,7 +34,7 @@ function acceptsString(schema: unknown, word: string, depth = 0): boolean {
   );
 }
 
-/** The value of a word: a string if the tool accepts one, else JSON if the word is valid JSON. */
+/** The value of a word: a string if the tool accepts one, otherwise JSON if the word is valid JSON. */
 function readValue(word: string, schema: unknown): unknown {
   if (acceptsString(schema, word)) return word;
   try {
@@ -44,13 +44,13 @@ function readValue(word: string, schema: unknown): unknown {
   }
 }
 
-/** The arguments of a call before the tool is known; the value of a word depends on its schema. */
+/** The arguments of a call before the tool is known. The value of a word depends on the tool's schema. */
 export interface GivenArguments {
   base: Readonly<Record<string, unknown>>;
   words: readonly (readonly [key: string, word: string])[];
 }
 
-/** Reads stdin to its end. Asynchronously, so that Ctrl-C can interrupt it. */
+/** Reads stdin to its end, asynchronously so that Ctrl-C can interrupt it. */
 export async function readStdin(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
@@ -71,7 +71,7 @@ export async function readGivenArguments(args: unknown, words: readonly string[]
   return { base, words: pairs };
 }
 
-/** The arguments for a tool: the JSON, overridden by the words, whose values follow the tool's schema. */
+/** The arguments for a tool: the JSON, overridden by the words, whose values depend on the tool's schema. */
 export function completeArguments(
   { base, words }: GivenArguments,
   { properties }: Readonly<Record<string, unknown>>,

@@ -62,11 +62,11 @@ function reportEarlyExit({ problem }: TrailblazeError, asJson: boolean): void {
   else output.note(formatProblemText(problem, output.stderrStyle()));
 }
 
-/** npx and `npm run` pass on a signal that the terminal also sends to this process: both are one Ctrl-C. Milliseconds. */
+/** npx and `npm run` repeat a signal that the terminal also sends here. Both within this time are one Ctrl-C. Milliseconds. */
 const repeatMs = 250;
 
 /**
- * Opens a session for a command and always closes it, also on Ctrl-C. What code of packs prints goes to stderr.
+ * Opens a session for a command and always closes it, even after Ctrl-C. Output of packs' code goes to stderr.
  * `calls`: the names of the tools that the command calls.
  */
 export async function withSession<Answer>(
@@ -88,7 +88,7 @@ export async function withSession<Answer>(
       process.off("exit", onExit);
       const error = interruption.signal.reason;
       if (asJson) reportEarlyExit(error, asJson);
-      // The watcher ends the remaining servers.
+      // The watcher stops the remaining servers.
       process.exit(exitCodeOfFailure(error));
     }
     interruptedAt = performance.now();

@@ -15,8 +15,8 @@ export class UnknownEncodingError extends Error {
 
 /**
  * Limits the size of all responses to one request, including redirects and errors, and passes on their bodies without
- * decoding. npm-registry-fetch reads the bodies of errors completely and decodes every body immediately: kilobytes may
- * expand to gigabytes, and its decoder then throws an error that cannot be caught.
+ * decoding them. npm-registry-fetch reads the bodies of errors completely and decodes every body immediately: kilobytes
+ * may expand to gigabytes, and its decoder then throws an error that cannot be caught.
  */
 export class AnswerBounds {
   readonly #maximumBytes: number;

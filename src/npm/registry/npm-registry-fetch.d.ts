@@ -7,7 +7,7 @@ declare module "npm-registry-fetch" {
   }
 
   interface RegistryFetch {
-    /** Rejects for every status from 400, with `statusCode` and `headers` of lists. */
+    /** Rejects if the status is 400 or higher. The error has `statusCode`, and `headers` with an array for each name. */
     (uri: string, options: Record<string, unknown>): Promise<FetchAnswer>;
     /** The client certificate that is configured for an address, among other credentials. */
     getAuth(uri: string, options: Record<string, unknown>): { cert?: string | null; key?: string | null };
@@ -15,7 +15,7 @@ declare module "npm-registry-fetch" {
   }
 
   const fetch: RegistryFetch;
-  // biome-ignore lint/style/noDefaultExport: that is what the package has.
+  // biome-ignore lint/style/noDefaultExport: the package has a default export.
   export default fetch;
 }
 
@@ -24,7 +24,7 @@ declare module "npm-package-arg" {
   export interface PackageSpec {
     readonly type: "git" | "tag" | "version" | "range" | "file" | "directory" | "remote" | "alias";
     readonly registry?: boolean;
-    /** The package's name, where the spec tells one. */
+    /** The package's name; `null` if the spec has none. */
     readonly name?: string | null;
     readonly rawSpec: string;
     readonly fetchSpec: string | null;
@@ -33,13 +33,13 @@ declare module "npm-package-arg" {
   }
 
   interface Parse {
-    /** Throws for a name that npm allows no package to have. */
+    /** Throws if npm does not allow the name. */
     (spec: string, where?: string): PackageSpec;
     /** Parses the spec of a dependency. Throws for a protocol that npm does not have. */
     resolve(name: string, spec: string): PackageSpec;
   }
 
   const parse: Parse;
-  // biome-ignore lint/style/noDefaultExport: that is what the package has.
+  // biome-ignore lint/style/noDefaultExport: the package has a default export.
   export default parse;
 }

@@ -45,7 +45,7 @@ function readRetryAfter(header: string | undefined): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** The used part of an error. Excludes its message, which may contain addresses with credentials. */
+/** The part of an error that is used. The message is not, because it may contain addresses with credentials. */
 interface FetchError {
   statusCode?: unknown;
   code?: unknown;
@@ -124,8 +124,8 @@ function agentOptions(url: string, options: FetchOptions): Record<string, unknow
 }
 
 /**
- * Creates a client for the registries of the user's npm configuration, the only module that uses the network to look up
- * packages. Follows redirects like npm: credentials are sent only to their host.
+ * Creates a client for the registries in the user's npm configuration. Only this module looks up packages over the network.
+ * Follows redirects like npm: credentials are sent only to their own host.
  */
 export function createRegistryClient(configuration: NpmConfiguration): RegistryClient {
   const options = toFetchOptions(configuration);

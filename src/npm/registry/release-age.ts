@@ -3,7 +3,7 @@ import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 
 const dayMs = 86_400_000;
 
-/** Matches a pattern of `min-release-age-exclude`, where `*` matches any part of a name and `**` also the slash. */
+/** Matches a pattern of `min-release-age-exclude`: `*` matches any characters except a slash, `**` matches any. */
 function matches(pattern: string, name: string): boolean {
   const source = pattern
     .trim()
@@ -12,7 +12,7 @@ function matches(pattern: string, name: string): boolean {
   return new RegExp(`^${source}$`).test(name);
 }
 
-/** Whether an npm version, if known, has a feature that was added in another version. */
+/** Whether an npm version has a feature that was added in `first`. True if the version is unknown. */
 const isSince = (version: string | undefined, first: string) => version === undefined || gte(version, first);
 
 /**

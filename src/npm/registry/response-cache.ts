@@ -16,7 +16,7 @@ export interface CachedResponse {
 
 export interface ResponseCache {
   read(address: string): CachedResponse | undefined;
-  /** Never throws: failures to write are ignored. */
+  /** Never throws: write errors are ignored. */
   write(response: CachedResponse): void;
   /** Deletes the oldest responses if there are too many. */
   prune(): void;
@@ -71,7 +71,7 @@ export function createResponseCache(folder: string): ResponseCache {
         files.sort((a, b) => b.mtimeMs - a.mtimeMs);
         for (const { path } of files.slice(maximumEntries)) rmSync(path, { force: true });
       } catch {
-        // Another process may have deleted some.
+        // Another process may have deleted some of the files.
       }
     },
   };
