@@ -22,7 +22,7 @@ for (const [, file = "", text = ""] of guide.matchAll(/```\w+ title="([^"]+)"\n(
 }
 
 const calls = [
-  ...guide.matchAll(/`(\w+)` called with `([^`]+)` answers( the error)?:\n\n```json\n(.*?)```/gs),
+  ...guide.matchAll(/Calling `(\w+)` with `([^`]+)` returns( the error)?:\n\n```json\n(.*?)```/gs),
 ].map(([, name = "", args = "", isError, answer = ""]) => ({
   name,
   args: JSON.parse(args),
@@ -66,7 +66,7 @@ test("every row of the guide's tables is tested", () => {
 });
 
 test.each(rows)("the guide's expression $written becomes $becomes", ({ written, becomes }) => {
-  const [, args = ""] = /Where the arguments are `(.*)`:/.exec(guide) ?? [];
+  const [, args = ""] = /With the arguments `(.*)`:/.exec(guide) ?? [];
   const value = /^[[{]/.test(written) ? JSON.parse(written) : written;
   const template = compileTemplate(value, {
     engine,

@@ -14,7 +14,7 @@ function readGuide() {
   const modules: Record<string, string> = {};
   const calls: { handler: string; args: Record<string, unknown>; answer: unknown }[] = [];
   const parts =
-    /```js title="(?<file>[^"]+)"\n(?<code>.*?)```|`(?<name>\w+)` called with `(?<args>[^`]+)`[^\n]*answers:\n\n```json\n(?<answer>.*?)```/gs;
+    /```js title="(?<file>[^"]+)"\n(?<code>.*?)```|alling `(?<name>\w+)` with `(?<args>[^`]+)` returns:\n\n```json\n(?<answer>.*?)```/gs;
   let file = "";
   for (const { groups = {} } of guide.matchAll(parts)) {
     if (groups.file !== undefined) {
