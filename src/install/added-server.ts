@@ -17,7 +17,7 @@ export interface AddedServerOptions {
   args: readonly string[];
   /** `NAME=VALUE`, or `NAME` for a reference to the variable. */
   env: readonly string[];
-  /** Default: the only command, or the one that is named like the package. */
+  /** Default: the only command, or the one with the package's name. */
   bin: string | undefined;
 }
 
@@ -29,7 +29,7 @@ function readVariable(written: string): [name: string, value: string] {
   throw failure("InvalidArguments", { reason, hint: "Pass --env NAME or --env NAME=VALUE." });
 }
 
-/** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is none. */
+/** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is no such command. */
 function chooseBin(name: string, bins: readonly string[], bin: string | undefined): string | undefined {
   const own = name.replace(/^@[^/]*\//, "");
   const names = bins.slice(0, 10).map((one) => quote(one));
@@ -57,7 +57,7 @@ export function createEntry(
   return { label: name ?? spec.name.replace(/^@[^/]*\//, ""), entry };
 }
 
-/** Throws `TrailblazeError` `InvalidArguments` for a label that a server of the config already has. */
+/** Throws `TrailblazeError` `InvalidArguments` if a server of the config already has one of the labels. */
 export async function checkLabels(directory: string, entries: readonly EntryToWrite[]): Promise<void> {
   const servers = await readProjectServers(directory);
   const known = new Set(servers.map(({ label }) => String(label).toLowerCase()));
@@ -83,7 +83,7 @@ export function checkProgram(directory: string, { entry }: EntryToWrite): void {
   throw failure("InstallFailed", { what: `add ${name}`, reason });
 }
 
-/** The packages of the config's servers with their labels. */
+/** The packages of the config's servers, each with the labels of its servers. */
 export async function findPackageServers(
   directory: string,
 ): Promise<readonly { name: string; package: string }[]> {

@@ -22,11 +22,11 @@ import type { InstallPlan, InstallResult } from "./plan.ts";
 
 /** How often a change is restarted after it lost its lock. */
 const maximumLocks = 5;
-/** How often, at least, a change is restarted while another program keeps changing the file. */
+/** How often a change is restarted at least while another program keeps changing the file. */
 const minimumTries = 10;
 /** How often a change is restarted because of other files in the folder, which may be unrelated. */
 const folderTries = 20;
-/** How long a program that was seen writing the file may take to overwrite the change. Milliseconds. */
+/** How long to watch for a program that was writing the file and may overwrite the change. Milliseconds. */
 const confirmMs = 30;
 
 /** How a change waits for other programs, and callbacks for its steps. */
@@ -91,7 +91,7 @@ class Application {
     return decideEdit(this.#client, this.#plan, current);
   }
 
-  /** Whether nothing has to change; then neither a lock nor a writable folder is needed. */
+  /** Whether there is nothing to change, which needs neither a lock nor a writable folder. */
   async #isDoneAlready(): Promise<boolean> {
     if (this.#plan.changed && this.#files.exists(this.#realFile)) return false;
     const current = await readCurrent(this.#files, this.#editor, this.#plan.file);
@@ -162,7 +162,7 @@ class Application {
     }
   }
 
-  /** Whether the edit is still there after a moment: a program may overwrite it with what it read before. */
+  /** Whether the edit is still there after a moment. A program may overwrite it with what it read earlier. */
   async #isLasting(): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, confirmMs));
     try {
@@ -187,7 +187,7 @@ class Application {
     const files = this.#files;
     const isInstall = this.#plan.edit.action === "install";
     const decision = this.#decide(current);
-    // Timers do not fire during the decision.
+    // Deciding on the edit is synchronous, so timers cannot refresh the lock meanwhile.
     lock.refresh();
     const drafts: Draft[] = [];
     let backup: string | null = null;
@@ -246,8 +246,8 @@ class Application {
   }
 
   /**
-   * Repeats the edit on what another program wrote to the old file during the replacement. If the new file has changed,
-   * too, the two cannot be combined, and the old file is kept as a backup.
+   * Repeats the edit on what another program wrote to the old file during the replacement. If the new file has changed too,
+   * the two cannot be combined, and the old file is kept as a backup.
    */
   async #keepLateChanges(
     lock: FileLock,

@@ -6,8 +6,8 @@ import { createProblem, type Problem } from "../problems/index.ts";
 import type { HealthCheck } from "./check-health.ts";
 
 /**
- * Checks what the commands `trailblaze` and those that it relies on start, in node_modules/.bin of the project and of
- * its workspace's root. Warns of other packages that provide the same commands.
+ * Checks which programs the reserved commands start in node_modules/.bin of the project and of its workspace's root. Warns
+ * of other packages that provide the same commands.
  */
 export async function checkCommand(
   port: DiscoveryPort,

@@ -67,7 +67,7 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
       await resolveServer(server, { cwd: project });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      // Only a warning: sessions of this project do not need it.
+      // Only a warning, because sessions of this project do not need this server.
       problems.push({ ...error.problem, severity: "warning", file });
     }
   }
@@ -81,7 +81,7 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
 
 /**
  * Checks everything that a session needs, and continues after errors. Trust level: execution, because it starts the
- * servers; all of them are ended.
+ * servers. It stops all of them.
  */
 export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
   const port = createNodeInspectionPort();
@@ -148,7 +148,7 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
       const servers = total === 0 ? "none to start" : `${total - failed.length} of ${total} started`;
       const rest = failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`;
       add({ name: "servers", ok: failed.length === 0, summary: `${servers}${rest}` });
-      // `openSession` rejects for these. Here they are excluded, so that the others are checked, too.
+      // `openSession` would reject. Here, these are excluded so that the others are checked, too.
       const needed = lost.filter(({ source }) => source.type === "config").map(({ name }) => name);
       const summary =
         needed.length === 0

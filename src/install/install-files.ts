@@ -8,7 +8,7 @@ import { ConfigDocument, openConfig } from "./editing/config-document.ts";
 import type { ConfigEditor, ConfigSyntaxError } from "./editing/config-format.ts";
 import { type Ledger, parseLedger } from "./ledger.ts";
 
-/** The state folder if there is no home: a folder that does not exist, so that --file still works. */
+/** The state folder without a home folder. It does not exist, so that --file still works. */
 const noPlace = "/nonexistent";
 
 /** The folder of the ledger and of backups. */
@@ -17,7 +17,6 @@ function findStateFolder(): string {
   return join(findStateDirectory(platform, environment, home ?? findOwnHome()) ?? noPlace, "trailblaze");
 }
 
-/** The path of the ledger. */
 export const ledgerPath = () => join(findStateFolder(), "installs.json");
 
 export function openFiles(options: Omit<ConfigFilesOptions, "backups" | "holders"> = {}): ConfigFiles {

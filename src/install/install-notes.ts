@@ -13,7 +13,7 @@ interface NextSteps {
   canStart: boolean;
 }
 
-/** What users should know about a new entry, as sentences. */
+/** Notes for users about a new entry, as sentences. */
 export function describeNextSteps(
   client: ClientRecord,
   { scope, names, omitted, headerNames, canStart }: NextSteps,
@@ -60,7 +60,7 @@ export function warnOfVariables(
   ];
 }
 
-/** Warns of comments in a file of a client that reads plain JSON, which then ignores the whole file. */
+/** Warns of comments in the file of a client that reads plain JSON and ignores a file with comments. */
 export function warnOfComments({ format, name }: ClientRecord, text: string | undefined): string[] {
   if (format !== "json" || text === undefined || text.trim() === "") return [];
   try {

@@ -18,7 +18,7 @@ export interface ListedInstall extends Pick<LedgerEntry, "client" | "scope" | "s
   project: string | null;
 }
 
-/** The project of a client's file in a project folder, in which clients start its servers. */
+/** The project of a project's client config. Clients start its servers in this folder. */
 function findProjectOf(file: string): string {
   const folder = dirname(file);
   try {

@@ -14,8 +14,8 @@ export function findOwnPackage(): string {
 }
 
 /**
- * Absolute path of the command's script. Prefers the project's link to this package: stores of package managers have the
- * version in their paths.
+ * Absolute path of the command's script. Prefers the project's link to this package, because the paths in stores of package
+ * managers contain the version.
  */
 export function findOwnScript(project: string): string {
   const script = "dist/cli/cli.cjs";

@@ -16,7 +16,7 @@ export interface AddressShape {
   first?: JsonRecord;
   /** The key of the URL. */
   key: string;
-  /** The key of an object of HTTP headers; absent if the client does not support them, or their form is unknown. */
+  /** The key of an object with HTTP headers; absent if the client does not support headers or their form is unknown. */
   headers?: string;
   last?: JsonRecord;
 }
@@ -36,11 +36,11 @@ export interface EntryShape {
   name?: string;
   /** Keys after all others, such as `{ tools: ["*"] }`. */
   last?: JsonRecord;
-  /** For a server with a URL; absent if the client does not support that, or its form is unknown. */
+  /** For a server with a URL; absent if the client does not support URLs or their form is unknown. */
   address?: AddressShape;
 }
 
-/** The configuration of an MCP client. Facts become outdated, so each record has its source and date. */
+/** The configuration of an MCP client. Each record has its source and date, because facts become outdated. */
 export interface ClientRecord {
   id: string;
   name: string;
@@ -64,9 +64,9 @@ export interface ClientRecord {
   keyPattern?: string;
   /** Files or folders that show that the client is installed. Default: the user's file and its folder. */
   signs?: readonly string[];
-  /** What the user has to do so that the client uses a new entry. */
+  /** What the user has to do before the client uses a new entry. */
   afterwards: string;
-  /** What the user has to do in addition for an entry in the project's file. */
+  /** What the user also has to do for an entry in the project's file. */
   approval?: string;
   /** The source of these facts. */
   source: string;

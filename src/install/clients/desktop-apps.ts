@@ -2,7 +2,7 @@ import { byItself, type ClientRecord, everywhere, inSettings, plainAddress, rest
 
 const mcpServers = { format: "json", container: ["mcpServers"], checked: "2026-11" } as const;
 
-/** Desktop applications for chats with a model. */
+/** Desktop applications for chatting with a model. */
 export const desktopApps: readonly ClientRecord[] = [
   {
     ...mcpServers,

@@ -5,7 +5,7 @@ import { desktopApps } from "./desktop-apps.ts";
 import { editors } from "./editors.ts";
 import { terminalAgents } from "./terminal-agents.ts";
 
-/** All known clients, by id. */
+/** All known clients, sorted by id. */
 export const clients: readonly ClientRecord[] = [...editors, ...terminalAgents, ...desktopApps].sort(
   (a, b) => (a.id < b.id ? -1 : 1),
 );

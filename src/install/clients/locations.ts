@@ -11,7 +11,7 @@ export interface Host {
 
 const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? win32 : posix);
 
-/** The user's home folder as the environment names it: without it, a guess could lead to another user's files. */
+/** The user's home folder from the environment only, because a guess could lead to another user's files. */
 export function findHome(
   platform: NodeJS.Platform,
   environment: Readonly<Record<string, string | undefined>>,
@@ -58,7 +58,7 @@ export function findCandidates(client: ClientRecord, scope: Scope, host: Host, p
   return (templates ?? []).flatMap((template) => expandPath(template, host, project) ?? []);
 }
 
-/** The paths that show that a client is installed, if one of them exists. */
+/** Paths of which one exists if the client is installed. */
 export function findSigns(client: ClientRecord, host: Host): string[] {
   const path = pathOf(host.platform);
   const files = findCandidates(client, "user", host, "");

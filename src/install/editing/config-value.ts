@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 
-/** A JSON value, of which entries consist. */
+/** A JSON value. Entries consist of these. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonRecord = { [key: string]: JsonValue };
 
@@ -18,7 +18,6 @@ export function toPlain(value: unknown): PlainValue {
   return plain;
 }
 
-/** A shallow copy of a record. */
 export const copyRecord = (map: Record<string, unknown>): Record<string, unknown> =>
   Object.assign(Object.create(null), map);
 

@@ -35,7 +35,7 @@ export function endOfLine(text: string, offset: number): number {
   return end > offset && text[end - 1] === "\r" && newline >= 0 ? end - 1 : end;
 }
 
-/** The start of the line end before an offset, if only blanks are between them; otherwise the offset itself. */
+/** The start of the line end before an offset if there is only white space between them; otherwise the offset itself. */
 export function startOfBlankBefore(text: string, offset: number): number {
   let start = offset;
   while (start > 0 && (text[start - 1] === " " || text[start - 1] === "\t")) start--;

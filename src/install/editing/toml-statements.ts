@@ -5,7 +5,7 @@ export interface TomlStatement {
   kind: "table" | "listTable" | "value";
   /** From the top: a value's path includes that of its table. */
   path: readonly string[];
-  /** For each array of tables on the path, how many of its headers came before. */
+  /** For each array of tables on the path, the number of its headers before this one. */
   element: number;
   start: number;
   /** After the last character of the header or the value, without comments. */
@@ -16,7 +16,7 @@ export interface TomlStatement {
 
 const bareKey = /[A-Za-z0-9_-]+/y;
 
-/** Scans a text that is known to be valid TOML, to find positions. */
+/** Finds positions in a text that is known to be valid TOML. */
 export class TomlScanner {
   readonly #text: string;
   position: number;

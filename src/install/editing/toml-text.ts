@@ -7,7 +7,7 @@ export function quoteText(text: string): string {
 
 export const tomlKey = (key: string): string => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoteText(key));
 
-/** A value on one line. TOML has no null, and entries contain none. */
+/** Formats a value on one line. It must not contain null, which TOML does not have. */
 export function tomlValue(value: JsonValue): string {
   if (typeof value === "string") return quoteText(value);
   if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
