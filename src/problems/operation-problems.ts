@@ -191,12 +191,17 @@ export const operationProblems = {
     name: string;
     /** The package is in the registry, but not installed. */
     inRegistry?: boolean;
+    /** The package has a command, which may be an MCP server. */
+    mayBeServer?: boolean;
   }>({
     title: "The package is not a Trailblaze pack",
     severity: "error",
     message: ({ name, inRegistry }) =>
       `The ${inRegistry ? "package" : "installed package"} ${quote(name)} is not a Trailblaze pack: its package.json has no \`trailblaze\` field.`,
-    hint: () => "Run `trailblaze list` to see which installed packages are packs.",
+    hint: ({ name, mayBeServer }) =>
+      mayBeServer
+        ? `If it is an MCP server, run \`trailblaze add ${quoteForShell(printable(name))}\` to add it to the config.`
+        : "Run `trailblaze list` to see which installed packages are packs.",
   }),
   NotAPack: entry<{
     /** The npm name. */

@@ -21,7 +21,11 @@ const lastWords = (text: string): string =>
 
 /** Problems of sessions and of the servers that they start or serve. */
 export const sessionProblems = {
-  NameCollision: entry<{ collisions: readonly { name: string; sources: readonly string[] }[] }>({
+  NameCollision: entry<{
+    collisions: readonly { name: string; sources: readonly string[] }[];
+    /** A call uses the name. */
+    isCalled?: boolean;
+  }>({
     title: "Several tools have the same name",
     severity: "error",
     message: ({ collisions }) => {
@@ -30,8 +34,10 @@ export const sessionProblems = {
       );
       return `Tool names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
     },
-    hint: () =>
-      "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions` to prefix or suffix.",
+    hint: ({ isCalled }) =>
+      isCalled
+        ? "Call the tool by its advertised name or its qualified name, or as LABEL/TOOL."
+        : "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions` to prefix or suffix.",
   }),
   UnmatchedPattern: entry<{
     /** The key of the config, with dots between its parts. */

@@ -65,17 +65,18 @@ export type RenamedTools = ReadonlyMap<string, readonly string[]>;
 
 /**
  * The tools that fit the session, in order and with unique names. Throws `TrailblazeError` `NameCollision` if names
- * collide, unless the config numbers or prefixes them.
+ * collide, unless the config numbers or prefixes them, or `mayCollide`.
  */
 export function registerTools(
   candidates: readonly ToolCandidate[],
   context: DeviceContext,
   nameCollisions: SessionConfig["nameCollisions"],
+  { mayCollide = false } = {},
 ): { registered: ToolCandidate[]; skipped: SkippedTool[]; renamed: RenamedTools } {
   const { fitting: registered, skipped } = selectFitting(candidates, context);
   const renamed = new Map<string, string[]>();
   if (nameCollisions === undefined || nameCollisions === "error") {
-    const collision = findCollisions(claimsOf(registered));
+    const collision = mayCollide ? undefined : findCollisions(claimsOf(registered));
     if (collision !== undefined) throw collision;
     return { registered, skipped, renamed };
   }

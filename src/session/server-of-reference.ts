@@ -1,4 +1,7 @@
 import type { SessionConfig } from "../config/session-config.ts";
+import { isFault, readManifest } from "../discovery/manifest.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { findPackageFolder, readBins } from "../inspection/server-package.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
@@ -39,6 +42,18 @@ export function findNeededServers(
     else if (!isQualifiedName(name)) return undefined;
   }
   return needed;
+}
+
+/** The error for an npm package that is installed and is not a pack; `undefined` for other names. */
+export function explainPackage(
+  port: InspectionPort,
+  project: string,
+  name: string,
+): TrailblazeError | undefined {
+  const folder = findPackageFolder(port, project, name);
+  const read = folder === undefined ? "absent" : readManifest(port, folder, "always");
+  if (typeof read === "string" || isFault(read) || read.value.trailblaze !== undefined) return undefined;
+  return failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 });
 }
 
 interface ServerReferenceContext {

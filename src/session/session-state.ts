@@ -5,6 +5,7 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
+import { formatSource } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import type { ServerStates, SessionServerState } from "./server-states.ts";
 import {
@@ -35,6 +36,8 @@ export interface StateParts {
   registry: Registry;
   /** The selected packs, for their prompts. */
   packs: readonly StatePack[];
+  /** The error for an npm package that is installed and is not a pack; `undefined` for other names. */
+  explainPackage(name: string): TrailblazeError | undefined;
   /** Starts the servers that the session's calls did not need, once. `undefined` if all have started. */
   startOthers: (() => Promise<{ candidates: ToolCandidate[]; skipped: SkippedTool[] }>) | undefined;
 }
@@ -54,6 +57,8 @@ export class SessionState {
   readonly #byName = new Map<string, ToolCandidate>();
   /** By `LABEL/TOOL`. */
   readonly #byLabel = new Map<string, ToolCandidate>();
+  /** The tools that claim an advertised name, or a server's own name. */
+  readonly #claims = new Map<string, ToolCandidate[]>();
   #others: Promise<void> | undefined;
   #calls = 0;
   #release: (() => void) | undefined;
@@ -108,6 +113,11 @@ export class SessionState {
       if (!this.#byName.has(name)) this.#byName.set(name, candidate);
     }
     for (const [name, candidate] of indexByLabel(candidates)) this.#byLabel.set(name, candidate);
+    for (const candidate of candidates) {
+      const { name, _meta } = candidate.tool;
+      for (const claimed of new Set([name, _meta?.["trailblaze/originalName"] ?? name]))
+        this.#claims.set(claimed, [...(this.#claims.get(claimed) ?? []), candidate]);
+    }
   }
 
   /** The tools for a model: those of the selected toolsets, or all, without those that are not for models. */
@@ -119,14 +129,18 @@ export class SessionState {
   }
 
   /**
-   * The tool that a name refers to for the tool that calls it. If the name is unknown, starts the servers that have not
-   * started, and tries again. Rejects with `TrailblazeError` for an unknown name.
+   * The tool that a name refers to for the tool that calls it, or for the host. If the name is unknown, starts the servers
+   * that have not started and may have it, and tries again. Rejects with `TrailblazeError` for an unknown name.
    */
-  async resolveForTool(name: string, caller: ToolCandidate): Promise<ToolCandidate> {
+  async resolveStarting(name: string, caller: ToolCandidate | undefined): Promise<ToolCandidate> {
     try {
       return this.resolve(name, caller);
     } catch (error) {
       if (this.#parts.startOthers === undefined || !(error instanceof TrailblazeError)) throw error;
+      // The host names the servers that it needs. A slash in the name of a tool looks like that of LABEL/TOOL or a pack.
+      const { code, args } = error.problem;
+      const mayBeOwnName = code === "PackNotInstalled" || (code === "ServerNotFound" && "isLabel" in args);
+      if (caller === undefined && !mayBeOwnName) throw error;
     }
     this.#others ??= this.#parts.startOthers().then(({ candidates, skipped }) => {
       this.#skipped.push(...skipped);
@@ -150,12 +164,13 @@ export class SessionState {
 
   /**
    * The tool that a name refers to for the host, or for the tool that calls it. Throws `TrailblazeError`: `ToolNotFound`
-   * with similar names, `ServerNotFound`, `AmbiguousName`.
+   * with similar names, `ServerNotFound`, `AmbiguousName`, `NameCollision`, `ExtensionNotFound`.
    */
   resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate {
     const ofServer = this.#findByLabel(name, caller);
     if (ofServer !== undefined) return ofServer;
     const direct = this.#byName.get(name);
+    this.#refuseClaims(name, direct);
     if (direct !== undefined) return direct;
     const known = [...this.#byName.keys()];
     if (typeof name === "string") {
@@ -187,6 +202,15 @@ export class SessionState {
     });
   }
 
+  /** Throws `NameCollision` for a name of several tools, none of which has it alone. */
+  #refuseClaims(name: string, direct: ToolCandidate | undefined): void {
+    const claims = this.#claims.get(name) ?? [];
+    const rivals = direct === undefined ? claims : claims.filter(({ tool }) => tool.name === name);
+    if (rivals.length < 2) return;
+    const sources = rivals.map(({ tool }) => formatSource(tool.source));
+    throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true });
+  }
+
   #findSkipped(qualifiedName: string): SkippedTool | undefined {
     return this.skipped.find(
       ({ source: { pack, item } }) =>
@@ -203,7 +227,11 @@ export class SessionState {
       const context = { config, candidates: this.#candidates, skipped: this.skipped };
       const mayBeLabel =
         error instanceof TrailblazeError && ["PackNotInstalled", "InvalidQualifiedName"].includes(error.code);
-      throw (mayBeLabel && explainServerReference(reference, context)) || error;
+      const ofServer = mayBeLabel ? explainServerReference(reference, context) : undefined;
+      if (ofServer !== undefined || !(error instanceof TrailblazeError)) throw ofServer ?? error;
+      const { code, args } = error.problem;
+      const isMissing = code === "PackNotInstalled" && "name" in args;
+      throw (isMissing && this.#parts.explainPackage(String(args.name))) || error;
     }
   }
 }

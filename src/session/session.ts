@@ -96,6 +96,11 @@ export class Session implements AsyncDisposable {
     return this.#parts.state().resolve(name, undefined).tool;
   }
 
+  /** The same as `findTool`. Starts servers that have not started if one of them may have the tool. */
+  async resolveTool(name: string): Promise<SessionTool> {
+    return (await this.#parts.state().resolveStarting(name, undefined)).tool;
+  }
+
   /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */
   close(): Promise<void> {
     return this.#parts.resources.close();

@@ -21,7 +21,7 @@ import {
 import { hashPackCode } from "./program-content.ts";
 import { registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
-import { findNeededServers } from "./server-of-reference.ts";
+import { explainPackage, findNeededServers } from "./server-of-reference.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
@@ -269,7 +269,10 @@ export class StateSources {
     const isLazy = this.#needed !== undefined;
     const isPending = this.servers.some(({ server }) => server.tools === undefined && !server.fault);
     const candidates = contributions.flatMap((one) => one.candidates);
-    const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions);
+    const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions, {
+      // The calls are by names that only one tool has.
+      mayCollide: isLazy,
+    });
     const collected = collectToolsets({ config, packs, registered, renamed, registry });
     const problems = contributions.flatMap((one) => one.problems);
     // A problem without a pack is in the config, or in the options.
@@ -306,6 +309,7 @@ export class StateSources {
         const owner = this.#owners[index];
         return owner === undefined ? [] : [{ ...checked, owner }];
       }),
+      explainPackage: (name) => explainPackage(this.#inspection.port, config.project, name),
       startOthers: isLazy ? () => this.#registerOthers(registered) : undefined,
     });
   }

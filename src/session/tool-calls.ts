@@ -143,7 +143,7 @@ export class ToolCalls {
     { state, candidate }: Invocation,
   ): Promise<ToolCandidate | { fault: string }> {
     try {
-      return await state.resolveForTool(name, candidate);
+      return await state.resolveStarting(name, candidate);
     } catch (error) {
       return { fault: (error as Error).message };
     }

@@ -191,7 +191,11 @@ const samples: Samples = {
     { name: "@acme/jira", range: "^2", version: "1.0.0" },
     { name: "@acme/jira", ranges: ["^1", "^2"] },
   ],
-  ExtensionNotFound: [{ name: "lodash" }, { name: "lodash", inRegistry: true }],
+  ExtensionNotFound: [
+    { name: "lodash" },
+    { name: "lodash", inRegistry: true },
+    { name: "cowsay", mayBeServer: true },
+  ],
   ServerNotFound: [
     ...notFound,
     { name: "files", otherKind: undefined, nearest: [], unused: "disabled" },
@@ -205,7 +209,13 @@ const samples: Samples = {
     { name: "acme/jira/issues", kinds: ["tool", "prompt"] },
     { name: "box/open", kinds: ["tool"], server: "box" },
   ],
-  NameCollision: [{ collisions: [{ name: "getIssue", sources: ["@acme/jira", "@other/jira"] }] }],
+  NameCollision: [
+    { collisions: [{ name: "getIssue", sources: ["@acme/jira", "@other/jira"] }] },
+    {
+      collisions: [{ name: "a.b", sources: ["the config, server x", "the config, server y"] }],
+      isCalled: true,
+    },
+  ],
   InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
   DuplicateBundleEntry: [
     { name: undefined, bundles: ["a"] },

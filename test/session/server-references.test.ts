@@ -159,4 +159,77 @@ describe("a session for calls that are known", () => {
     expect(session.skipped).toMatchObject([{ name: "broken", reason: "ServerFailed" }]);
     await session.close();
   });
+
+  test("a call of a tool with a slash in its name starts every server to find it", async () => {
+    const { session, started } = await open(["a/b"]);
+    expect(started).toEqual([]);
+    expect(await session.resolveTool("a/b")).toMatchObject({ name: "f_a_b" });
+    expect(started).toEqual(["my files", "other", "caller/api"]);
+    expect(await session.callTool("a/b")).toMatchObject({ variant: "Success" });
+    await session.close();
+  });
+
+  test.each([
+    ["othr/read", "ServerNotFound", ["my files", "other", "caller/api"]],
+    ["other/raed", "ToolNotFound", ["other"]],
+    ["caller/none", "ToolNotFound", []],
+    ["off/read", "ServerNotFound", []],
+  ])("a call of the unknown tool %s is %s and starts %j", async (name, code, expected) => {
+    const { session, started } = await open([name]);
+    await expect(session.resolveTool(name)).rejects.toMatchObject({ code });
+    expect(started).toEqual(expected);
+    await session.close();
+  });
+
+  test("calls by LABEL/TOOL do not look for collisions, and the name that collides cannot be called", async () => {
+    const relay = toolPack({ read: {} }, "export const read = () => 'pack';");
+    const session = await openSession({
+      cwd: makeProject({ relay }),
+      config,
+      calls: ["my files/read", "other/read", "relay/read"],
+    } as CommandSessionOptions);
+    for (const name of ["my files/read", "other/read"])
+      expect(await session.callTool(name), name).toMatchObject({ variant: "Success" });
+    expect(await session.callTool("relay/read")).toMatchObject({ message: "pack" });
+    expect(() => session.findTool("read")).toThrow(
+      expect.objectContaining({
+        code: "NameCollision",
+        problem: expect.objectContaining({
+          args: { collisions: [{ name: "read", sources: expect.any(Array) }], isCalled: true },
+        }),
+      }),
+    );
+    await session.close();
+  });
 });
+
+test("a server's own name that two servers have is NameCollision if both tools have other names", async () => {
+  const session = await openForTest(makeProject({}), {
+    config: {
+      trailblazeSubprocessToolsets: ["x", "y"].map((name) => server(name, ["a.b"], { prefix: name })),
+    },
+  });
+  expect(session.tools.map(({ name }) => name)).toEqual(["x_a_b", "y_a_b"]);
+  expect(() => session.findTool("a.b")).toThrow(expect.objectContaining({ code: "NameCollision" }));
+  expect(session.findTool("x/a.b").name).toBe("x_a_b");
+});
+
+test.each([
+  [{ bin: "cli.js" }, true],
+  [{}, false],
+])(
+  "a tool of an installed package that is no pack says so, with the fields %j",
+  async (fields, mayBeServer) => {
+    const cwd = makeProject({ "@acme/plain": { "package.json": { trailblaze: undefined, ...fields } } });
+    const session = await openForTest(cwd, { config: {} });
+    expect(() => session.findTool("@acme/plain/tool")).toThrow(
+      expect.objectContaining({
+        code: "ExtensionNotFound",
+        problem: expect.objectContaining({ args: { name: "@acme/plain", mayBeServer } }),
+      }),
+    );
+    expect(() => session.findTool("@acme/none/tool")).toThrow(
+      expect.objectContaining({ code: "PackNotInstalled" }),
+    );
+  },
+);

@@ -35,7 +35,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const answer = withSession(
     input,
     async (session, signal) => {
-      const tool = session.findTool(name);
+      const tool = await session.resolveTool(name);
       const args = completeArguments(given, tool.inputSchema);
       const startTime = performance.now();
       const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });

@@ -53,7 +53,7 @@ async function inspectServerTool(input: CommandInput, subject: string): Promise<
   return withSession(
     input,
     async (session) => {
-      const tool = session.findTool(subject);
+      const tool = await session.resolveTool(subject);
       if (tool.source.type !== "config") return undefined;
       const { name, source, title, description, inputSchema, outputSchema, annotations } = tool;
       const own = subject.slice(subject.indexOf("/") + 1);

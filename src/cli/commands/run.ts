@@ -30,7 +30,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     input,
     async (session, signal) => {
       // Resolve every tool first, so that a trail with an unknown tool runs no step.
-      for (const { tool } of trail) session.findTool(tool);
+      for (const { tool } of trail) await session.resolveTool(tool);
       const steps: StepAnswer[] = [];
       let stopped = false;
       let interruption: { exitCode: ExitCode; problem: Problem } | undefined;
