@@ -13,7 +13,7 @@ trailblazeSubprocessToolsets:
   expect(subprocessServers.map(({ name }) => name)).toEqual(["second", "first", "zeta", "alpha"]);
 });
 
-describe("what leaves a config usable is a problem of the config", () => {
+describe("problems that leave a config usable", () => {
   test("a key that only clients use is a warning at its place, and one with x- is none", async () => {
     const { subprocessServers, problems } = await readYaml(
       "mcpServers:\n  files:\n    command: a\n    timeout: 5\n    x-note: 1\n    tools: ['*']\n",

@@ -283,7 +283,7 @@ describe("limits of evaluating a pack", () => {
   );
 
   test.runIf(process.platform === "linux").each(usableMethods)(
-    "whose evaluation is aborted leaves no process and no folder behind with %s",
+    "a pack whose evaluation is aborted leaves no process and no folder behind with %s",
     async (method) => {
       const temporary = makeTree({ keep: "" });
       vi.stubEnv("TMPDIR", temporary);

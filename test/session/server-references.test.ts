@@ -31,8 +31,8 @@ const caller = () =>
     },
   );
 
-describe("LABEL/TOOL", () => {
-  test("calls a tool of a server of the config by the server's own name", async () => {
+describe("the reference LABEL/TOOL", () => {
+  test("LABEL/TOOL names a tool of a server of the config by the server's own name for it", async () => {
     const session = await openForTest(makeProject({}), {
       config: { ...config, toolsets: { mine: ["other/read"] } },
     });
@@ -51,7 +51,7 @@ describe("LABEL/TOOL", () => {
     ["off/read", "ServerNotFound", { name: "off", unused: "disabled" }],
     ["@acme/jira/read", "PackNotInstalled", { name: "@acme/jira" }],
     ["acme/jira/read", "PackNotInstalled", { name: "@acme/jira" }],
-  ])("%s that does not exist is %s", async (name, code, args) => {
+  ])("the reference %s fails with %s", async (name, code, args) => {
     const session = await openForTest(makeProject({}), { config });
     expect(() => session.findTool(name)).toThrow(
       expect.objectContaining({
@@ -61,7 +61,7 @@ describe("LABEL/TOOL", () => {
     );
   });
 
-  test("that is also an item of a pack is ambiguous, except for the pack", async () => {
+  test("LABEL/TOOL is ambiguous if it is also the name of an item, except in the pack itself", async () => {
     const cwd = makeProject({
       box: toolPack({ open: {} }, "export const open = () => 'pack';"),
       caller: caller(),
@@ -82,7 +82,7 @@ describe("LABEL/TOOL", () => {
   });
 });
 
-describe("a session for calls that are known", () => {
+describe("sessions for known calls", () => {
   const open = async (calls: readonly string[], changes: object = {}) => {
     const started: string[] = [];
     const options: CommandSessionOptions = {
@@ -107,13 +107,13 @@ describe("a session for calls that are known", () => {
       ["my files", "other", "caller/api"],
     ],
     [["relay"], ["my files", "other", "caller/api"]],
-  ])("%j starts %j", async (calls, expected) => {
+  ])("a session for the calls %j starts the servers %j", async (calls, expected) => {
     const { session, started } = await open(calls);
     expect(started).toEqual(expected);
     await session.close();
   });
 
-  test("reports nothing about servers that it does not start", async () => {
+  test("a session for known calls reports nothing about servers that it does not start", async () => {
     const { session } = await open(["other/read"], {
       toolsets: { mine: ["f_read"] },
       packs: { deny: ["nothing"] },
@@ -123,7 +123,7 @@ describe("a session for calls that are known", () => {
     await session.close();
   });
 
-  test("starts the others for a nested call of a tool that it does not have, once", async () => {
+  test("a nested call of another tool starts the other servers once", async () => {
     const { session, started } = await open(["caller/relay"]);
     const results = await Promise.all(
       ["f_read", "my files/read", "api_params"].map((name) => session.callTool("caller/relay", { name })),
@@ -134,7 +134,7 @@ describe("a session for calls that are known", () => {
     await session.close();
   });
 
-  test("starts them for a callback too, where collisions with tools that it has are a problem", async () => {
+  test("a callback starts the other servers too, and name collisions with their tools are a problem", async () => {
     const { session, started } = await open(["other/other_callback"], {
       trailblazeSubprocessToolsets: [...servers, server("third", ["read", "free"])],
     });
@@ -149,7 +149,7 @@ describe("a session for calls that are known", () => {
     await session.close();
   });
 
-  test("reports a server that does not start for a nested call", async () => {
+  test("a server that does not start for a nested call is reported", async () => {
     const { session } = await open(["caller/relay"], {
       trailblazeSubprocessToolsets: [{ name: "broken", command: "no-such-command" }],
     });

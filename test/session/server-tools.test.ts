@@ -222,7 +222,7 @@ describe("the answers of a server", () => {
 });
 
 describe("callbacks of a server", () => {
-  test("of a pack's server may use the pack's short names, and those of others may not", async () => {
+  test("a callback can use short names of a pack only if it comes from the pack's server", async () => {
     const manifest = { trailblaze: { servers: ["probe"], tools: ["add", "limited"] } };
     const code = "export const add = () => 'added'; export const limited = () => 1;";
     const limits = { _meta: { "trailblaze/supportedPlatforms": ["IOS"] } };

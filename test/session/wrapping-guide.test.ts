@@ -6,7 +6,7 @@ import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { openForTest } from "./support/session.ts";
 
-test("The pack of the guide about wrapping a server is valid, and its server works", async () => {
+test("the pack of the guide to wrapping a server is valid, and its server works", async () => {
   const guide = readFileSync(inRepository("docs/guides/wrapping-a-server.md"), "utf8");
   const blocks = [...guide.matchAll(/^```\w+ title="([^"]+)"\n([\s\S]*?)^```$/gm)];
   const files = Object.fromEntries(blocks.map(([, file = "", text = ""]) => [file, text]));

@@ -126,7 +126,7 @@ describe("patterns that cost too much to match", () => {
   });
 });
 
-describe("files that npm would leave out", () => {
+describe("files that npm would exclude", () => {
   test.each([
     ["every file if the list is empty", { files: [] }, {}, everything],
     ["what the list does not name", { files: ["trailblaze", "server"] }, {}, ["lib/greet.js", "setup.js"]],
@@ -300,7 +300,7 @@ describe("files that needed modules import", () => {
     },
   );
 
-  test("an import() in CommonJS finds a file only by its full name", async () => {
+  test("an import() in CommonJS finds a file only with its extension", async () => {
     const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
     expect(await importing('exports.greet = () => import("./helper");', tree)).toEqual([]);
     expect(await importing('exports.greet = () => import("./helper.js");', tree)).toEqual(["lib/helper.js"]);

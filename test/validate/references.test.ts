@@ -192,7 +192,7 @@ describe("InvalidReference", () => {
 });
 
 describe("UnknownBuiltIn", () => {
-  test("UnknownBuiltIn warns about an undeclared tool and suggests similar own tools", async () => {
+  test("UnknownBuiltIn warns about an undeclared tool and suggests similar tools of the pack", async () => {
     const problems = await findProblems({ tools: ["greet", "great"] });
     expect(problems.map(summarize)).toEqual(["UnknownBuiltIn trailblaze/servers/desk.json tools.1"]);
     expect(first(problems)).toMatchObject({ severity: "warning" });
@@ -257,7 +257,7 @@ test("a thousand references to one another and to nothing are looked up in littl
 });
 
 describe("references that are advertised names", () => {
-  test("validate suggests the item's name for an advertised name of an own tool", async () => {
+  test("validate suggests the item's name for the advertised name of a tool of the pack", async () => {
     const problems = await findProblems({ tools: ["hello_greet"] });
     const args = { reference: "hello_greet", advertises: "greet" };
     expect(problems).toMatchObject([{ code: "UnknownBuiltIn", path: ["tools", 0], args }]);
@@ -277,7 +277,7 @@ describe("references that are advertised names", () => {
     expect(problems[1]?.args).not.toHaveProperty("advertises");
   });
 
-  test("validate accepts a built-in with the advertised name of an own tool if the caller names it", async () => {
+  test("validate accepts a built-in with the advertised name of the pack's tool if the caller names it", async () => {
     expect(await findProblems({ tools: ["hello_greet"] }, {}, ["hello_greet"])).toEqual([]);
   });
 });
