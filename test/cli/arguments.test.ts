@@ -124,7 +124,7 @@ describe("options before the command", () => {
 });
 
 // Windows lets nobody delete a folder that a process is in.
-describe.skipIf(process.platform === "win32")("in a deleted working directory", () => {
+describe.skipIf(process.platform === "win32")("a deleted working directory", () => {
   const runWhereDeleted = (...args: readonly string[]) => {
     const cwd = join(makeTree({ "package.json": packManifest("app"), "gone/x": "" }), "gone");
     const script = 'rm -r "$PWD" && exec "$@"';

@@ -22,7 +22,7 @@ test.each([
   expect(measureWidth(text)).toBe(width);
 });
 
-describe("wrap", () => {
+describe("wrapping", () => {
   test("wrapping breaks at spaces and indents every line except the first", () => {
     expect(wrap("  one two three four", 10, 4)).toBe("  one two\n    three\n    four");
   });

@@ -340,7 +340,7 @@ test("`list` prints more than a pipe holds without losing any of it", async () =
   expect(JSON.parse(stdout).items).toHaveLength(5002);
 });
 
-describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
+describe.skipIf(!existsSync("/usr/bin/script"))("output on a terminal", () => {
   /** What a terminal receives. */
   function runOnTerminal(args: string, cwd: string, env: NodeJS.ProcessEnv = {}, columns = 60): string {
     const command = `stty cols ${columns}; exec "${process.execPath}" "${inRepository("dist/cli/cli.cjs")}" ${args}`;

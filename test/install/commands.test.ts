@@ -134,7 +134,7 @@ describe("the command install", () => {
     await expect(run(project, "install", ...args)).rejects.toMatchObject({ code: "InvalidArguments" });
   });
 
-  test("--all without a server installs the session into every detected client", async () => {
+  test("`install --all` without a server installs the session into every detected client", async () => {
     const { project } = makePlace();
     const { json } = await run(project, "install", "--all");
     const { results } = json as { results: object[] };

@@ -21,7 +21,7 @@ const full = {
 const config = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(9000)}"\n}\n`;
 
 // Only these tests need to mount a disk. The limit on the size of files, below, works for every user.
-describe.skipIf(!canMountDisks)("on a full disk", () => {
+describe.skipIf(!canMountDisks)("a full disk", () => {
   function makePlace() {
     const place = makeInstallPlace({});
     const disk = join(place.root, "disk");
@@ -173,7 +173,7 @@ describe.skipIf(!canMountDisks)("on a full disk", () => {
 });
 
 // Windows has no such limit.
-describe.skipIf(process.platform === "win32")("under a limit on file sizes", () => {
+describe.skipIf(process.platform === "win32")("a limit on file sizes", () => {
   const host = inRepository("test/install/install-host.ts");
   const large = `{\n  "mcpServers": {},\n  "rest": "${"x".repeat(3 << 20)}"\n}\n`;
 

@@ -164,9 +164,9 @@ const importText = async (cwd: string, text: string) => {
   return { ...plan, config, servers: parse(config).trailblazeSubprocessToolsets };
 };
 
-describe("the snippet of a README", () => {
+describe("snippets in READMEs of servers", () => {
   test.each(snippets)(
-    "for %s is a valid config, and imported without its secrets",
+    "the README snippet of %s is a valid config, and is imported without its secrets",
     async (label, entry, changes) => {
       const cwd = open();
       const config = { mcpServers: { [label]: entry } };
@@ -179,7 +179,7 @@ describe("the snippet of a README", () => {
     },
   );
 
-  test("for the settings of VS Code is imported with its inputs as variables", async () => {
+  test("a README snippet for the settings of VS Code is imported with its inputs as variables", async () => {
     const args = ["--mount", "type=bind,src=${input:db-path},dst=/mcp", "mcp/sqlite"];
     const mcp = { inputs: [{ type: "promptString", id: "db-path" }], servers: { sqlite: docker(...args) } };
     expect(await importText(open(), JSON.stringify({ mcp }))).toMatchObject({
@@ -189,12 +189,12 @@ describe("the snippet of a README", () => {
     });
   });
 
-  test("that is a part of an object is imported", async () => {
+  test("a README snippet without the braces around its key is imported", async () => {
     const text = '"mcpServers": { "git": { "command": "uvx", "args": ["mcp-server-git"] } },\n';
     expect(await importText(open(), text)).toMatchObject({ added: ["git"] });
   });
 
-  test("whose program is not installed fails with the name of the program", async () => {
+  test("a session fails with the name of the program if a server's program is not installed", async () => {
     vi.stubEnv("PATH", "/nonexistent");
     const config = { mcpServers: { github: docker("-e", "TOKEN", "image") } };
     await expect(openSession({ cwd: open(), config })).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe("the snippet of a README", () => {
     });
   });
 
-  test("whose server replaces a variable itself says how to keep it", async () => {
+  test("the hint for an unset variable says how to keep the reference for the server", async () => {
     const env = { AUTH_HEADER_OF_THE_TEST: "x" };
     const config = { mcpServers: { a: npx(["Authorization:${AUTH_HEADER_OF_THE_TEST}"], env) } };
     await expect(openSession({ cwd: open(), config })).rejects.toMatchObject({

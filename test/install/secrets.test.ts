@@ -4,13 +4,13 @@ import { tomlEditor } from "../../src/install/editing/toml-editor.ts";
 import { formatDiff } from "../../src/install/format-diff.ts";
 import { isSecretName, SecretHider } from "../../src/install/secrets.ts";
 
-describe("a name is the name of a secret", () => {
+describe("names of secrets", () => {
   test.each([
     ..."apiKey API_KEY --api-key x-authtoken Authorization accesskey apikey APIkey GITHUB_PAT DB_PASS PGPASSWORD".split(
       " ",
     ),
     ..."passwd pass_word clientSecret Set-Cookie keyboardToken MAX_TOKENS oauth --key".split(" "),
-  ])("if it has a word of a secret: %s", (name) => {
+  ])("the name %s is the name of a secret", (name) => {
     expect(isSecretName(name)).toBe(true);
   });
 
@@ -18,7 +18,7 @@ describe("a name is the name of a secret", () => {
     "--keyboard monkey keywords TOKENIZERS_PARALLELISM author keyframeRate --pass-through PATH MODE".split(
       " ",
     ),
-  )("unless the word only contains one: %s", (name) => {
+  )("the name %s is not the name of a secret", (name) => {
     expect(isSecretName(name)).toBe(false);
   });
 });
@@ -48,12 +48,12 @@ describe("the arguments of a server", () => {
       ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=s3cret", "image"],
       ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=<TOKEN>", "image"],
     ],
-  ])("%j hide their secrets alone", (args, expected) => {
+  ])("only the secrets are hidden in the arguments %j", (args, expected) => {
     expect(hide(...args)).toEqual(expected);
   });
 });
 
-describe("a diff", () => {
+describe("secrets in diffs", () => {
   const diff = async (format: "json" | "toml" | "yaml", before: string, after: string) => {
     const editor = await loadEditor(format);
     return formatDiff("f", new ConfigDocument(editor, before), new ConfigDocument(editor, after));
@@ -75,7 +75,7 @@ describe("a diff", () => {
     ],
     ["toml", "[mcp_servers.a]\nargs = ['plain']\nmcp.env.MODE = '''\ns3cret'''\n"],
     ["yaml", "a:\n  env:\n    MODE: |\n      s3cret\nb: plain\n"],
-  ] as const)("of %s shows none of the secrets of the lines around it", async (format, text) => {
+  ] as const)("a diff of %s hides secrets in the lines around a change", async (format, text) => {
     const shown = await diff(
       format,
       text,
@@ -87,7 +87,7 @@ describe("a diff", () => {
     expect(shown.match(/^\+/gm)).toHaveLength(2);
   });
 
-  test("marks a secret that changes", async () => {
+  test("a diff marks a secret that changes", async () => {
     const before = "env: { A: s3cret }\n";
     expect((await diff("yaml", before, "env: { A: s3crets }\n")).split("\n").slice(3, 5)).toEqual([
       '-env: { A: "***" }',
@@ -95,7 +95,7 @@ describe("a diff", () => {
     ]);
   });
 
-  test("keeps the order of lines after a value with several of them", async () => {
+  test("a diff keeps the order of lines after a value with several lines", async () => {
     const text = "env:\n  A: >\n    s3cret\n    s3cret\nlast: 1\n";
     const shown = await diff("yaml", text, `${text}more: 2\n`);
     expect(shown).toContain("@@ -3,3 +3,4 @@");
@@ -103,7 +103,7 @@ describe("a diff", () => {
     expect(shown).not.toContain("s3cret");
   });
 
-  test("reads numbers that JavaScript cannot represent", () => {
+  test("a diff shows numbers that JavaScript cannot represent", () => {
     const document = new ConfigDocument(tomlEditor, "big = 9223372036854775807\n");
     expect(formatDiff("f", undefined, document)).toContain("+big = 9223372036854775807");
   });
