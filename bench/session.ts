@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Client as ModernClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
@@ -154,38 +156,81 @@ async function benchLabels(cwd: string, rounds: number): Promise<void> {
   );
 }
 
-async function benchCalls(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
-  const session = await openSession({ cwd, config: configOf(1, join(cwd, "logs")) });
-  const raw = new RawClient([server, "echo0"]);
+interface Era {
+  name: string;
+  /** The SDK's bare server of this era. */
+  server: string;
+  /** The SDK's client of this era, connected to a new server. */
+  connect(args: readonly string[]): Promise<{
+    callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+    close(): Promise<void>;
+  }>;
+}
+
+const launch = (args: readonly string[]) => ({ command: process.execPath, args: [...args] });
+const info = { name: "sdk", version: "1.0.0" };
+
+const eras: readonly Era[] = [
+  {
+    name: "legacy",
+    server,
+    async connect(args) {
+      const client = new Client(info);
+      await client.connect(new StdioClientTransport(launch(args)));
+      return client;
+    },
+  },
+  {
+    name: "modern",
+    server: fileURLToPath(new URL("support/modern-sdk-server.mjs", import.meta.url)),
+    async connect(args) {
+      const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+      await client.connect(new ModernStdio(launch(args)));
+      return client;
+    },
+  },
+];
+
+async function measureCalls(openSession: typeof OpenSession, cwd: string, rounds: number, era: Era) {
+  const own = { name: "echo", protocol: era.name, ...launch([era.server, "echo"]) };
+  const config = { logDir: join(cwd, "logs"), trailblazeSubprocessToolsets: [own] };
+  const session = await openSession({ cwd, config });
+  const raw = new RawClient([server, "echo"]);
   await raw.ready();
-  const client = new Client({ name: "sdk", version: "1.0.0" });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [server, "echo0"] }));
+  const client = await era.connect([era.server, "echo"]);
   const rows: string[][] = [];
   for (const [label, bytes, calls, width] of [
     ["100 B, one at a time", 100, 300, 1],
     ["100 B, 32 at once", 100, 960, 32],
     ["1 MB, one at a time", 1_000_000, 8, 1],
   ] as const) {
-    const args = { text: "x".repeat(bytes) };
+    const call = { name: "echo", arguments: { text: "x".repeat(bytes) } };
     const measured = await runAsyncRounds(
       {
-        session: () => timeCalls(() => session.callTool("echo0", args), calls, width),
-        sdk: () => timeCalls(() => client.callTool({ name: "echo0", arguments: args }), calls, width),
-        raw: () =>
-          timeCalls(() => raw.request("tools/call", { name: "echo0", arguments: args }), calls, width),
+        session: () => timeCalls(() => session.callTool(call.name, call.arguments), calls, width),
+        sdk: () => timeCalls(() => client.callTool(call), calls, width),
+        raw: () => timeCalls(() => raw.request("tools/call", call), calls, width),
       },
       rounds,
     );
     const ratio = (base: string) => compareRounds(measured, "session", base, "time");
+    // The raw client speaks only to legacy servers.
+    const toRaw = era.name === "legacy" ? formatRatio(ratio("raw")) : "-";
     rows.push([
-      label,
+      `${era.name}: ${label}`,
       formatRatio(ratio("sdk")),
       formatAim(ratio("sdk"), aims.call),
-      formatRatio(ratio("raw")),
+      toRaw,
     ]);
   }
-  printTable(["tools/call over stdio", "session ÷ the SDK's client", "aim", "÷ raw"], rows);
   await Promise.all([session.close(), client.close(), raw.close()]);
+  return rows;
+}
+
+async function benchCalls(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
+  const rows = [];
+  for (const era of eras) rows.push(...(await measureCalls(openSession, cwd, rounds, era)));
+  printTable(["tools/call over stdio", "session ÷ the SDK's client", "aim", "÷ raw"], rows);
 }
 
 async function benchInProcess(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {

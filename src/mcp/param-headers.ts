@@ -72,9 +72,13 @@ export function findHeaderFault(
 ): string | undefined {
   for (const { header, path } of mirrored) {
     const value = valueAt(args, path);
+    const written = headers.get(header);
+    if (value === undefined || value === null) {
+      if (written !== null) return `The header ${header} repeats an argument that the call does not have.`;
+      continue;
+    }
     // The check of the arguments explains values of other types.
     if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") continue;
-    const written = headers.get(header);
     if (written === null) return `The header ${header} is missing.`;
     const decoded = decode(written);
     if (decoded === undefined) return `The header ${header} is not encoded correctly.`;

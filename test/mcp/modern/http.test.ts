@@ -341,6 +341,9 @@ describe("arguments that headers repeat", () => {
     [{ region: "é" }, { "mcp-param-region": "é" }],
     [{ page: { size: 42 } }, { "mcp-param-size": "0x2a" }],
     [{ page: { size: 42 } }, { "mcp-param-size": "43" }],
+    [{}, { "mcp-param-region": "us-west1" }],
+    [{ region: null }, { "mcp-param-region": "" }],
+    [{ page: {} }, { "mcp-param-size": "42" }],
   ])("an argument is rejected if its header disagrees: %j with %j", async (args, headers) => {
     const { ask, requests } = await serve();
     expect(await ask(regional(args), headers)).toMatchObject(failing(400, -32020));
