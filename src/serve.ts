@@ -4,10 +4,17 @@ import { withMissingPacks } from "./session/install-missing.ts";
 
 export type { BuiltInDefinition } from "./config/session-config.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
-export type { HttpTransport, RunningServer, ServeOptions } from "./serve/serve-options.ts";
+export type {
+  HttpTransport,
+  RunningServer,
+  ServedSessionOptions,
+  ServeOptions,
+} from "./serve/serve-options.ts";
 
 /**
- * Serves a server of a pack, by qualified name, or a server of the project's config, by its name there.
+ * Serves a server of a pack, by qualified name, or a server of the project's config, by its name there. The name of a pack
+ * stands for its only server or, if it has none, for all its tools and prompts. `null` serves the project's session: the
+ * tools of all its packs and servers. That resolves at once, and `ended` rejects if the session cannot open.
  *
  * Trust level: execution. Runs `initialize` of the server and of its tools before it is offered, and handlers when
  * clients call them; over stdio it uses this process's stdin and stdout.
@@ -18,7 +25,9 @@ export type { HttpTransport, RunningServer, ServeOptions } from "./serve/serve-o
  * `InvalidConfig`, `ServerNotFound`, `ToolNotFound` and the like for its references, `InitializeFailed`,
  * `DuplicateBundleEntry`, `ServerStartFailed` (a port in use, a missing program).
  */
-export async function startServer(server: string, options: ServeOptions = {}): Promise<RunningServer> {
+export async function startServer(server: string | null, options: ServeOptions = {}): Promise<RunningServer> {
   const given: CommandServeOptions = options;
+  // A session installs what it misses itself.
+  if (server === null) return startFoundServer(server, given);
   return withMissingPacks(given, () => startFoundServer(server, given));
 }

@@ -120,6 +120,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "callback",
   ],
   serve: [
+    "version.ts",
     "problems",
     "data",
     "qualified-names",
@@ -132,6 +133,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "validate",
     "runtime",
     "mcp",
+    "session",
   ],
   install: [
     "problems",

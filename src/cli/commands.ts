@@ -24,6 +24,13 @@ const builtIns: OptionDescription = {
   description: "Accept these names as built-ins of the host, separated by commas",
 };
 
+const servedOption: Readonly<Record<string, OptionDescription>> = {
+  served: {
+    type: "boolean",
+    description: "Name tools as `start` does: prefix names that several tools have",
+  },
+};
+
 /** Limits on definitions that are code. */
 const confinement: Readonly<Record<string, OptionDescription>> = {
   "data-only": { type: "boolean", description: "Reject definitions that are code" },
@@ -98,7 +105,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     summary: "List the tools of a session, and why others are excluded",
     usage: "",
     positionals: [0, 0],
-    options: { ...installOption, ...sessionOptions },
+    options: { ...servedOption, ...installOption, ...sessionOptions },
     load: () => import("./commands/tools.ts"),
   },
   call: {
@@ -117,6 +124,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         placeholder: "FILE",
         description: "Append the call to this trail if it succeeds",
       },
+      ...servedOption,
       ...installOption,
       ...sessionOptions,
     },
@@ -128,15 +136,16 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     positionals: [1, 1],
     options: {
       "keep-going": { type: "boolean", description: "Continue after a failed step" },
+      ...servedOption,
       ...installOption,
       ...sessionOptions,
     },
     load: () => import("./commands/run.ts"),
   },
   start: {
-    summary: "Start a server over stdio or HTTP",
-    usage: "<server>",
-    positionals: [1, 1],
+    summary: "Serve the session's tools as one MCP server, or start one server, over stdio or HTTP",
+    usage: "[server|pack]",
+    positionals: [0, 1],
     options: {
       http: {
         type: "string",
@@ -169,18 +178,15 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
       "cache-ttl": {
         type: "string",
         placeholder: "SECONDS",
-        description: "How long modern clients may cache lists (default: 300)",
+        description: "How long modern clients may cache lists (default: 300; 0 for the session)",
       },
       ...installOption,
       "all-tools": {
         type: "boolean",
-        description: "Also offer tools that need a session or are hidden from models",
+        description: "Also offer tools of the server that need a session or are hidden from models",
       },
-      config: {
-        type: "string",
-        placeholder: "FILE",
-        description: "Use this config file instead of the project's",
-      },
+      "no-watch": { type: "boolean", description: "Do not follow changes of the project (session only)" },
+      ...sessionOptions,
     },
     load: () => import("./commands/start.ts"),
   },

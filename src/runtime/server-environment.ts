@@ -7,6 +7,8 @@ export interface EnvironmentFacts {
   device: Device | undefined;
   /** `undefined` outside a session. */
   sessionId: string | undefined;
+  /** Real path of the session's project; `undefined` outside a session. */
+  project?: string | undefined;
   /** Absolute path of the server's script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
   /** `undefined` if callbacks are disabled. */
@@ -49,6 +51,19 @@ const sessionVariables = [
   "CLIENT_FETCH_TIMEOUT_MS",
 ];
 
+/** The variable that lists the projects of the sessions that started a process, as JSON. It prevents endless starts. */
+const projectsVariable = `${sessionPrefix}SESSION_PROJECTS`;
+
+/** The real paths of the projects whose sessions, directly or indirectly, started a process with this environment. */
+export function readStartedProjects(environment: EnvironmentFacts["hostEnvironment"]): string[] {
+  try {
+    const projects: unknown = JSON.parse(environment[projectsVariable] ?? "[]");
+    return Array.isArray(projects) ? projects.filter((path) => typeof path === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
 function describeSession(facts: EnvironmentFacts): Map<string, string> {
   const { device, sessionId, toolsetFile, callback } = facts;
   const values: Readonly<Record<string, string | number | null | undefined>> = {
@@ -81,6 +96,9 @@ function withSession(facts: EnvironmentFacts, own: Iterable<readonly [string, st
   // The host may itself be a server of another session, whose token its own servers must not get.
   for (const name of sessionVariables) environment.delete(`${sessionPrefix}${name}`);
   for (const [name, value] of describeSession(facts)) environment.set(name, value);
+  const { hostEnvironment, project } = facts;
+  const projects = [...readStartedProjects(hostEnvironment), ...(project === undefined ? [] : [project])];
+  if (projects.length > 0) environment.set(projectsVariable, JSON.stringify([...new Set(projects)]));
   return Object.fromEntries(environment);
 }
 

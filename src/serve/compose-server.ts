@@ -2,7 +2,7 @@ import { isItemAllowed } from "../config/packs-policy.ts";
 import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
-import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findQualifiedNames, findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, type InspectionPorts } from "../inspection/inspect.ts";
@@ -21,6 +21,7 @@ import { splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
+import { checkEntryNames, listPackReferences } from "./server-references.ts";
 
 /** A server that the host serves itself, with all its members. */
 export interface ComposedServer {
@@ -205,25 +206,7 @@ class ServerFinder {
   /** A server of all tools, bundles and prompts of a pack that the policy allows. */
   async #composePack(found: FoundPack): Promise<ComposedServer> {
     const { pack } = found;
-    const { packs } = this.#sources.config;
-    const isAllowed = ({ qualifiedName }: DiscoveredItem) =>
-      isItemAllowed(packs, pack.qualifiedName, qualifiedName, { isTransitive: false });
-    const toolsets = await this.#library.load(
-      "toolset",
-      pack.toolsets.filter(isAllowed).map(({ qualifiedName }) => qualifiedName),
-    );
-    const bundles = toolsets.filter(({ shape }) => shape === "toolsBundle").map((item) => item.declaration);
-    const lists = {
-      tool: pack.tools.filter(isAllowed),
-      toolset: bundles,
-      prompt: pack.prompts.filter(isAllowed),
-    };
-    const references = Object.entries(lists).flatMap(([kind, list]) =>
-      list.map(({ name }, index): WrittenReference => {
-        const path = ["trailblaze", `${kind}s`, index];
-        return { reference: name, kind: kind as WrittenReference["kind"], path };
-      }),
-    );
+    const references = await listPackReferences(pack, this.#sources.config.packs, this.#library);
     if (references.length === 0) {
       const reason = "The pack has no servers, tools or prompts that can be served.";
       throw failure("ServerNotFound", { ...notFound(pack.qualifiedName), reason });
@@ -380,23 +363,6 @@ const notFoundCodes = {
 } as const;
 
 const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
-
-/** Throws `DuplicateBundleEntry` for a name in two bundles. */
-function checkEntryNames({ tools }: ServerMembers): void {
-  const owners = new Map<string, string>();
-  for (const member of tools) {
-    if (member.type !== "bundle") continue;
-    const { definition, qualifiedName } = member.item;
-    const entries = Array.isArray(definition?.entries) ? (definition.entries as { name?: unknown }[]) : [];
-    for (const { name } of entries) {
-      const other = owners.get(String(name));
-      if (other !== undefined) {
-        throw failure("DuplicateBundleEntry", { name: String(name), bundles: [other, qualifiedName] });
-      }
-      owners.set(String(name), qualifiedName);
-    }
-  }
-}
 
 /**
  * Finds a server by its name in the config or by its qualified name, with all its members. Reads and evaluates

@@ -19,11 +19,12 @@ export interface MemberTool extends RunnableTool {
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
 
-/** The entry of a tool in `tools/list`: MCP's keys, and the qualified name. */
+/** The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. */
 export function describeForClients(
   definition: object,
   qualifiedName: string | null,
   name: string,
+  more: object = {},
 ): Record<string, unknown> {
   const { title, description, inputSchema, outputSchema, annotations, _meta } = definition as Record<
     string,
@@ -33,6 +34,7 @@ export function describeForClients(
   const { [qualifiedNameKey]: _, ...own } = isRecord(_meta) ? _meta : {};
   const meta = {
     ...own,
+    ...more,
     ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
   };
   return {

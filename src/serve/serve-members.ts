@@ -87,15 +87,18 @@ export class MemberServer {
         this.#callInside(name, args, owner, nobody, { signal, log, progress, depth: channel.depth + 1 }),
     });
     const promptNames = numberNames(prompts.map(advertisedPrompt));
-    this.prompts = prompts.map((item, index) =>
-      servePrompt(
+    this.prompts = prompts.map((item, index) => {
+      const { pack } = server.packOf(item);
+      const owner: CodeOwner = { pack, root: pack.location };
+      const name = promptNames[index] ?? advertisedPrompt(item);
+      return servePrompt(
         item,
-        promptNames[index] ?? advertisedPrompt(item),
-        server.packOf(item).pack,
-        (owner) => this.#runnerOf(owner),
-        inPrompt,
-      ),
-    );
+        name,
+        owner,
+        () => this.#runnerOf(owner),
+        (channel) => inPrompt(owner, channel),
+      );
+    });
   }
 
   /** Compiles bundles. Throws `TrailblazeError` for a bundle that cannot be served. */

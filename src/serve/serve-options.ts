@@ -1,5 +1,6 @@
 import type { BuiltInDefinition } from "../config/session-config.ts";
 import type { ServedProtocol } from "../mcp/protocol-server.ts";
+import type { SessionOptions } from "../session/session-options.ts";
 
 /** How a server is offered over HTTP. */
 export interface HttpTransport {
@@ -40,8 +41,10 @@ export interface ServeOptions {
   install?: boolean;
   /** Called with each command of the package manager before it runs. */
   onInstall?: (command: string) => void;
-  /** Also offers tools that need a session, and those that are not for models. */
+  /** Also offers tools that need a session, and those that are not for models. Only for a server. */
   allTools?: boolean;
+  /** Options of the session, which is served if no server is named. */
+  session?: ServedSessionOptions;
 }
 
 /** A server that is being served. */
@@ -53,6 +56,12 @@ export interface RunningServer {
   /** Ends the server and everything it started. Idempotent. */
   close(): Promise<void>;
 }
+
+/** What only a served session has: its device, memory and toolsets. */
+export type ServedSessionOptions = Pick<
+  SessionOptions,
+  "device" | "deviceChanges" | "preferHostAgent" | "memory" | "toolsets" | "watch"
+>;
 
 /** Options of the command. `http` applies if the server's definition selects HTTP. */
 export interface CommandServeOptions extends ServeOptions {

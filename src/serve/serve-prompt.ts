@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { CallChannel, ServedPrompt } from "../mcp/served-server.ts";
@@ -27,12 +26,11 @@ function describeArgument({ name, description, required }: Record<string, unknow
 export function servePrompt(
   item: InspectedItem,
   name: string,
-  pack: DiscoveredPack,
-  runnerOf: (owner: CodeOwner) => Promise<OutcomeRunner>,
-  createContext: (owner: CodeOwner, channel: CallChannel) => HandlerContext,
+  owner: CodeOwner,
+  runnerOf: () => Promise<OutcomeRunner>,
+  createContext: (channel: CallChannel) => HandlerContext,
 ): ServedPrompt {
   const definition = item.definition ?? {};
-  const owner: CodeOwner = { pack, root: pack.location };
   const { title, description, content } = definition;
   const args = Array.isArray(definition.arguments) ? definition.arguments.filter(isRecord) : [];
   const handler = placeOfCode(definition.handler, owner.root, "handler", item);
@@ -53,8 +51,8 @@ export function servePrompt(
         return { messages: fillPrompt(content, given, names), ...shown };
       }
       if (handler === undefined) throw new Error("The prompt has no content.");
-      const context = createContext(owner, channel);
-      const runner = await runnerOf(owner);
+      const context = createContext(channel);
+      const runner = await runnerOf();
       const outcome = await runner.invoke(handler, { ...given }, context);
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
       const { returned } = outcome;

@@ -182,16 +182,38 @@ function checkNames(builtIns: readonly BuiltInDefinition[]): void {
   if (collision !== undefined) throw collision;
 }
 
+function refuseHttpOption(option: string, served: string) {
+  const reason = `${option} applies only to HTTP, and ${served} is served over stdio`;
+  return failure("InvalidArguments", { reason, hint: "Add --http PORT." });
+}
+
+/** Throws `InvalidArguments` for options that apply only to a server, or only to the session. */
+function checkSubject(reference: string | null, { session, allTools }: CommandServeOptions): void {
+  if (reference === null && allTools === true) {
+    const reason = "--all-tools applies only to a server, and the session is served";
+    throw failure("InvalidArguments", { reason, hint: "Name the server to start." });
+  }
+  if (reference === null || session === undefined) return;
+  throw invalid("The options of a session apply only without a server");
+}
+
 /**
- * Finds a server, initializes it and serves it. Throws `TrailblazeError` if it cannot be served: `ServerNotFound` and
+ * Finds a server, initializes it and serves it; `null` serves the session. Throws `TrailblazeError` if it cannot be served: `ServerNotFound` and
  * other errors of references, `InitializeFailed`, `DuplicateBundleEntry`, `ServerStartFailed`.
  */
 export async function startFoundServer(
-  reference: string,
+  reference: string | null,
   options: CommandServeOptions = {},
 ): Promise<RunningServer> {
   checkTransport(options.transport);
   checkEras(options);
+  checkSubject(reference, options);
+  if (reference === null) {
+    const { transport = "stdio", onlyHttp } = options;
+    if (transport === "stdio" && onlyHttp !== undefined) throw refuseHttpOption(onlyHttp, "the session");
+    const { startSession } = await import("./start-session.ts");
+    return startSession(transport, options);
+  }
   const cwd = resolve(options.cwd ?? process.cwd());
   const inspection = createInspectionPorts();
   const { directory } = findProject(inspection.port, cwd);
@@ -204,8 +226,7 @@ export async function startFoundServer(
   const own = target.type === "composed" ? target.server.transport : "stdio";
   const transport = options.transport ?? (own === "http" ? (options.http ?? {}) : "stdio");
   if (transport === "stdio" && options.onlyHttp !== undefined) {
-    const reason = `${options.onlyHttp} applies only to HTTP, and ${reference} is served over stdio`;
-    throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
+    throw refuseHttpOption(options.onlyHttp, reference);
   }
   if (target.type === "subprocess") return serveSubprocess(target.plan, transport, options);
   if (options.ownsStdout) {

@@ -136,6 +136,7 @@ class Opening {
       memory: this.#memory,
       recording: this.#recording,
       resources: this.#resources,
+      runners: this.#processes.runners,
       calls,
     });
   }
@@ -274,16 +275,38 @@ function once<Value>(create: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** Opens a session: discovers, loads, starts every server at once, filters, and registers in one step. */
-export async function openSessionByRules(
+/** A session whose project and config are valid. */
+export interface PreparedSession {
+  /** The config, overridden by the options. */
+  config: SessionConfig;
+  /** Discovers, loads, starts every server at once, filters, and registers in one step. */
+  open(): Promise<Session>;
+}
+
+/** Reads the config of a session. Throws `TrailblazeError` `ProjectNotFound` or `InvalidConfig`. */
+export async function prepareSession(
   options: CommandSessionOptions,
   rules: OpeningRules,
-): Promise<Session> {
+): Promise<PreparedSession> {
   const cwd = resolve(options.cwd ?? process.cwd());
   options.signal?.throwIfAborted();
   const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
-  const config = await readConfig(port, { directory, config: options.config, cwd });
-  const missing = (await rules.installMissing?.(config)) ?? [];
-  return new Opening(applyOptions(config, options), cwd, options, rules).open(missing);
+  const written = await readConfig(port, { directory, config: options.config, cwd });
+  const config = applyOptions(written, options);
+  return {
+    config,
+    async open() {
+      const missing = (await rules.installMissing?.(config)) ?? [];
+      return new Opening(config, cwd, options, rules).open(missing);
+    },
+  };
+}
+
+/** Opens a session. */
+export async function openSessionByRules(
+  options: CommandSessionOptions,
+  rules: OpeningRules,
+): Promise<Session> {
+  return (await prepareSession(options, rules)).open();
 }

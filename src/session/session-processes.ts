@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
@@ -167,6 +168,7 @@ export class SessionProcesses {
     const { sessionId } = this.#options;
     const { timeoutMs } = config.callback;
     return {
+      project: realpathSync(config.project),
       hostEnvironment: process.env,
       platform: process.platform,
       device: config.device,

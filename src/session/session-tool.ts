@@ -75,6 +75,8 @@ export type ToolRoute =
 /** A tool and what its registration and its calls need. */
 export interface ToolCandidate {
   tool: SessionTool;
+  /** Its definition, or its entry in its server's `tools/list`. */
+  definition: object;
   meta: ToolMeta;
   route: ToolRoute;
   /** Qualified name of the bundle that it is an entry of. */

@@ -1,4 +1,5 @@
 import type { Problem } from "../problems/index.ts";
+import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
 import type { SessionServerState } from "./server-states.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -19,6 +20,7 @@ export interface SessionParts {
   memory: SessionMemory;
   recording: readonly RecordedCall[];
   resources: SessionResources;
+  runners: CodeRunners;
   calls: ToolCalls;
 }
 
@@ -39,6 +41,11 @@ export class Session implements AsyncDisposable {
     this.logDir = parts.logDir;
     this.memory = parts.memory;
     this.recording = parts.recording;
+  }
+
+  /** What serving a session needs; hosts do not see it. */
+  static partsOf(session: Session): SessionParts {
+    return session.#parts;
   }
 
   /** Every registered tool: built-ins, tools of the config's servers, tools of packs by name; each in declared order. */

@@ -76,11 +76,12 @@ function describeTool(
 /** A tool of a pack or a built-in. */
 function createCandidate(
   tool: SessionTool,
+  definition: object,
   meta: ToolMeta,
   code: Omit<ToolCode, "inputSchema" | "outputSchema">,
 ): ToolCandidate {
   const { inputSchema, outputSchema } = tool;
-  return { tool, meta, route: { by: "code", code: { ...code, inputSchema, outputSchema } } };
+  return { tool, definition, meta, route: { by: "code", code: { ...code, inputSchema, outputSchema } } };
 }
 
 /** Problems for options in the config that the tool does not declare. */
@@ -159,7 +160,8 @@ export function collectOwnTools(
     const tool = describeTool(name, name, source, definition, meta);
     const initialize = placeOfCode(definition.initialize, owner.root, "initialize");
     const options = readOptions(definition.options, given);
-    contribution.candidates.push(createCandidate(tool, meta, { owner, handler, initialize, options }));
+    const code = { owner, handler, initialize, options };
+    contribution.candidates.push(createCandidate(tool, definition, meta, code));
   }
   return contribution;
 }
@@ -187,7 +189,8 @@ export function collectPackTools({ inspected, unusable }: CheckedPack, config: S
     const tool = describeTool(name, qualifiedName, source, definition, meta);
     const initialize = placeOfCode(definition.initialize, owner.root, "initialize", item);
     const options = readOptions(definition.options, given);
-    contribution.candidates.push(createCandidate(tool, meta, { owner, handler, initialize, options }));
+    const code = { owner, handler, initialize, options };
+    contribution.candidates.push(createCandidate(tool, definition, meta, code));
   }
   return contribution;
 }
@@ -240,6 +243,7 @@ export async function collectBundles(
       contribution.problems.push(...faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: name })));
       contribution.candidates.push({
         tool: describeTool(tool.entry.name, null, source, tool.entry, meta),
+        definition: tool.entry,
         meta,
         route: { by: "code", ...tool },
         bundle: item.qualifiedName,
@@ -325,6 +329,7 @@ export function collectServerTools(
     if (name !== prefixed) tool._meta = { "trailblaze/originalName": advertised.name };
     contribution.candidates.push({
       tool,
+      definition: advertised,
       meta,
       route: {
         by: "server",

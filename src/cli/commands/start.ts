@@ -1,9 +1,15 @@
 import { fstatSync } from "node:fs";
 import { type ServedProtocol, servedProtocols } from "../../mcp/protocol-server.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
-import type { CommandServeOptions, HttpTransport, RunningServer } from "../../serve/serve-options.ts";
+import type {
+  CommandServeOptions,
+  HttpTransport,
+  RunningServer,
+  ServedSessionOptions,
+} from "../../serve/serve-options.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
+import { readSessionOptions } from "../session/session-command.ts";
 
 /** An integer option of at least `minimum`. Throws `TrailblazeError` `InvalidArguments`. */
 function readNumber(options: CommandInput["options"], name: string, minimum: number): number | undefined {
@@ -67,9 +73,32 @@ function whenInputEnds(stop: () => void): void {
 /** The result after a server has stopped: there is nothing to print. */
 const served: CommandAnswer = { json: null, formatText: () => "", problems: [], isSilent: true };
 
+const sessionOnly = ["platform", "driver", "memory", "toolset", "on-device", "no-watch"];
+
+/** The options of the served session. Throws `InvalidArguments` for those that do not fit what is started. */
+function readServedSession(input: CommandInput, reference: string | null): ServedSessionOptions | undefined {
+  const { options } = input;
+  if (reference === null) {
+    const { deviceChanges, memory, toolsets, preferHostAgent } = readSessionOptions(input);
+    return {
+      ...(deviceChanges === undefined ? {} : { deviceChanges }),
+      ...(memory === undefined ? {} : { memory }),
+      ...(toolsets === undefined ? {} : { toolsets }),
+      ...(preferHostAgent === undefined ? {} : { preferHostAgent }),
+      watch: options["no-watch"] !== true,
+    };
+  }
+  const given = sessionOnly.find((name) => options[name] !== undefined);
+  if (given === undefined) return undefined;
+  const reason = `--${given} applies only to the session, and ${quote(reference)} is started`;
+  throw failure("InvalidArguments", { reason, hint: "Omit the server to serve the session." });
+}
+
 /** Serves until the client disconnects or a signal arrives. */
-export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
-  const [reference = ""] = positionals;
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
+  const [reference = null] = positionals;
+  const name = reference === null ? "the session" : printable(reference);
   if (options.stdio === true && options.http !== undefined) {
     throw failure("InvalidArguments", { reason: "--stdio and --http cannot be combined" });
   }
@@ -77,6 +106,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const http = readHttp(options);
   const protocol = readProtocol(options.protocol);
   const cacheTtl = readNumber(options, "cache-ttl", 0);
+  const session = readServedSession(input, reference);
   const { startServer } = await import("../../serve.ts");
   const startup = new AbortController();
   let stop = () => startup.abort();
@@ -95,6 +125,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     ...(options.install === true ? { install: true } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"] === true,
+    ...(session === undefined ? {} : { session }),
     signal: startup.signal,
   };
   let running: RunningServer;
@@ -110,8 +141,8 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const { url } = running;
   // A client reads the server's log; on a terminal, a user would see nothing.
   if (url === undefined && output.stderrIsTerminal())
-    output.note(`Serving ${printable(reference)} over stdio. Press Ctrl-C to stop.`);
-  if (url !== undefined) output.note(`Serving ${printable(reference)} on ${url}`);
+    output.note(`Serving ${name} over stdio. Press Ctrl-C to stop.`);
+  if (url !== undefined) output.note(`Serving ${name} on ${url}`);
   if (url !== undefined && options.json) output.json({ server: reference, url });
   if (url !== undefined) whenInputEnds(onSignal);
   await running.ended;

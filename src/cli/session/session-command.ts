@@ -74,7 +74,11 @@ export async function withSession<Answer>(
   use: (session: Session, signal: AbortSignal) => Promise<Answer>,
   calls: readonly string[] = [],
 ): Promise<Answer> {
-  const options: CommandSessionOptions = { ...readSessionOptions(input), calls };
+  const options: CommandSessionOptions = {
+    ...readSessionOptions(input),
+    calls,
+    served: input.options.served === true,
+  };
   const interruption = new AbortController();
   const asJson = input.options.json === true;
   const onExit = () => {

@@ -1,0 +1,50 @@
+import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
+import type { DiscoveredItem, DiscoveredPack } from "../discovery/types.ts";
+import type { WrittenReference } from "../extension-schema/references.ts";
+import type { DefinitionLibrary } from "../inspection/definition-library.ts";
+import type { ServerMembers } from "../inspection/server-contents.ts";
+import { failure } from "../problems/index.ts";
+
+/** References to all tools, bundles and prompts of a pack that the policy allows, for a server of all of them. */
+export async function listPackReferences(
+  pack: DiscoveredPack,
+  policy: PacksPolicy,
+  library: DefinitionLibrary,
+): Promise<WrittenReference[]> {
+  const isAllowed = ({ qualifiedName }: DiscoveredItem) =>
+    isItemAllowed(policy, pack.qualifiedName, qualifiedName, { isTransitive: false });
+  const toolsets = pack.toolsets.filter(isAllowed).map(({ qualifiedName }) => qualifiedName);
+  // Other toolsets only list tools.
+  const bundles = (await library.load("toolset", toolsets)).filter(({ shape }) => shape === "toolsBundle");
+  const lists = {
+    tool: pack.tools.filter(isAllowed),
+    toolset: bundles.map(({ declaration }) => declaration),
+    prompt: pack.prompts.filter(isAllowed),
+  } as const;
+  return Object.entries(lists).flatMap(([kind, list]) =>
+    list.map(
+      ({ name }, index): WrittenReference => ({
+        reference: name,
+        kind: kind as keyof typeof lists,
+        path: ["trailblaze", `${kind}s`, index],
+      }),
+    ),
+  );
+}
+
+/** Throws `DuplicateBundleEntry` for a name in two bundles. */
+export function checkEntryNames({ tools }: ServerMembers): void {
+  const owners = new Map<string, string>();
+  for (const member of tools) {
+    if (member.type !== "bundle") continue;
+    const { definition, qualifiedName } = member.item;
+    const entries = Array.isArray(definition?.entries) ? (definition.entries as { name?: unknown }[]) : [];
+    for (const { name } of entries) {
+      const other = owners.get(String(name));
+      if (other !== undefined) {
+        throw failure("DuplicateBundleEntry", { name: String(name), bundles: [other, qualifiedName] });
+      }
+      owners.set(String(name), qualifiedName);
+    }
+  }
+}

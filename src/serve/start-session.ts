@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { failure, formatProblem, type Problem, printableLines } from "../problems/index.ts";
+import { readStartedProjects } from "../runtime/server-environment.ts";
+import { installReferredPacks } from "../session/install-missing.ts";
+import { prepareSession } from "../session/open-session.ts";
+import type { Session } from "../session/session.ts";
+import type { CommandSessionOptions } from "../session/session-options.ts";
+import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
+import { type ServedClients, serveEras } from "./served-eras.ts";
+import { type ClientScope, SessionGateway } from "./session-gateway.ts";
+import {
+  logToStderr,
+  reserveDescriptors,
+  reserveInput,
+  reserveOutput,
+  serveOverHttp,
+  serveOverStdio,
+} from "./transports.ts";
+
+const label = "trailblaze";
+
+/** Prints each problem once, except for hints about what works. */
+function createReporter(): (problem: Problem) => void {
+  const reported = new Set<string>();
+  return (problem) => {
+    const key = JSON.stringify([problem.code, problem.message, problem.pack, problem.item]);
+    if (problem.severity === "info" || reported.has(key)) return;
+    reported.add(key);
+    logToStderr(printableLines(formatProblem(problem)));
+  };
+}
+
+/** Throws `ServerStartFailed` if this process was started, possibly indirectly, by a session of the same project. */
+function refuseLoop(project: string): void {
+  if (!readStartedProjects(process.env).includes(realpathSync(project))) return;
+  const reason = "it was started by a server of the session that it would open";
+  const hint = "Remove the entry that starts Trailblaze from the project's config.";
+  throw failure("ServerStartFailed", { label, reason, hint });
+}
+
+/** What the clients of a transport are served. Over stdio, the only client has the session itself. */
+function serveClients(gateway: SessionGateway, { isStdio }: { isStdio: boolean }): ServedClients {
+  if (isStdio) {
+    const served = gateway.serve(() => gateway.ownScope());
+    return { legacy: () => served, modern: served };
+  }
+  return {
+    legacy({ sessionId }) {
+      let scope: ClientScope | undefined;
+      return gateway.serve(() => {
+        scope ??= gateway.createScope(sessionId);
+        return scope;
+      });
+    },
+    // Nothing outlives the call.
+    modern: gateway.serve(() => gateway.createScope(randomUUID())),
+  };
+}
+
+/**
+ * Serves the project's session. Its clients are answered while it opens; lists and calls wait for it. `ended` rejects if it
+ * cannot open.
+ */
+export async function startSession(
+  transport: "stdio" | HttpTransport,
+  options: CommandServeOptions,
+): Promise<RunningServer> {
+  const { signal, protocol = "both", install = false, session = {} } = options;
+  const { watch = true } = session;
+  const { cacheTtl = watch ? 0 : 300 } = options;
+  const closing = new AbortController();
+  const report = createReporter();
+  const opened: CommandSessionOptions = {
+    ...session,
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.config === undefined ? {} : { config: options.config }),
+    ...(options.builtIns === undefined ? {} : { builtIns: options.builtIns }),
+    ...(options.onInstall === undefined ? {} : { onInstall: options.onInstall }),
+    install,
+    watch,
+    served: true,
+    signal: closing.signal,
+    onProblem: report,
+    onChange: (change) => gateway.announce(change),
+  };
+  const prepared = await prepareSession(opened, {
+    userServers: "reported",
+    served: true,
+    async installMissing(config) {
+      if (!install && config.packs.autoInstall.length === 0) return [];
+      return installReferredPacks(config, opened);
+    },
+  });
+  refuseLoop(prepared.config.project);
+  signal?.throwIfAborted();
+  const isStdio = transport === "stdio";
+  // Before a pack's code is loaded, which may write to stdout.
+  if (isStdio || options.ownsStdout) await reserveOutput();
+  if (isStdio) await reserveInput();
+  if (isStdio && options.ownsStdout) await reserveDescriptors();
+
+  let begin = () => {};
+  const served = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const opening: Promise<Session> = served.then(() => prepared.open());
+  const gateway = new SessionGateway(opening, (message) =>
+    logToStderr(printableLines(`${label}: ${message}`)),
+  );
+  const isShared = isStdio || transport.token === undefined;
+  const eras = serveEras(serveClients(gateway, { isStdio }), { protocol, cacheTtl, isShared });
+  const running = isStdio ? await serveOverStdio(eras) : await serveOverHttp(label, eras, transport);
+  begin();
+
+  let fault: { error: unknown } | undefined;
+  let ending: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    ending ??= (async () => {
+      closing.abort(failure("SessionClosed", { reason: undefined }));
+      const session = await opening.catch(() => undefined);
+      await Promise.all([running.close(), session?.close()]);
+    })();
+    return ending;
+  };
+  opening.then(
+    ({ problems }) => problems.forEach(report),
+    (error: unknown) => {
+      if (ending === undefined) fault = { error };
+      void close();
+    },
+  );
+  const ended = running.ended.then(close).then(() => {
+    if (fault !== undefined) throw fault.error;
+  });
+  return { ...running, close, ended };
+}

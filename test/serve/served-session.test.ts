@@ -1,0 +1,363 @@
+// The servers of these sessions end with what serves them, which each test closes.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ServeOptions, startServer } from "../../src/serve.ts";
+import { makeProject, probe, toolPack } from "../session/support/session.ts";
+import type { Tree } from "../support/tree.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const module = `
+export const remember = ({ key, value }, { memory }) => {
+  const before = memory.get(key) ?? null;
+  if (value !== undefined) memory.set(key, value);
+  return { before };
+};
+export const show = (args, context) => ({
+  sessionId: context.sessionId,
+  device: context.device,
+  memory: args._trailblazeContext.memory,
+  keys: Object.keys(args),
+});
+export const quiet = () => "hidden";
+export const fail = () => { throw new Error("it broke"); };
+export const slow = (args, { signal, log, progress }) => {
+  log("warning", "waiting");
+  progress(1, 2, "half");
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+};
+export const say = ({ who }, { callTool }) => callTool("show").then(({ variant }) => who + " " + variant);
+`;
+
+const desk = toolPack(
+  {
+    remember: {},
+    show: {},
+    fail: {},
+    slow: {},
+    quiet: { _meta: { "trailblaze/isForLlm": false } },
+    onPhone: { handler: "./handlers.js#show", _meta: { "trailblaze/supportedPlatforms": ["IOS"] } },
+  },
+  module,
+  {
+    "package.json": { version: "2.0.0", trailblaze: { prompts: ["text", "code", "broken"] } },
+    "trailblaze/prompts/text.json": { name: "text", description: "A text.", content: "Hello." },
+    "trailblaze/prompts/code.json": {
+      name: "code",
+      description: "Code.",
+      arguments: [{ name: "who", required: true }],
+      handler: "./handlers.js#say",
+    },
+    "trailblaze/prompts/broken.json": { name: "broken", description: "No content." },
+  },
+);
+
+/** A project whose session has a pack, a server of the config, and one that does not start. */
+function makeSession(config: object = {}, packs: Readonly<Record<string, Tree>> = { desk }): string {
+  const written = {
+    logDir: "logs",
+    memory: { user: "ada", token: "s3cret-value" },
+    sensitiveMemory: ["token"],
+    trailblazeSubprocessToolsets: [probe("probe"), { name: "lost", command: "absent-program", args: [] }],
+    ...config,
+  };
+  return makeProject(packs, { "trailblaze.config.json": written });
+}
+
+async function serve(cwd: string, { session, ...options }: ServeOptions = {}): Promise<string> {
+  const settings = { watch: false, ...session };
+  const running = await startServer(null, { cwd, transport: { port: 0 }, session: settings, ...options });
+  onTestFinished(() => running.close());
+  return String(running.url);
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ name: "tester", version: "1.2.3" });
+  let isListening = false;
+  const observed = async (target: string | URL, init?: RequestInit) => {
+    const response = await fetch(target, init);
+    isListening ||= init?.method === "GET";
+    return response;
+  };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: observed }));
+  onTestFinished(() => client.close());
+  // Notifications are sent on a stream that the client opens by itself.
+  await waitUntil(() => isListening);
+  return client;
+}
+
+async function connectModern(url: string): Promise<ModernClient> {
+  const client = new ModernClient(
+    { name: "modern", version: "1.0.0" },
+    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  );
+  await client.connect(new ModernHttp(new URL(url)));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+interface Caller {
+  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+}
+
+/** The JSON in the first text of a result. */
+async function ask(client: Caller, name: string, args: Record<string, unknown> = {}) {
+  const { content, isError } = (await client.callTool({ name, arguments: args })) as {
+    content: { text: string }[];
+    isError?: boolean;
+  };
+  const text = content[0]?.text ?? "";
+  return isError === true ? { isError, text } : JSON.parse(text);
+}
+
+const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name);
+
+describe("a session that is served", () => {
+  test("the tools of packs and of the config's servers are served as one server, without what models may not see", async () => {
+    const client = await connect(await serve(makeSession()));
+    expect(client.getServerVersion()).toMatchObject({ name: "trailblaze" });
+    const names = namesOf(await client.listTools());
+    expect(names).toEqual([
+      ...["params", "env", "result", "callback", "crash", "hang", "tell", "wrapper"].map(
+        (one) => `probe_${one}`,
+      ),
+      ...["remember", "show", "fail", "slow"],
+    ]);
+    for (const name of ["quiet", "probe_hidden", "onPhone", "absent"]) {
+      await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32602 });
+    }
+    expect(client.getServerCapabilities()).toMatchObject({
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+    });
+  });
+
+  test("the options of a session apply: its platform, its toolsets and its memory", async () => {
+    const session = {
+      deviceChanges: { platform: "IOS" as const },
+      toolsets: ["phone"],
+      memory: { user: "eve" },
+    };
+    const cwd = makeSession({ toolsets: { phone: ["desk/onPhone", "desk/show"] } });
+    const client = await connect(await serve(cwd, { session }));
+    expect(namesOf(await client.listTools())).toEqual(["show", "onPhone"]);
+    expect(await ask(client, "onPhone")).toMatchObject({
+      memory: { user: "eve" },
+      device: { platform: "IOS" },
+    });
+    await expect(client.callTool({ name: "remember", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+    });
+  });
+
+  test("the prompts of packs are served, and their handlers can call the session's tools", async () => {
+    const client = await connect(await serve(makeSession()));
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(["text", "code"]);
+    const { messages } = await client.getPrompt({ name: "code", arguments: { who: "Ada" } });
+    expect(messages).toEqual([{ role: "user", content: { type: "text", text: "Ada Success" } }]);
+  });
+
+  test("a call gets the session's envelope, and what a client sends in its place is dropped", async () => {
+    const client = await connect(await serve(makeSession()));
+    const forged = { _trailblazeContext: { memory: { user: "mallory" } }, other: 1 };
+    const params = await ask(client, "probe_params", forged);
+    expect(params.arguments).toEqual({
+      other: 1,
+      _trailblazeContext: { memory: { user: "ada" }, device: null },
+    });
+    expect(params._meta.trailblaze).toMatchObject({
+      memory: { user: "ada" },
+      sessionId: expect.any(String),
+      invocationId: expect.any(String),
+      baseUrl: expect.stringContaining("http://127.0.0.1:"),
+    });
+  });
+
+  test("a failing tool is a result with isError, whose variant is in _meta", async () => {
+    const client = await connect(await serve(makeSession()));
+    const failed = await client.callTool({ name: "fail", arguments: {} });
+    expect(failed).toMatchObject({ isError: true, content: [{ type: "text", text: "it broke" }] });
+    const content = [{ type: "text", text: "no" }];
+    const result = {
+      content,
+      isError: true,
+      _meta: { trailblaze: { variant: "MissingRequiredArgs", missing: ["a"] } },
+    };
+    expect(await client.callTool({ name: "probe_result", arguments: { result } })).toEqual(result);
+  });
+
+  test("progress and logs of a call reach its client, and canceling it aborts the tool", async () => {
+    const client = await connect(await serve(makeSession()));
+    const stop = new AbortController();
+    const steps: unknown[] = [];
+    const calling = client.callTool({ name: "slow", arguments: {} }, undefined, {
+      signal: stop.signal,
+      onprogress: (step) => {
+        steps.push(step);
+        stop.abort();
+      },
+    });
+    await expect(calling).rejects.toThrow();
+    expect(steps).toEqual([{ progress: 1, total: 2, message: "half" }]);
+  });
+
+  test("a server that exits is started again, and clients are told if it then lists other tools", async () => {
+    const server = `
+import { createInterface } from "node:readline";
+import { existsSync, writeFileSync } from "node:fs";
+const name = existsSync("second") ? "second" : "first";
+writeFileSync("second", "");
+const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } } });
+  if (method === "tools/list") send({ id, result: { tools: [{ name, inputSchema: { type: "object" } }] } });
+  if (method === "tools/call") process.exit(1);
+});`;
+    const cwd = makeProject(
+      {},
+      {
+        "server.mjs": server,
+        "trailblaze.config.json": {
+          logDir: "logs",
+          trailblazeSubprocessToolsets: [{ name: "own", command: process.execPath, args: ["server.mjs"] }],
+        },
+      },
+    );
+    const url = await serve(cwd);
+    const [client, modern] = [await connect(url), await connectModern(url)];
+    let told = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      told += 1;
+    });
+    let modernTold = 0;
+    modern.setNotificationHandler("notifications/tools/list_changed", () => {
+      modernTold += 1;
+    });
+    const subscription = await modern.listen({ toolsListChanged: true });
+    onTestFinished(() => subscription.close());
+    expect(namesOf(await client.listTools())).toEqual(["first"]);
+    expect(await client.callTool({ name: "first", arguments: {} })).toMatchObject({
+      isError: true,
+      _meta: { trailblaze: { variant: "FatalError" } },
+    });
+    await waitUntil(() => told > 0 && modernTold > 0);
+    expect(namesOf(await client.listTools())).toEqual(["second"]);
+    expect(namesOf(await modern.listTools())).toEqual(["second"]);
+  });
+});
+
+describe("clients of one served session over HTTP", () => {
+  test("two clients have sessions and memories of their own, and share the servers' processes", async () => {
+    const url = await serve(makeSession());
+    const [one, other] = [await connect(url), await connect(url)];
+    expect(await ask(one, "remember", { key: "user", value: "one" })).toEqual({ before: "ada" });
+    expect(await ask(other, "remember", { key: "user", value: "other" })).toEqual({ before: "ada" });
+    expect(await ask(one, "remember", { key: "user" })).toEqual({ before: "one" });
+    const [first, second] = [await ask(one, "probe_params"), await ask(other, "probe_params")];
+    expect(first._meta.trailblaze).toMatchObject({ memory: { user: "one" } });
+    expect(second._meta.trailblaze).toMatchObject({ memory: { user: "other" } });
+    const ids = [first, second].map(({ _meta }) => _meta.trailblaze.sessionId);
+    expect(new Set(ids).size).toBe(2);
+    expect(await ask(one, "show")).toMatchObject({ sessionId: ids[0] });
+    expect((await ask(one, "probe_tell")).pid).toBe((await ask(other, "probe_tell")).pid);
+    // The processes were started by none of the clients.
+    expect(ids).not.toContain((await ask(one, "probe_env")).TRAILBLAZE_SESSION_ID);
+  });
+
+  test("a callback uses the memory of the client whose call it belongs to", async () => {
+    const url = await serve(makeSession());
+    const [one, other] = [await connect(url), await connect(url)];
+    const write = { tool: "remember", with: { key: "user", value: "by callback" } };
+    const { body } = await ask(one, "probe_callback", write);
+    expect(body.result).toMatchObject({ success: true });
+    expect(await ask(one, "remember", { key: "user" })).toEqual({ before: "by callback" });
+    expect(await ask(other, "remember", { key: "user" })).toEqual({ before: "ada" });
+    const foreign = await ask(other, "probe_callback", {
+      tool: "show",
+      request: { session_id: (await ask(one, "show")).sessionId },
+    });
+    expect(foreign.body.result).toMatchObject({ type: "error" });
+  });
+
+  test("a sensitive value is in no client's envelope, and a value that a client makes sensitive stays out of logs", async () => {
+    const cwd = makeSession();
+    const client = await connect(await serve(cwd));
+    await ask(client, "remember", { key: "token", value: "client-s3cret" });
+    expect(JSON.stringify(await ask(client, "probe_params"))).not.toContain("s3cret");
+  });
+
+  test("each call of a modern client starts with the configured memory", async () => {
+    const url = await serve(makeSession());
+    const modern = await connectModern(url);
+    expect(await ask(modern, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
+    expect(await ask(modern, "remember", { key: "user" })).toEqual({ before: "ada" });
+    const legacy = await connect(url);
+    expect(await ask(legacy, "remember", { key: "user" })).toEqual({ before: "ada" });
+    expect(namesOf(await modern.listTools())).toEqual(namesOf(await legacy.listTools()));
+  });
+
+  test("with --stateless, each call of a legacy client starts with the configured memory, too", async () => {
+    const url = await serve(makeSession(), { transport: { port: 0, stateless: true } });
+    const client = await connect(url);
+    expect(await ask(client, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
+    expect(await ask(client, "remember", { key: "user" })).toEqual({ before: "ada" });
+  });
+});
+
+describe("names that several tools of a served session have", () => {
+  const shop = toolPack({ search: {} }, "export const search = () => 'shop';");
+  const packs = {
+    "@acme/shop": shop,
+    "@acme/wiki": toolPack({ search: {} }, "export const search = () => 'wiki';"),
+  };
+
+  test("names that collide are prefixed by default", async () => {
+    const cwd = makeProject(packs, { "trailblaze.config.json": { logDir: "logs" } });
+    const client = await connect(await serve(cwd));
+    expect(namesOf(await client.listTools())).toEqual(["shop_search", "wiki_search"]);
+  });
+
+  test("a config that asks for an error gets it: nothing is served", async () => {
+    const cwd = makeProject(packs, { "trailblaze.config.json": { logDir: "logs", nameCollisions: "error" } });
+    const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
+    await expect(running.ended).rejects.toMatchObject({ code: "NameCollision" });
+  });
+});
+
+describe("a session that cannot be served", () => {
+  test("options of a session are refused beside a server, and --all-tools without one", async () => {
+    const cwd = makeSession();
+    const code = "InvalidArguments";
+    await expect(startServer("desk", { cwd, session: {} })).rejects.toMatchObject({ code });
+    await expect(startServer(null, { cwd, allTools: true })).rejects.toMatchObject({ code });
+  });
+
+  test("an invalid config is refused before anything is served", async () => {
+    const cwd = makeSession({ crash: "maybe" });
+    await expect(startServer(null, { cwd, transport: { port: 0 } })).rejects.toMatchObject({
+      code: "InvalidConfig",
+    });
+  });
+
+  test("everything that a served session started ends with it", async () => {
+    const pids = join(makeProject({}), "pids");
+    const cwd = makeSession({ trailblazeSubprocessToolsets: [probe("probe", { PROBE_PIDS: pids })] });
+    const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
+    const client = await connect(String(running.url));
+    await client.listTools();
+    await client.close();
+    await running.close();
+    await running.ended;
+    const [pid] = readFileSync(pids, "utf8").split("\n").map(Number);
+    expect(() => process.kill(Number(pid), 0)).toThrow();
+  });
+});
