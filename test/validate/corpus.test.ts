@@ -976,14 +976,18 @@ describe("missing files that modules load", () => {
   const atHandler = "trailblaze/tools/greet.json:10:3";
   const atScript = "trailblaze/servers/desk.json:2:3";
   test.each<[string, Change, Expected]>([
-    ["by a static import", { greet: `import "./a.js";\n${exported}` }, missing(atHandler, "lib/a.js")],
     [
-      "by a dynamic import",
+      "a static import of a missing file",
+      { greet: `import "./a.js";\n${exported}` },
+      missing(atHandler, "lib/a.js"),
+    ],
+    [
+      "a dynamic import of a missing file",
       { greet: 'export const greet = () => import("./a.js");\n' },
       missing(atHandler, "lib/a.js"),
     ],
     [
-      "by a require",
+      "a require of a missing file",
       {
         tool: { handler: "./lib/greet.cjs#greet" },
         files: { "lib/greet.cjs": 'const a = require("./a");\nexports.greet = a;\n' },
@@ -991,17 +995,17 @@ describe("missing files that modules load", () => {
       missing(atHandler, "lib/a"),
     ],
     [
-      "by `imports` of package.json",
+      "a missing file in `imports` of package.json",
       { greet: `import "#a";\n${exported}`, fields: { imports: { "#a": "./lib/a.js" } } },
       missing(atHandler, "lib/a.js"),
     ],
     [
-      "through another module",
+      "a missing file that an imported module imports",
       { greet: `import "./a.js";\n${exported}`, files: { "lib/a.js": 'import "./b.js";' } },
       missing(atHandler, "lib/b.js"),
     ],
     [
-      "by `initialize`",
+      "a missing file that the module of `initialize` imports",
       {
         tool: { initialize: "./lib/setup.js" },
         files: { "lib/setup.js": 'import "./a.js";\nexport default () => {};' },
@@ -1009,63 +1013,59 @@ describe("missing files that modules load", () => {
       missing("trailblaze/tools/greet.json:11:3", "lib/a.js"),
     ],
     [
-      "as a folder by a static import",
+      "a static import of a folder",
       { greet: `import "./u";\n${exported}`, files: { "lib/u/index.js": "" } },
       missing(atHandler, "lib/u"),
     ],
     [
-      "by an http URL",
+      "an http URL",
       { greet: `import "https://esm.sh/a";\n${exported}` },
       missing(atHandler, "https://esm.sh/a"),
     ],
     [
-      "as an unknown module of Node",
+      "an unknown module of Node",
       { greet: `import "node:nope";\n${exported}` },
       missing(atHandler, "node:nope"),
     ],
     [
-      "in the script of a server",
+      "a missing file that a server's script imports",
       { server: { script: "./server.js" }, files: { "server.js": 'import "./lib/a.js";' } },
       missing(atScript, "lib/a.js", true),
     ],
     [
-      "in a script that a server runs with node",
+      "a missing file that a script imports that a server runs with node",
       { server: { command: "node", args: ["./server.js"] }, files: { "server.js": 'import "./lib/a.js";' } },
       missing("trailblaze/servers/desk.json:4:5", "lib/a.js", true),
     ],
-  ])("HandlerNotFound is reported for a missing file that a module loads %s", (_what, change, expected) =>
-    expectOne(change, expected),
-  );
+  ])("HandlerNotFound is reported for %s", (_what, change, expected) => expectOne(change, expected));
 
   test.each<[string, Change]>([
-    ["in a try block", { greet: `try { await import("./a.js"); } catch {}\n${exported}` }],
-    ["with a catch", { greet: 'export const greet = () => import("./a.js").catch(() => {});\n' }],
+    ["an import in a try block", { greet: `try { await import("./a.js"); } catch {}\n${exported}` }],
+    ["an import with a catch", { greet: 'export const greet = () => import("./a.js").catch(() => {});\n' }],
     [
-      "by a require in a try block",
+      "a require in a try block",
       {
         tool: { handler: "./lib/greet.cjs#greet" },
         files: { "lib/greet.cjs": 'try { require("./a"); } catch {}\nexports.greet = 1;\n' },
       },
     ],
-    ["as a module that newer versions of Node have", { greet: `import "node:sqlite";\n${exported}` }],
+    ["a module that only newer versions of Node have", { greet: `import "node:sqlite";\n${exported}` }],
     [
-      "as a module of Node in a folder",
+      "a module of Node with a slash in its name",
       { greet: `import "node:test/reporters";\nimport "node:fs/promises";\n${exported}` },
     ],
     [
-      "by an http URL in a try block",
+      "an http URL in a try block",
       { greet: `try { await import("https://esm.sh/a"); } catch {}\n${exported}` },
     ],
     [
-      "as a folder by a require",
+      "a require of a folder",
       {
         tool: { handler: "./lib/greet.cjs#greet" },
         files: { "lib/greet.cjs": 'require("./u");\nexports.greet = 1;\n', "lib/u/index.js": "" },
         fields: { type: "commonjs" },
       },
     ],
-    ["by a computed path", { greet: "export const greet = (a) => import(`./${a}.js`);\n" }],
-  ])("HandlerNotFound is not reported for a file that a module loads %s", (_what, change) =>
-    expectNone(change),
-  );
+    ["an import of a computed path", { greet: "export const greet = (a) => import(`./${a}.js`);\n" }],
+  ])("HandlerNotFound is not reported for %s", (_what, change) => expectNone(change));
 });

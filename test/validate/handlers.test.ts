@@ -383,7 +383,7 @@ describe("modules that Node would not load", () => {
   test.each([
     ["its module", { "lib/greet.js": 'import "./lost.js"; export const greet = 1' }, "lib/greet.js"],
     [
-      "a module that it imports",
+      "a module behind its module",
       {
         "lib/greet.js": 'import "./a.js"; export const greet = 1',
         "lib/a.js": 'export * from "./lost.js?v=1"',

@@ -255,7 +255,7 @@ describe("files that needed modules import", () => {
     ["the format of the package", { type: "module" }, []],
     ["no format", { name: "inner" }, []],
   ])(
-    "FileNotPublished is reported for a package.json beside a module if it sets another format: %s",
+    "a package.json beside a module has to be published only if it sets another format: %s",
     async (_what, manifest, expected) => {
       const tree = { "lib/package.json": manifest };
       const isCommonJs = expected.length > 0;
