@@ -24,13 +24,13 @@ import {
 } from "./ledger.ts";
 import type { InstallPlan } from "./plan.ts";
 
-/** A file at the time an edit is decided. */
+/** A file when an edit of it is decided. */
 export interface CurrentFile {
   /** Absolute, symbolic links resolved: the path in the ledger. */
   realFile: string;
   /** `undefined` if the file does not exist. */
   text: string | undefined;
-  /** The parsed text, or why it is invalid. */
+  /** The parsed text, or the error if it is invalid. */
   config: ConfigDocument | ConfigSyntaxError;
   ledger: Ledger;
   /** Folders that were just created for it, innermost first. */
@@ -63,7 +63,7 @@ const findPlace = (client: ClientRecord, config: ConfigDocument, key: string): E
   isList: client.isList === true,
 });
 
-/** The container that a config uses, of those that its client reads. */
+/** Chooses the container that a config uses among those that its client reads. */
 function chooseContainer(
   { newerContainer, container }: ClientRecord,
   { root }: ConfigDocument,
@@ -84,7 +84,7 @@ function withoutName(value: unknown, { isList }: Pick<EntryPlace, "isList">): un
   return rest;
 }
 
-/** Runs an edit of a config, and throws its syntax error as a problem. */
+/** Runs an edit of a config. Throws a syntax error as `ClientConfigMalformed`. */
 function refuseMalformed<Result>(
   file: string,
   { text = "", config }: CurrentFile,
@@ -136,7 +136,7 @@ class Edit {
     return hashEntry(this.#entry);
   }
 
-  /** Whether the file has any of our entries; if not, the ledger's records of it are outdated. */
+  /** Whether the file has any entry of Trailblaze. Otherwise, the ledger's records of the file are outdated. */
   get #hasOwnEntries(): boolean {
     const { realFile, ledger } = this.#current;
     const { isList } = this.#place;
@@ -181,8 +181,8 @@ class Edit {
   }
 
   /**
-   * Who owns the entry that is to be replaced: Trailblaze for this server (`same`; also for a deleted project),
-   * Trailblaze for another server or another existing project (`ours`), or another program (`foreign`).
+   * Who wrote the entry to replace: Trailblaze for this server (`same`, also for a deleted project), Trailblaze for another
+   * server or another existing project (`ours`), or another program (`foreign`).
    */
   #checkOwner(entry: JsonRecord, force: boolean): "same" | "ours" | "foreign" {
     const { server } = this.#request;
@@ -190,7 +190,7 @@ class Edit {
     const isOfServer = owner === server;
     if (isOfServer && this.#record !== undefined && !this.#isIntact) {
       if (!force) this.#fail("ClientConfigModified");
-      // An edited entry still starts our server; otherwise it is a foreign entry with a name that was ours.
+      // An edited entry still starts this server. Any other entry is foreign, although Trailblaze used its name before.
       return this.#recognized === server ? "same" : "foreign";
     }
     const otherProject = isOfServer ? this.#findOtherProject(entry) : undefined;
@@ -227,7 +227,7 @@ class Edit {
       return { changed: true, text, ledger: withLedgerEntry(withFile, record), notes: [] };
     }
     if (this.#hash === hashEntry(entry)) return this.#unchanged();
-    // Several clients may read one file, and share its entries.
+    // Several clients may read one file and share its entries.
     const { server: owner, client: writer, hash } = this.#record ?? {};
     if (owner === server && writer !== this.#client.id && hash === this.#hash) return this.#unchanged();
     const ownership = this.#checkOwner(entry, force);
@@ -297,7 +297,7 @@ class Edit {
     );
   }
 
-  /** Forgets a file without entries. */
+  /** Removes the record of a file without entries. */
   #forgetFile(ledger: Ledger): Ledger {
     const { realFile } = this.#current;
     return ledger.entries.some(({ file }) => file === realFile)

@@ -11,7 +11,7 @@ function formatLine(sign: string, line: string): string {
   return line.endsWith("\n") ? `${sign}${line}` : `${sign}${line}\n\\ No newline at end of file\n`;
 }
 
-/** The lines of a config from one to another as people see them: without secrets. */
+/** The lines in a range of a config, without secrets. */
 function showLines(config: ConfigDocument | undefined, from: number, to: number, former?: ConfigDocument) {
   if (config === undefined) return [];
   const lines = splitLines(config.text);

@@ -131,22 +131,22 @@ function findEntries(root: Record<string, unknown>, client: ClientRecord | undef
 
 /** Parses a source in the first format that fits. Throws `ClientConfigMalformed`. */
 async function parseSource({ file, text, formats, client }: Source): Promise<Map<string, unknown>> {
-  let fault: ConfigSyntaxError | undefined;
+  let error: ConfigSyntaxError | undefined;
   const ways: [ConfigFormatName, string][] = formats.map((format) => [format, text]);
-  // A part of an object, as documentation shows it.
+  // Documentation often shows a property without the braces around it.
   if (/^\s*"/.test(text)) ways.push(["jsonc", `{${text}}`]);
   for (const [format, written] of ways) {
     const document = openConfig(await loadEditor(format), written);
     if (document instanceof ConfigSyntaxError) {
-      fault ??= document;
+      error ??= document;
       continue;
     }
     const entries = findEntries(document.root, client);
     if (entries.size > 0) return entries;
-    fault = undefined;
+    error = undefined;
     break;
   }
-  const reason = fault === undefined ? "it has no MCP servers" : fault.reason;
+  const reason = error === undefined ? "it has no MCP servers" : error.reason;
   throw failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 }
 

@@ -55,16 +55,16 @@ export function checkOptions(options: InstallOptions): void {
 }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What HTTP allows in a value, without white space around it. */
+/** A valid value of an HTTP header, without white space around it. */
 const headerValue = /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
 
-/** The requested headers. Throws `InvalidArguments`, without any value: it may be a secret. */
+/** The requested headers. Throws `InvalidArguments` without their values, which may be secrets. */
 export function readHeaders({ headers = {}, url }: InstallOptions): Record<string, string> {
   if (!isRecord(headers)) throw invalid(`\`headers\` must be an object, but it is ${describeType(headers)}`);
   const names = Object.keys(headers);
   const hint = "Pass --header NAME=VALUE.";
   const isValid = (name: string) => headerName.test(name) && name !== "__proto__";
-  // A value may be in the place of a name.
+  // A name may be a misplaced value, so errors do not show it.
   if (!names.every(isValid))
     throw failure("InvalidArguments", { reason: "The name of a header is not valid", hint });
   for (const name of names) {
@@ -138,7 +138,7 @@ export function chooseKey(
   return explainInvalidKey(fitting, client) === undefined ? fitting : name;
 }
 
-/** The normal form of a reference, with its range and without. `name`: the default key. */
+/** The normal form of a reference, with and without its range. `name` is the default key. */
 export interface NormalServer {
   /** `null` for the project's session. */
   server: string | null;
@@ -146,7 +146,7 @@ export interface NormalServer {
   name: string;
 }
 
-/** The normal form of a reference to a server; `null` is the session. Throws `InvalidQualifiedName`. */
+/** Normalizes a reference to a server; `null` stands for the session. Throws `InvalidQualifiedName`. */
 export function normalizeServer(reference: string | null): NormalServer {
   if (reference === null) return { server: null, started: null, name: "trailblaze" };
   // The npm name of a pack.

@@ -10,7 +10,7 @@ export interface LedgerEntry {
   file: string;
   client: string;
   scope: Scope;
-  /** As in the plan: `null` for the project's session. */
+  /** As in `InstallPlan`; `null` for the project's session. */
   server: string | null;
   container: readonly string[];
   key: string;
@@ -28,7 +28,7 @@ export interface ReplacedEntry {
   entry?: LedgerEntry;
 }
 
-/** What to undo in a file with its last entry. */
+/** What to undo in a file when its last entry is removed. */
 export interface LedgerFile {
   /** Whether Trailblaze created the file. */
   made: boolean;
@@ -47,7 +47,7 @@ export interface Ledger {
 
 export const emptyLedger: Ledger = { version: 1, entries: [], files: {} };
 
-/** Identifies the contents of an entry, to notice edits. */
+/** A hash of an entry's contents, to detect edits. */
 export function hashEntry(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }

@@ -5,14 +5,14 @@ import { isSecretName, SecretHider } from "./secrets.ts";
 
 const mask = "***";
 const shapes = clients.map(({ shape }) => shape);
-/** The keys of objects whose values are all hidden. */
+/** Keys of objects in which every value is hidden. */
 const hiddenKeys = new Set<unknown>([
   ...["env", "envs", "environment", "headers"],
   ...shapes.flatMap(({ environment, address }) => [environment, address?.headers]),
 ]);
 const commandKeys = new Set<unknown>(["args", "command", ...shapes.map(({ command }) => command)]);
 
-/** A variable's or a header's value for people: with its references to variables, and without the rest. */
+/** Masks the value of a variable or a header, except for its references to variables. */
 function maskValue(name: string, text: string): string {
   const reference = /(\$?\{(?:env:|input:)?[\w-]+(?::-[^{}]*)?\}|^\$[A-Za-z_]\w*$)/;
   return text
@@ -28,7 +28,7 @@ function maskValue(name: string, text: string): string {
 
 const hider = new SecretHider({ label: "", hide: () => mask, convert: (text) => text });
 const keyOf = ({ path }: ConfigLeaf) => String(path.findLast((key) => typeof key === "string") ?? "");
-/** The array that a value is in; `undefined` for others. */
+/** The path of the array that contains a value, as JSON; `undefined` for other values. */
 const arrayOf = ({ path }: ConfigLeaf) =>
   typeof path.at(-1) === "number" ? JSON.stringify(path.slice(0, -1)) : undefined;
 
@@ -38,7 +38,7 @@ function showLeaf(leaf: ConfigLeaf): string {
   return hider.value(keyOf(leaf), value);
 }
 
-/** What is shown of each value of a config. */
+/** The text to show for each value of a config. */
 function showLeaves(leaves: readonly ConfigLeaf[]): string[] {
   const commands = new Map<string, ConfigLeaf[]>();
   for (const leaf of leaves) {
@@ -55,8 +55,8 @@ function showLeaves(leaves: readonly ConfigLeaf[]): string[] {
 }
 
 /**
- * The text of a config in which nothing between two offsets is secret: neither the values of variables and headers, nor
- * what looks secret elsewhere. Marks what differs from an earlier config.
+ * The text of a config with secrets masked between two offsets: the values of variables and headers, and other values that
+ * look secret. Marks those that differ from an earlier config.
  */
 export function maskSecrets(
   config: ConfigDocument,

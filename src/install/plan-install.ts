@@ -76,7 +76,7 @@ async function finishPlan(
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
 }
 
-/** Throws, because npx's copy of this command is temporary. */
+/** Throws because npx's copy of this command is temporary. */
 async function refuseCache(directory: string): Promise<never> {
   const port = createNodeDiscoveryPort();
   const install = formatInstall(await findManagerName(port, findProject(port, directory)), "trailblaze");
@@ -89,8 +89,7 @@ async function refuseCache(directory: string): Promise<never> {
 
 /**
  * Plans the installation of a server into an MCP client's config; `null` installs the project's session, one entry with the
- * tools of all packs. Writes nothing. Checks every reference of the server,
- * and reads definitions as inspection does.
+ * tools of all packs. Writes nothing. Checks every reference of the server, and reads definitions as inspection does.
  *
  * Throws `TrailblazeError`: `UnknownClient`, `UnknownInstallLocation`, `NoProjectScope`, `ClientConfigMalformed`,
  * `ClientConfigConflict`, `ClientConfigModified`, `InvalidArguments`, and errors of finding the server.
@@ -156,8 +155,8 @@ export async function planInstall(
   ]);
 }
 
-/** The entries that a reference means: those of its server, or those of the servers of the pack that it names. */
-async function findMeantServers(
+/** Creates a filter for the servers that a reference names: one, or every server of a pack that was removed. */
+async function createServerFilter(
   reference: string | null,
   server: string | null,
   cwd: string,
@@ -173,13 +172,13 @@ async function findMeantServers(
   } catch (error) {
     if (!(error instanceof TrailblazeError) || error.code === "AmbiguousName") throw error;
   }
-  // The pack may have been removed.
+  // The server or its pack may have been removed.
   return (started) => started === server || started?.startsWith(`${server}/`) === true;
 }
 
 /**
- * Plans the removal of a server from an MCP client's config; no change if it is not there. The server itself may be
- * missing. Writes nothing. Throws as `planInstall`, except for errors of finding the server.
+ * Plans the removal of a server from an MCP client's config; without a change if there is no entry. The server itself may be
+ * missing. Writes nothing. Throws like `planInstall`, except for errors of finding the server.
  */
 export async function planUninstall(
   clientName: string,
@@ -195,7 +194,7 @@ export async function planUninstall(
   const candidates = findFiles(client, options, project);
   const editor = await loadEditor(client.format);
   const present = candidates.filter((file) => files.exists(file));
-  const isMeant = await findMeantServers(reference, server, cwd);
+  const isMeant = await createServerFilter(reference, server, cwd);
   const places: (FoundEntry & { file: string })[] = [];
   for (const file of present) {
     const current = await readCurrent(files, editor, file);

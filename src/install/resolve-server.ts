@@ -7,15 +7,15 @@ import { findServer } from "../serve/compose-server.ts";
 
 /** A resolved reference to a server. */
 export interface ResolvedServer {
-  /** What to start, if the reference names a pack: its only server, or the pack itself. */
+  /** What to start if the reference names a pack: its only server, or the pack itself. */
   ofPack?: string | undefined;
   /** The short name of the item, or the key in the config. */
   name: string;
-  /** The author's name for it in clients. */
+  /** The name that its author chose for clients. */
   mcpServerName?: string | undefined;
   /** Names of variables that the server takes from the environment. */
   envPassthrough: readonly string[];
-  /** The only variables of the environment that reach it; `undefined`: all do. */
+  /** Names of the variables of the environment that reach it; `undefined` if all do. */
   reachedBy?: readonly string[];
   transport: "stdio" | "http";
   /** Absolute path of the project's folder. */
@@ -34,8 +34,8 @@ function resolveSession(cwd: string): ResolvedServer {
 }
 
 /**
- * Finds a server as `start` does; without a reference, the session. Checks all its references. Runs nothing. Throws the same `TrailblazeError` as
- * `start`, such as `ServerNotFound` and `PackNotInstalled`.
+ * Finds a server as `start` does; without a reference, the session. Checks all its references. Runs nothing. Throws the same
+ * `TrailblazeError` as `start`, such as `ServerNotFound` and `PackNotInstalled`.
  */
 export async function resolveServer(
   reference: string | null,

@@ -1,7 +1,7 @@
 import { type Node, parseTree } from "jsonc-parser";
 import { applySplices, type Splice } from "./editing/splice.ts";
 
-/** Words that contain the word of a secret and mean none. */
+/** Words that contain `secretPart` but do not stand for a secret. */
 const plainWords = new Set(
   `author authors authored authoring authority authorities authentic authenticity coauthor coauthors cookiecutter donkey
   donkeys hockey hotkey hotkeys jockey keyboard keyboards keyframe keyframes keymap keymaps keynote keynotes keypad keypads
@@ -13,8 +13,8 @@ const secretEnd = /^(?:pass|pat|pwd)$/;
 const secretValue = /^(?:Bearer|Basic) /i;
 
 /**
- * Whether the value of an option, a variable, a header or a key is taken for a secret: by a word of its name, or by a part
- * of a word such as `authtoken`, except for the words of the list, such as `keyboard`.
+ * Whether the name of an option, a variable, a header or a key suggests that its value is a secret: by a word, or by a part of
+ * a word such as `authtoken`, but not by a plain word such as `keyboard`.
  */
 export function isSecretName(name: string): boolean {
   const words = name
@@ -30,20 +30,20 @@ export function isSecretName(name: string): boolean {
 /** Whether a text has a reference to a variable in the form of the config. */
 export const hasReference = (text: string): boolean => /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}/.test(text);
 
-/** Options such as `--no-auth`, which take no value. */
+/** Matches options such as `--no-auth`, which have no value. */
 const switchedOff = /^-*(?:no|disable|without)-/i;
 
-/** What to do with the strings of a server's entry. */
+/** How to treat the strings of a server's entry. */
 export interface SecretHiding {
-  /** Names a secret that has no name of its own. */
+  /** The start of the name of a secret that has no name itself. */
   label: string;
-  /** The replacement of a secret. `isVariable`: the name is that of a variable. */
+  /** Returns the replacement of a secret. `isVariable`: `name` is the name of a variable. */
   hide(name: string, secret: string, isVariable: boolean): string;
-  /** Converts the rest. */
+  /** Converts a text that is not secret. */
   convert(text: string): string;
 }
 
-/** Replaces what looks secret in the strings of a server's entry. */
+/** Replaces values that look secret in the strings of a server's entry. */
 export class SecretHider {
   readonly #hiding: SecretHiding;
 
@@ -51,7 +51,7 @@ export class SecretHider {
     this.#hiding = hiding;
   }
 
-  /** The value of a variable, a header or an option, which may be a URL or JSON with secrets in it. */
+  /** Converts the value of a variable, a header or an option. A URL or JSON may contain secrets. */
   value(name: string, text: string, isVariable = false): string {
     const { hide, convert, label } = this.#hiding;
     if (text !== "" && (isSecretName(name) || secretValue.test(text))) {
@@ -64,7 +64,7 @@ export class SecretHider {
     return /^[a-z][\w+.-]*:\/\//i.test(text) ? this.url(text) : convert(text);
   }
 
-  /** A URL: its password and its query parameters. */
+  /** Converts a URL, whose password and query parameters may be secrets. */
   url(text: string): string {
     const { label, convert } = this.#hiding;
     const [, start, password] = /^([a-z][\w+.-]*:\/\/[^\s/?#:@]*:)([^\s/]+)@/i.exec(text) ?? [];
@@ -82,7 +82,7 @@ export class SecretHider {
     return convert(text.slice(0, query)) + parameters;
   }
 
-  /** The values of the keys in JSON. */
+  /** Converts the values in JSON by their keys. */
   #json(text: string): string {
     const { convert } = this.#hiding;
     const converted = convert(text);
@@ -101,7 +101,7 @@ export class SecretHider {
     return applySplices(converted, splices);
   }
 
-  /** An argument, or a part of it. `name` is the option that it belongs to, if any. */
+  /** Converts an argument or a part of one. `name` is the option that it belongs to, if any. */
   #argument(name: string, text: string): string {
     if (/^https?:\/\//i.test(text)) return this.url(text);
     // Docker accepts `-eNAME=VALUE` as well.

@@ -18,7 +18,7 @@ import {
 import { editList } from "./list-entries.ts";
 import { applySplices, type Splice } from "./splice.ts";
 
-/** What adding the first entry changed besides, so that removing the last entry can undo it. */
+/** What else changed when the first entry was added, so that removing the last entry can undo it. */
 export interface ContainerTrace {
   /** How many of the container's keys existed before. */
   found: number;
@@ -66,7 +66,7 @@ export const isEmptyValue = (value: unknown): boolean =>
   value === null ||
   (Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0);
 
-/** The config without its container if that is empty: formats write that in different ways. */
+/** The config without its container if that is empty, because formats write an empty container in different ways. */
 function withoutEmpty(root: unknown, [key, ...below]: readonly string[]): unknown {
   const map = isRecord(root) ? root : {};
   if (key === undefined || !Object.hasOwn(map, key)) return map;
@@ -94,7 +94,7 @@ export async function loadEditor(format: ConfigFormatName): Promise<ConfigEditor
   return (await import("./json-editor.ts")).jsonEditor;
 }
 
-/** The config of a text, or why it is invalid. */
+/** Parses a config. Returns the error if it is invalid. */
 export function openConfig(editor: ConfigEditor, text: string): ConfigDocument | ConfigSyntaxError {
   try {
     return new ConfigDocument(editor, text);
@@ -124,12 +124,12 @@ export class ConfigDocument {
     this.root = this.#parse();
   }
 
-  /** A config of the same format. Throws `ConfigSyntaxError` as the constructor does. */
+  /** Parses another text in the same format. Throws `ConfigSyntaxError` like the constructor. */
   reopen(text: string): ConfigDocument {
     return new ConfigDocument(this.#editor, text);
   }
 
-  /** A blank text is parsed only when it is edited: in every format it is a config without values. */
+  /** A blank text is a config without values in every format. It is parsed only when it is edited. */
   get #layout(): ConfigLayout {
     this.#opened ??= this.#editor.open(this.#body);
     return this.#opened;
@@ -173,7 +173,7 @@ export class ConfigDocument {
     throw new ConfigSyntaxError(noLayout, this.#layout.offsetOf(container));
   }
 
-  /** The config after the first alternative that yields the expected value. Empty containers may be added or removed. */
+  /** Applies the first alternative that yields the expected value. Empty containers may be added or removed. */
   #apply(
     ways: readonly (readonly Splice[])[],
     expected: unknown,
@@ -243,7 +243,7 @@ export class ConfigDocument {
     return span && this.#body.slice(span.start, span.end);
   }
 
-  /** Restores what `set` replaced: its text if that still fits, otherwise its value. */
+  /** Restores an entry that `set` replaced: its text if that still fits, otherwise its value. */
   putBack(place: EntryPlace, { raw, value }: { raw?: string | undefined; value: JsonValue }): ConfigDocument {
     const span = this.#spanOf(place);
     const asWritten = raw === undefined || span === undefined ? [] : [[{ ...span, text: raw }]];
@@ -252,7 +252,7 @@ export class ConfigDocument {
     return edited ?? this.#refuse(place.container);
   }
 
-  /** Records what adding the first entry to a container will change besides. */
+  /** Records what else changes when the first entry is added to a container. */
   traceContainer(container: readonly string[]): ContainerTrace {
     const trace: ContainerTrace = { found: 0 };
     if (isEmptyValue(this.root) && this.#body.length <= 4096) trace.whole = this.#body;
@@ -268,7 +268,7 @@ export class ConfigDocument {
     return trace;
   }
 
-  /** Removes an entry, and after the last one also what adding the first one changed. */
+  /** Removes an entry and, after the last one, also what else changed when the first one was added. */
   remove(place: EntryPlace, trace?: ContainerTrace): ConfigDocument {
     const { container } = place;
     const expected = withEntry(this.root, place, undefined);
@@ -298,7 +298,7 @@ export class ConfigDocument {
     for (let depth = container.length; depth > path.length; depth--) {
       const made = container.slice(0, depth);
       const raw = tidied.#layout.rawEmpty(made);
-      // A comment that was added meanwhile stays, and its container with it.
+      // A comment that was added meanwhile stays, and so does its container.
       if (raw === undefined || /[^\s{}]/.test(raw)) return tidied;
       const key = made.at(-1) ?? "";
       const ways = tidied.#layout.remove({ container: made.slice(0, -1), key, isList: false });
@@ -311,8 +311,8 @@ export class ConfigDocument {
   }
 
   /**
-   * The text in which the strings and numbers between two offsets are replaced. `replace` returns the values to show, or
-   * `undefined` for those that stay. Keeps the number of lines.
+   * Replaces strings and numbers between two offsets and returns the text. `replace` returns the values to show, and
+   * `undefined` for those that stay. The number of lines does not change.
    */
   textWith(
     [start, end]: readonly [number, number],

@@ -31,7 +31,7 @@ export interface ConfigEditor {
   readonly maximumLength: number;
   /** Whether its layouts edit entries in arrays themselves; otherwise `editList` does. */
   readonly hasLists: boolean;
-  /** An empty container, if its former text is unknown. */
+  /** The text of an empty container if its former text is unknown. */
   readonly emptyText: string;
   /** Parses a text without a byte order mark. Throws `ConfigSyntaxError`. */
   open(text: string): ConfigLayout;
@@ -54,11 +54,11 @@ export interface ConfigLayout {
   readonly value: PlainValue;
   /** The offset of the value at a path, for messages. */
   offsetOf(path: readonly string[]): number;
-  /** The strings and numbers of the objects and arrays that overlap a range, in order; and others. */
+  /** At least the strings and numbers of the objects and arrays that overlap a range, in order. */
   leaves(start: number, end: number): Iterable<ConfigLeaf>;
   add(place: EntryPlace, entry: JsonRecord): Splice[][];
   remove(place: EntryPlace): Splice[][];
-  /** Replaces an entry, with its key: by one splice unless it is not contiguous. */
+  /** Replaces an entry with its key, in one splice if the entry is contiguous. */
   replace(place: EntryPlace, entry: JsonRecord): Splice[][];
   /** The text of an empty container, including the separator after its key. */
   rawEmpty(container: readonly string[]): string | undefined;

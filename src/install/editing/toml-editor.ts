@@ -67,7 +67,7 @@ function findRuns(statements: readonly TomlStatement[], own: readonly TomlStatem
   return runs;
 }
 
-/** The start of the blank lines before an offset, at most one of which belongs to an added table. */
+/** The start of the blank lines before an offset. At most one of them belongs to an added table. */
 function startOfGap(text: string, offset: number): number {
   let start = offset;
   for (let count = 0; count < 2 && text[start - 1] === "\n"; count++) {
@@ -81,7 +81,7 @@ const containerTable = (statements: readonly TomlStatement[], container: readonl
     ({ kind, path }) => kind === "value" && path.length === container.length && startsWith(path, container),
   );
 
-/** A container that is written as a value, `{ … }` or `[ … ]`. */
+/** A container that is written as a value: `{ … }` or `[ … ]`. */
 interface InlineContainer {
   isList: boolean;
   /** The range between its brackets. */
@@ -127,7 +127,7 @@ function addToInline(text: string, inline: InlineContainer, key: string, entry: 
   const last = members.at(-1);
   const written = writeInline(inline, key, entry);
   if (last !== undefined) return [{ start: last.end, end: last.end, text: `, ${written}` }];
-  // An empty array with a comment: the comment would be lost.
+  // The comment in an empty array would be lost.
   if (text.slice(start, end).trim() !== "") return [];
   return [{ start, end, text: isList ? written : ` ${written} ` }];
 }

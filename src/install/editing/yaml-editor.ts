@@ -10,7 +10,7 @@ import { writeYamlPair } from "./yaml-values.ts";
 
 type Ranged = { range?: [number, number, number] | null };
 
-/** A pair inside `{ … }`: valid JSON is valid flow style. */
+/** Formats a pair inside `{ … }` as JSON, which is valid in flow style. */
 const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
 
 function parseText(text: string): { document: Document.Parsed; value: PlainValue } {
@@ -143,7 +143,7 @@ function cutPair(text: string, map: YAMLMap, pair: Pair): Splice[][] {
   return from === 0 ? [atTop, lines] : [lines, atTop];
 }
 
-/** The range of the empty value after a key: nothing, a word such as `null`, or braces. */
+/** The range of an empty value after a key: nothing, a word such as `null`, or braces. */
 function findNothing(text: string, pair: Pair): { start: number; end: number } {
   const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
   const end = Math.max(start, rangeOf(pair.value)[1]);

@@ -12,7 +12,7 @@ export interface Environment {
 
 const noEnvironment: Environment = { literals: new Map(), names: [] };
 
-/** An entry in the client's form, and the variables that could not be included. */
+/** Builds an entry in the client's form. Also returns the variables that could not be included. */
 export function buildEntry(
   { shape, reference }: ClientRecord,
   key: string,
@@ -65,8 +65,8 @@ function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<st
 }
 
 /**
- * The server that an entry starts, `null` for the session, if it is an entry that Trailblaze would write for one of `clients` on any machine:
- * project files are shared, and several clients may read one file.
+ * The server that an entry starts, `null` for the session, if Trailblaze would write this entry for one of `clients` on some
+ * machine. Project files are shared, and several clients may read one file.
  */
 export function matchEntry(
   clients: readonly ClientRecord[],

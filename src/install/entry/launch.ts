@@ -28,12 +28,12 @@ export interface LaunchRequest {
 export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(script);
 
 /**
- * Loads the command from the package `trailblaze` that the current folder resolves, as `import` does. Not through npx,
- * which runs node_modules/.bin/trailblaze, a file that any installed package can claim.
+ * Loads the command from the package `trailblaze` that the current folder resolves, like `import`. Does not use npx, which runs
+ * node_modules/.bin/trailblaze, a file that any installed package can claim.
  */
 const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as const;
 
-/** In a project's file, the command is the same on every machine; in the user's file, it does not depend on `PATH`. */
+/** Creates a command that is the same on every machine for a project's file, and independent of `PATH` for a user's. */
 export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: string }> {
   const { scope, server, project, isHttp, node, script } = request;
   const start = ["start", ...(server === null ? [] : [server])];
