@@ -56,15 +56,25 @@ export const packageProblems = {
     readAs: "esm" | "commonjs";
     /** The module has the syntax of both formats. */
     isMixed: boolean;
+    /** The variable of CommonJS that an ES module uses, if that is all. */
+    name?: "require" | "module" | "exports" | "__dirname" | "__filename";
+    /** It is used when a function is called, so the module can be loaded. */
+    isInFunction?: boolean;
   }>({
     title: "Module has the wrong format for Node",
-    severity: "error",
-    message: ({ file, readAs, isMixed }) =>
-      `Node reads ${quote(file, 200)} as ${readAs === "esm" ? "an ES module" : "CommonJS"}, but it ${isMixed ? "also uses" : "is written as"} ${readAs === "esm" ? "CommonJS" : "an ES module"}.`,
-    hint: ({ file, readAs, isMixed }) =>
-      readAs === "commonjs"
-        ? `Rename it to ${renamed(file, "mjs")}, or set "type": "module" in package.json.`
-        : `${isMixed ? "Replace" : `Rename it to ${renamed(file, "cjs")}, or replace`} \`module.exports\` with \`export\` and \`require\` with \`import\`.`,
+    severity: (_context, { isInFunction }) => (isInFunction ? "warning" : "error"),
+    message: ({ file, readAs, isMixed, name, isInFunction }) =>
+      name !== undefined
+        ? `Node reads ${quote(file, 200)} as an ES module, where \`${name}\` is not defined${isInFunction ? ", but a function uses it" : ""}.`
+        : `Node reads ${quote(file, 200)} as ${readAs === "esm" ? "an ES module" : "CommonJS"}, but it ${isMixed ? "also uses" : "is written as"} ${readAs === "esm" ? "CommonJS" : "an ES module"}.`,
+    hint: ({ file, readAs, isMixed, name }) =>
+      name?.startsWith("__")
+        ? `Use \`import.meta.${name.slice(2)}\`.`
+        : name !== undefined
+          ? "Use `import`, or create `require` with `createRequire` of `node:module`."
+          : readAs === "commonjs"
+            ? `Rename it to ${renamed(file, "mjs")}, or set "type": "module" in package.json.`
+            : `${isMixed ? "Replace" : `Rename it to ${renamed(file, "cjs")}, or replace`} \`module.exports\` with \`export\` and \`require\` with \`import\`.`,
   }),
   TypeScriptNotPublishable: entry<{
     file: string;

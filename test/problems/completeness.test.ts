@@ -34,6 +34,7 @@ function severitiesOf({ severity }: CatalogEntry<Record<string, unknown>>): Set<
     { answered: true },
     { allowed: true },
     { isGuarded: true },
+    { isInFunction: true },
     { isPrivate: true },
     { isDefault: true },
     { cause: "git" },

@@ -108,6 +108,8 @@ const samples: Samples = {
   WrongModuleFormat: [
     { file: "lib/a.js", readAs: "esm", isMixed: false },
     { file: "lib/a.js", readAs: "esm", isMixed: true },
+    { file: "lib/a.js", readAs: "esm", isMixed: true, name: "require", isInFunction: true },
+    { file: "lib/a.js", readAs: "esm", isMixed: true, name: "__dirname", isInFunction: false },
     { file: "lib/a.cjs", readAs: "commonjs", isMixed: false },
   ],
   TypeScriptNotPublishable: [

@@ -493,7 +493,6 @@ describe("UnpublishableDependency", () => {
     ["patch:base@npm%3A1.0.0#./base.patch", "unsupported"],
     ["ssh://git@example.com/base.git", "unsupported"],
     ["git@example.com:acme/base.git", "unsupported"],
-    ["the newest", "unsupported"],
     ["workspace:*", "workspace"],
     ["workspace:^1.0.0", "workspace"],
     ["catalog:", "workspace"],

@@ -8,6 +8,7 @@ import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.
 import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
+import type { ModuleFault } from "../modules/module-faults.ts";
 
 const maximumListed = 10;
 
@@ -43,6 +44,10 @@ function describeAbsence(module: string, facts: Extract<ModuleFacts, { state: "m
   return `the package has no folder ${quote(folder)}, which a build may have to create`;
 }
 
+/** Whether Node cannot load a module, so that its exports do not matter. */
+const isBroken = (fault: ModuleFault | undefined) =>
+  fault !== undefined && !(fault.fault === "variable" && fault.isInFunction);
+
 function* checkModule(
   item: InspectedItem,
   handler: string,
@@ -73,7 +78,7 @@ function* checkModule(
       const search = facts.searches.get(exportName);
       if (search === undefined || search === "found") return;
       const looked = "absent" in search ? (search.module ?? module) : module;
-      if (moduleFaults?.has(module) || moduleFaults?.has(looked)) return;
+      if ([module, looked].some((file) => isBroken(moduleFaults?.get(file)))) return;
       if ("absent" in search) {
         const exports = chooseExports(exportName, facts.exports, suggestions);
         const { absent: reason, hint } = search;

@@ -8,7 +8,15 @@ export const checkModules: Check = function* ({ moduleFaults = new Map() }) {
     const place = line === undefined ? {} : { line, ...(column === undefined ? {} : { column }) };
     if (found.fault === "syntax")
       yield findInFile(file, "UnparsableModule", { file, reason: found.reason }, place);
-    else {
+    else if (found.fault === "variable") {
+      const { name, isInFunction } = found;
+      yield findInFile(
+        file,
+        "WrongModuleFormat",
+        { file, readAs: "esm", isMixed: true, name, isInFunction },
+        place,
+      );
+    } else {
       const { readAs, isMixed } = found;
       yield findInFile(file, "WrongModuleFormat", { file, readAs, isMixed }, place);
     }

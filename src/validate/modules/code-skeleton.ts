@@ -34,7 +34,7 @@ function endOfTemplate(text: string, start: number): { end: number; isOpen: bool
  * Replaces comments, strings, literal parts of templates and regular expressions with spaces. All indexes and lines stay
  * the same. The token before a slash decides whether it divides, which is correct for nearly all code.
  */
-function blankNonCode(text: string): string {
+export function blankNonCode(text: string): string {
   const parts: string[] = [];
   let written = 0;
   const blank = (from: number, to: number) => {
@@ -151,45 +151,4 @@ export function isGuarded({ skeleton, tries, closing }: Nesting, index: number):
     if (called === null) return false;
     if (called[1] === "catch") return true;
   }
-}
-
-/** Uses of variables that only CommonJS modules have, and the tokens that decide whether code may be skipped. */
-const commonJsUse =
-  /(?<![\w$.])(?:(?<use>module\s*\.\s*exports(?![\w$])|(?<=defineProperty\s*\(\s*)exports(?![\w$])|exports\s*(?:\.\s*[\w$]+|\[[^\]\n]*\])\s*=(?![=>]))|(?<call>require(?=\s*\())|(?<condition>(?:if|else|try|catch|finally|switch|case|default|while|for|do|with)(?![\w$]))|(?<declaration>(?:const|let|export)(?=[\s{[])))|(?<sign>\?(?!\.)|&&|\|\||:)|[;{}()[\]]/g;
-
-/** The same names where the module may declare them, or checks for them first: then their use may be correct. */
-const mayBeDeclared =
-  /(?<![\w$.])(?:(?:import|as)\s+(?:module|exports|require)|module(?!\s*[.:\w$])|(?<!defineProperty\s*\(\s*)exports(?!\s*[.[:\w$])|require(?!\s*[.(:\w$])|function\s+require|typeof\s+(?:module|exports|require))(?![\w$])/;
-
-/**
- * The index of the first CommonJS syntax outside all blocks and function bodies. A `require` behind a condition may be
- * meant for another runtime, so it does not count.
- */
-export function findCommonJsSyntax(text: string): number | undefined {
-  if (!/\b(?:module|exports|require)\b/.test(text)) return undefined;
-  const skeleton = blankNonCode(text);
-  if (mayBeDeclared.test(skeleton)) return undefined;
-  let depth = 0;
-  let top = { isConditional: false, hasCondition: false };
-  const outer: (typeof top)[] = [];
-  for (const { 0: token, index, groups = {} } of skeleton.matchAll(commonJsUse)) {
-    if (groups.use !== undefined) {
-      if (depth === 0) return index;
-    } else if (groups.call !== undefined) {
-      if (!top.isConditional && !top.hasCondition && depth === 0) return index;
-    } else if (groups.declaration !== undefined || token === ";") top.hasCondition = false;
-    else if (groups.condition !== undefined || groups.sign !== undefined) top.hasCondition = true;
-    else if (/[{([]/.test(token)) {
-      if (token === "{") depth++;
-      outer.push(top);
-      top = { isConditional: top.isConditional || top.hasCondition, hasCondition: false };
-    } else {
-      top = outer.pop() ?? top;
-      if (token === "}") {
-        depth--;
-        top.hasCondition = false;
-      }
-    }
-  }
-  return undefined;
 }

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { findSyntaxErrorIn } from "../../confinement/confined-process.ts";
-import { findCommonJsSyntax } from "./code-skeleton.ts";
+import { type CommonJsUse, findCommonJsUse } from "./commonjs-variables.ts";
 import type { ModuleFiles } from "./module-files.ts";
 import { parseEsm, placeOf } from "./parse-module.ts";
 
@@ -12,6 +12,8 @@ export type ModuleFault = { line?: number; column?: number } & (
       /** The module has both ES module and CommonJS syntax. */
       isMixed: boolean;
     }
+  /** A variable that ES modules do not have. The module can be loaded if only a function uses it. */
+  | { fault: "variable"; name: CommonJsUse["name"]; isInFunction: boolean }
   /** The message of Node's parser. */
   | { fault: "syntax"; reason: string }
 );
@@ -80,6 +82,12 @@ function explainSyntax(sources: readonly Source[]): Promise<readonly Answer[]> {
 const saysEsm =
   /^(?:Cannot use import statement outside a module|Unexpected token 'export'|Cannot use 'import\.meta' outside a module)/;
 
+async function describeUse(text: string, { name, index, isInFunction }: CommonJsUse): Promise<ModuleFault> {
+  const place = placeOf(text, index);
+  if (isInFunction || name.startsWith("__")) return { fault: "variable", name, isInFunction, ...place };
+  return { fault: "format", readAs: "esm", isMixed: (await parseEsm(text)).isEsm, ...place };
+}
+
 /** Finds the modules that Node cannot load, apart from their imports. Parses the modules without running them. */
 export async function findModuleFaults(
   modules: ModuleFiles,
@@ -94,11 +102,9 @@ export async function findModuleFaults(
     // All supported versions of Node detect the format of a .js file without `type` by its syntax, in installed packages
     // too. So the result is the same on every machine.
     const format = modules.formatOf(file) ?? (kind === "esm" ? "esm" : undefined);
-    const found = format === "esm" ? findCommonJsSyntax(text) : undefined;
-    if (found !== undefined) {
-      const isMixed = (await parseEsm(text)).isEsm;
-      faults.set(file, { fault: "format", readAs: "esm", isMixed, ...placeOf(text, found) });
-    } else {
+    const found = format === "esm" ? findCommonJsUse(text) : undefined;
+    if (found !== undefined) faults.set(file, await describeUse(text, found));
+    if (found === undefined || found.isInFunction) {
       const likely = /^\s*(?:import|export)\b/m.test(text)
         ? (["esm", "commonjs"] as const)
         : (["commonjs", "esm"] as const);

@@ -1,0 +1,128 @@
+// CommonJS variables in ES modules, where Node does not define them.
+import { describe, expect, test } from "vitest";
+import { greetTool, validateTree } from "./validate-tree.ts";
+
+const find = (greet: string) =>
+  validateTree({
+    extension: { tools: ["greet"] },
+    files: { "lib/greet.js": greet, "trailblaze/tools/greet.json": greetTool("./lib/greet.js#greet") },
+  });
+
+const inFunctions: [text: string, name: string][] = [
+  ['export function greet() {\n  const fs = require("node:fs");\n  return fs;\n}', "require"],
+  ['export const greet = () => require("node:fs");', "require"],
+  ['export const greet = async () => {\n  return require("node:fs");\n};', "require"],
+  ['export const greet = function () { return require("node:fs"); };', "require"],
+  ['export const tool = { greet: () => require("node:fs") };\nexport const { greet } = tool;', "require"],
+  ['class Desk { greet() { return require("node:fs"); } }\nexport const greet = new Desk();', "require"],
+  ['class Desk { fs = require("node:fs"); }\nexport const greet = () => new Desk();', "require"],
+  ['export const greet = () => require.resolve("node:fs");', "require"],
+  [
+    'let fs;\nexport function greet() {\n  if (fs) return fs;\n  fs = require("node:fs");\n  return fs;\n}',
+    "require",
+  ],
+  ["export function greet() {\n  return __dirname;\n}", "__dirname"],
+  ["export const greet = () => __filename;", "__filename"],
+  ["export const greet = (folder = __dirname) => folder;", "__dirname"],
+  ["const list = [];\nexport const greet = () => list.map(() => ({ folder: __dirname }));", "__dirname"],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is in the module.
+  ["export const greet = () => `${__dirname}/data`;", "__dirname"],
+];
+
+const whenLoaded: [text: string, name: string | undefined][] = [
+  ["const folder = __dirname;\nexport const greet = () => folder;", "__dirname"],
+  ["export const greet = [__filename];", "__filename"],
+  ["export const folders = { own: __dirname };\nexport const greet = 1;", "__dirname"],
+  ['export const greet = { fs: require("node:fs") };', undefined],
+  ['export default require("node:fs");\nexport const greet = 1;', undefined],
+  ["export const greet = () => 1;\nif (require.main === module) greet();", undefined],
+];
+
+const allowed: [what: string, text: string][] = [
+  [
+    "a variable of import.meta",
+    "const __dirname = import.meta.dirname;\nexport const greet = () => __dirname;",
+  ],
+  [
+    "two variables by destructuring",
+    "const { dirname: __dirname, filename: __filename } = import.meta;\nexport const greet = () => __dirname + __filename;",
+  ],
+  ["a variable by shorthand", "const { __dirname } = makePaths();\nexport const greet = () => __dirname;"],
+  [
+    "createRequire",
+    'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\nexport const greet = () => require("node:fs");',
+  ],
+  [
+    "createRequire in the function",
+    'import { createRequire } from "node:module";\nexport const greet = () => {\n  const require = createRequire(import.meta.url);\n  return require("node:fs");\n};',
+  ],
+  [
+    "a global that the module sets",
+    'import { createRequire } from "node:module";\nglobalThis.require = createRequire(import.meta.url);\nexport const greet = () => require("node:fs");',
+  ],
+  ["an import", 'import { __dirname } from "#paths";\nexport const greet = () => __dirname;'],
+  ["a default import", 'import __dirname, { join } from "#paths";\nexport const greet = () => __dirname;'],
+  ["a parameter", "export function greet(require) {\n  return require('a');\n}"],
+  ["a parameter of an arrow function", "export const greet = (a, __dirname) => [__dirname];"],
+  ["the only parameter", "export const greet = __dirname => [__dirname];"],
+  ["a destructured parameter", "export const greet = ({ __dirname }) => [__dirname];"],
+  ["a renamed parameter", "export const greet = ({ folder: __dirname }) => [__dirname];"],
+  [
+    "a function of the module",
+    "function require(name) { return name; }\nexport const greet = () => require('a');",
+  ],
+  ["a method", "export const greet = { require(name) { return name; } };"],
+  ["a property", "export const greet = (host) => host.require('a') + host.__dirname;"],
+  ["a key", "export const greet = () => ({ require: 1, __dirname: 2 });"],
+  ["typeof require", 'export const greet = () => (typeof require === "function" ? require("a") : 1);'],
+  [
+    "typeof require before a return",
+    'export const greet = () => {\n  if (typeof require === "undefined") return 1;\n  return require("a");\n};',
+  ],
+  ["typeof __dirname", 'export const greet = () => typeof __dirname === "string" && [__dirname];'],
+  ["a condition", 'export const greet = (isBun) => {\n  if (isBun) return require("a");\n  return 1;\n};'],
+  ["a conditional operator", 'export const greet = (isBun) => (isBun ? require("a") : __dirname);'],
+  ["a fallback", "export const greet = () => import.meta.dirname ?? __dirname;"],
+  ["a try block", 'export const greet = () => {\n  try {\n    return require("a");\n  } catch {}\n};'],
+  ["a module of Bun", 'export const greet = () => require("bun:sqlite");'],
+  ["a string", "export const greet = () => \"require('a') __dirname\";"],
+  ["a comment", "// require('a')\nexport const greet = () => 1; /* __dirname */"],
+  ["code for another module", "export const greet = () => new Function('require', 'return require(1)');"],
+  [
+    "a bundle of CommonJS modules",
+    'const wrap = (module) => module;\nconst a = wrap({ "a.js"(exports, module, require) { exports.b = require("b"); } });\nexport const greet = () => a;',
+  ],
+];
+
+const report = async (text: string) =>
+  (await find(text)).map(({ code, severity, file, line, args }) => ({ code, severity, file, line, args }));
+
+describe("WrongModuleFormat", () => {
+  test.each(inFunctions)("WrongModuleFormat warns about a variable in a function: %j", async (text, name) => {
+    const line = text.split("\n").findIndex((one) => new RegExp(`(?<!\\.)${name}\\b`).test(one)) + 1;
+    const args = expect.objectContaining({ name, isInFunction: true });
+    expect(await report(text)).toEqual([
+      { code: "WrongModuleFormat", severity: "warning", file: "lib/greet.js", line, args },
+    ]);
+  });
+
+  test.each(whenLoaded)(
+    "WrongModuleFormat is an error for a variable when loading: %j",
+    async (text, name) => {
+      const args = expect.objectContaining(name === undefined ? { isMixed: true } : { name });
+      expect(await report(text)).toMatchObject([{ code: "WrongModuleFormat", severity: "error", args }]);
+    },
+  );
+
+  test.each(allowed)("WrongModuleFormat is not reported for %s", async (_what, text) => {
+    const found = await report(text);
+    expect(found.filter(({ code }) => code === "WrongModuleFormat")).toEqual([]);
+  });
+
+  test("WrongModuleFormat in a function hides no missing export and no syntax error", async () => {
+    const missing = await find("export const greeting = () => __dirname;");
+    expect(missing.map(({ code }) => code).sort()).toEqual(["HandlerNotFound", "WrongModuleFormat"]);
+    const broken = await find("export const greet = () => __dirname;\nconst a = ;");
+    expect(broken.map(({ code }) => code)).toEqual(["UnparsableModule"]);
+  });
+});
