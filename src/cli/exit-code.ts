@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from "../problems/index.ts";
 
-/** 130: ended by Ctrl-C, as shells report it. */
-export type ExitCode = 0 | 1 | 2 | 130;
+/** 130 and 143: ended by Ctrl-C or by SIGTERM, as shells report it. */
+export type ExitCode = 0 | 1 | 2 | 130 | 143;
 
 /** Codes of errors in the arguments or the config. */
 const unusableInput: ReadonlySet<ProblemCode> = new Set([

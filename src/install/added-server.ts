@@ -1,10 +1,12 @@
+import { locateInConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findPackageProgram } from "../inspection/server-package.ts";
 import { connectServer } from "../mcp/client/start-server.ts";
 import type { PackPreview } from "../npm/preview-packs.ts";
-import { failure, listOf, quote } from "../problems/index.ts";
+import { failure, listOf, quote, TrailblazeError } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { planUserServer } from "../runtime/server-launches.ts";
 import type { JsonRecord } from "./editing/config-value.ts";
@@ -95,30 +97,22 @@ export async function findPackageServers(
   );
 }
 
-/**
- * Starts a server of a project once and returns the names of its tools. Throws `TrailblazeError`, as a session does:
- * `ServerStartFailed` and others.
- */
-export async function listServerTools(
-  directory: string,
-  { label, entry }: EntryToWrite,
+/** Starts a server once and returns the names of its tools. */
+async function startOnce(
+  server: UserServer,
+  config: SessionConfig,
   onCommand: (command: string) => void,
 ): Promise<string[]> {
-  const port = createNodeInspectionPort();
-  const servers = [{ name: label, ...entry }];
-  const { timeouts } = await readConfig(port, { directory });
-  const config = await readConfig(port, { directory, config: { trailblazeSubprocessToolsets: servers } });
-  const [server] = config.subprocessServers;
-  if (server === undefined) return [];
-  const plan = await planUserServer(port, server, config);
+  const plan = await planUserServer(createNodeInspectionPort(), server, config);
   const { fault, command, args, cwd, shown, protocol, createEnvironment } = plan;
   if (fault !== undefined) throw fault;
   onCommand([shown.command, ...shown.args].join(" "));
   const { env: hostEnvironment, platform } = process;
   const facts = { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
+  const { name: label } = server;
   const connected = await connectServer(
     {
-      ...{ label, command, args, cwd, timeouts, protocol, logFile: undefined },
+      ...{ label, command, args, cwd, timeouts: config.timeouts, protocol, logFile: undefined },
       env: createEnvironment(facts),
       secrets: () => [],
     },
@@ -129,5 +123,30 @@ export async function listServerTools(
     return connected.tools.map(({ name }) => name);
   } finally {
     await connected.close();
+  }
+}
+
+/**
+ * Starts a server of a project once and returns the names of its tools. `isInConfig`: the config has its entry. Throws
+ * `TrailblazeError`, as a session does: `ServerStartFailed` and others.
+ */
+export async function listServerTools(
+  directory: string,
+  { label, entry }: EntryToWrite,
+  { isInConfig, onCommand }: { isInConfig: boolean; onCommand: (command: string) => void },
+): Promise<string[]> {
+  const port = createNodeInspectionPort();
+  const project = await readConfig(port, { directory });
+  const own = { trailblazeSubprocessToolsets: [{ name: label, ...entry }] };
+  const config = isInConfig ? project : await readConfig(port, { directory, config: own });
+  const server = config.subprocessServers.find(({ name }) => name === label);
+  if (server === undefined) return [];
+  try {
+    return await startOnce(server, { ...config, timeouts: project.timeouts }, onCommand);
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    const { path = server.path, ...problem } = error.problem;
+    const [located] = isInConfig ? await locateInConfig([{ ...problem, path }], config.text) : [problem];
+    throw new TrailblazeError(located ?? problem);
   }
 }

@@ -112,14 +112,22 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   } catch (error) {
     throw error instanceof ConfigSyntaxError ? invalid(error) : error;
   }
-  const after = edited.text;
-  const { value } = await parseConfig(file, Buffer.from(after));
+  // A file without a value or a comment has nothing of the user's.
+  const isUseless = change.remove !== undefined && /^[\s{}]*$/.test(edited.text);
+  const after = isUseless && before !== undefined ? undefined : edited.text;
+  const { value } = await parseConfig(file, Buffer.from(edited.text));
   await readConfig(port, { directory, config: value ?? {} });
-  const isSame = (before ?? "") === after;
+  const isSame = (before ?? "") === (after ?? "");
   let isApplied = false;
   return {
     file,
-    diff: isSame ? "" : formatDiff(file, before === undefined ? undefined : document, edited),
+    diff: isSame
+      ? ""
+      : formatDiff(
+          file,
+          before === undefined ? undefined : document,
+          after === undefined ? undefined : edited,
+        ),
     async apply() {
       if (isSame) return;
       isApplied = await replaceText(files, editor, realFile, [before, after]);

@@ -159,9 +159,10 @@ describe("trailblaze call", () => {
     expect(await ended).toBe("SIGINT");
   });
 
-  /** Runs a command with a server that ignores the end of its input and `ignored` signals, until it calls `probe_hang`. */
-  const startHanging = async (args: readonly string[], ignored = "", more = {}) => {
-    const env = { PROBE_STAY: ignored, PROBE_TRACE: "trace", PROBE_PIDS: "pids" };
+  /** Runs a command with a server that ignores the end of its input and `ignored` signals, until it calls `probe_hang`; a silent one never answers. */
+  const startHanging = async (args: readonly string[], ignored = "", more = {}, isSilent = false) => {
+    const env: Record<string, string> = { PROBE_STAY: ignored, PROBE_TRACE: "trace", PROBE_PIDS: "pids" };
+    if (isSilent) env.PROBE_GATE = "never";
     const config = { logDir: "logs", trailblazeSubprocessToolsets: [probe("probe", env)] };
     const cwd = makeShop({ "trailblaze.config.json": config, ...more });
     const child = spawn(process.execPath, [command, ...args], { cwd });
@@ -174,7 +175,7 @@ describe("trailblaze call", () => {
     const closed = new Promise<number | null>((resolve) => child.on("close", resolve));
     const traces = (text: string) =>
       vi.waitFor(() => expect(readFileSync(join(cwd, "trace"), "utf8")).toContain(text), 20_000);
-    await traces('"probe_hang","arguments"');
+    await traces(isSilent ? '"initialize"' : '"probe_hang","arguments"');
     const pid = Number(readFileSync(join(cwd, "pids"), "utf8"));
     return { child, traces, pid, finish: async () => ({ exitCode: await closed, ...streams }) };
   };
@@ -226,6 +227,22 @@ describe("trailblaze call", () => {
     expect(run.exitCode).toBe(exitCode);
     const steps = [{ tool: "probe_params", variant: "Success" }];
     expect(JSON.parse(run.stdout)).toMatchObject({ steps, stopped: true });
+  });
+
+  test.each([
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const)("`doctor` prints what it knows after %s", { timeout: 30_000 }, async (signal, exitCode) => {
+    const { child, pid, finish } = await startHanging(["doctor", "--json"], "", {}, true);
+    child.kill(signal);
+    const run = await finish();
+    expect(run.exitCode).toBe(exitCode);
+    const health = JSON.parse(run.stdout);
+    expect(health.checks.find(({ name }: { name: string }) => name === "config")).toMatchObject({ ok: true });
+    expect(health.problems).toContainEqual(
+      expect.objectContaining({ code: "SessionClosed", args: expect.objectContaining({ signal }) }),
+    );
+    expect(isAlive(pid)).toBe(false);
   });
 
   test("`call` fails if the tool exits the process", async () => {

@@ -107,7 +107,10 @@ class ServerAdditions {
       const onCommand = (command: string) =>
         output.note(`Starting ${printable(`${entry.label}: ${command}`)}`);
       try {
-        server.tools = await listServerTools(this.#directory, entry, onCommand);
+        server.tools = await listServerTools(this.#directory, entry, {
+          isInConfig: this.#options.writesConfig,
+          onCommand,
+        });
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
         problems.push(error.problem);

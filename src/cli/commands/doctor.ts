@@ -2,8 +2,7 @@ import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
-import { output } from "../output.ts";
-import { readSessionOptions } from "../session/session-command.ts";
+import { readSessionOptions, withStopSignal } from "../session/session-command.ts";
 
 function formatHealth({ checks }: Health, { color, width }: TextStyle): string {
   const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);
@@ -15,15 +14,18 @@ function formatHealth({ checks }: Health, { color, width }: TextStyle): string {
   return formatColumns(rows, width);
 }
 
-/** Checks whether a session can start here. */
+/** Checks whether a session can start here. After Ctrl-C or SIGTERM, answers what is known. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
-  await output.reserve();
-  const health = await checkHealth(readSessionOptions(input));
-  return {
-    json: health,
-    formatText: (style) => formatHealth(health, style),
-    problems: health.problems,
-    // An entry in a client's config may belong to another project, so it does not affect a session here.
-    failed: health.checks.some(({ name, ok }) => !ok && name !== "clients"),
-  };
+  const options = readSessionOptions(input);
+  return withStopSignal(input, async (signal) => {
+    const health = await checkHealth({ ...options, signal });
+    return {
+      json: health,
+      formatText: (style) => formatHealth(health, style),
+      problems: health.problems,
+      // An entry in a client's config may belong to another project, so it does not affect a session here.
+      failed: health.checks.some(({ name, ok }) => !ok && name !== "clients"),
+      ...(signal.aborted ? { exitCode: signal.reason.problem.args.signal === "SIGTERM" ? 143 : 130 } : {}),
+    };
+  });
 }

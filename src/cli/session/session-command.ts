@@ -66,6 +66,40 @@ function reportEarlyExit({ problem }: TrailblazeError, asJson: boolean): void {
 const repeatMs = 250;
 
 /**
+ * Runs `use` with a signal that Ctrl-C and SIGTERM abort. A second Ctrl-C ends the process, after `beforeExit`. The watcher
+ * then stops the remaining servers.
+ */
+export async function withStopSignal<Answer>(
+  input: CommandInput,
+  use: (signal: AbortSignal) => Promise<Answer>,
+  beforeExit = () => {},
+): Promise<Answer> {
+  const interruption = new AbortController();
+  const asJson = input.options.json === true;
+  let interruptedAt = 0;
+  const interrupt = (signal: "SIGINT" | "SIGTERM") => {
+    if (interruption.signal.aborted) {
+      if (performance.now() - interruptedAt < repeatMs) return;
+      beforeExit();
+      const error = interruption.signal.reason;
+      if (asJson) reportEarlyExit(error, asJson);
+      process.exit(exitCodeOfFailure(error));
+    }
+    interruptedAt = performance.now();
+    output.note("Stopping… Press Ctrl-C again to exit immediately.");
+    const reason = `it was interrupted by ${signal}`;
+    interruption.abort(failure("SessionClosed", { reason, signal }));
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  try {
+    await output.reserve();
+    return await use(interruption.signal);
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+}
+
+/**
  * Opens a session for a command and always closes it, even after Ctrl-C. Output of packs' code goes to stderr.
  * `calls`: the names of the tools that the command calls.
  */
@@ -79,40 +113,21 @@ export async function withSession<Answer>(
     calls,
     served: input.options.served === true,
   };
-  const interruption = new AbortController();
-  const asJson = input.options.json === true;
   const onExit = () => {
     process.exitCode = 1;
-    reportEarlyExit(failure("SessionClosed", { reason: "code of a tool ended the process" }), asJson);
+    const reason = "code of a tool ended the process";
+    reportEarlyExit(failure("SessionClosed", { reason }), input.options.json === true);
   };
-  let interruptedAt = 0;
-  const interrupt = (signal: "SIGINT" | "SIGTERM") => {
-    if (interruption.signal.aborted) {
-      if (performance.now() - interruptedAt < repeatMs) return;
-      process.off("exit", onExit);
-      const error = interruption.signal.reason;
-      if (asJson) reportEarlyExit(error, asJson);
-      // The watcher stops the remaining servers.
-      process.exit(exitCodeOfFailure(error));
-    }
-    interruptedAt = performance.now();
-    output.note("Stopping… Press Ctrl-C again to exit immediately.");
-    const reason = `it was interrupted by ${signal}`;
-    interruption.abort(failure("SessionClosed", { reason, signal }));
-  };
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  try {
-    await output.reserve();
+  const run = async (signal: AbortSignal) => {
     const { openSession } = await import("../../session.ts");
-    const session = await openSession({ ...options, signal: interruption.signal });
+    const session = await openSession({ ...options, signal });
     process.once("exit", onExit);
     try {
-      return await use(session, interruption.signal);
+      return await use(session, signal);
     } finally {
       process.off("exit", onExit);
       await session.close();
     }
-  } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-  }
+  };
+  return withStopSignal(input, run, () => process.off("exit", onExit));
 }
