@@ -1,6 +1,6 @@
 import { entry } from "./entry.ts";
 import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
-import { formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
+import { endSentence, formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
 
 /** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
@@ -117,6 +117,43 @@ export const sessionProblems = {
     message: ({ label, line }) =>
       `Server ${quote(label, 200)} wrote a non-MCP line to stdout: ${quote(line)}.`,
     hint: () => "Ask the server's author to log to stderr: stdout is reserved for the protocol.",
+  }),
+  ChangeNotApplied: entry<
+    /** `reason` is a sentence. */
+    | { cause: "project"; reason: string }
+    /** `reason` continues after a colon. */
+    | { cause: "watch"; reason: string }
+    /** `name` is a path. */
+    | { cause: "module"; name: string }
+    /** `name` is a key of the config. */
+    | { cause: "config"; name: string }
+  >({
+    title: "Change of the project is not applied",
+    severity: "warning",
+    message: (args) => {
+      if (args.cause === "project") {
+        return `The project has changed, but it cannot be used, and the session keeps its tools: ${printable(args.reason)}`;
+      }
+      if (args.cause === "watch") {
+        return `The session does not notice every change of the project: ${endSentence(printable(args.reason))}`;
+      }
+      return args.cause === "module"
+        ? `${quote(args.name, 400)} has changed, but the session keeps the code that it has loaded.`
+        : `\`${args.name}\` of the config has changed, but the session keeps its value from the start.`;
+    },
+    hint: ({ cause }) =>
+      cause === "project"
+        ? "Finish or repeat the installation, or fix the file. The session then continues by itself."
+        : cause === "watch"
+          ? "Raise the system's limit of watches, or restart after changes."
+          : "Restart the session.",
+  }),
+  IsolationOverridden: entry<Record<string, never>>({
+    title: "Tools of packs run in child processes",
+    severity: "info",
+    message: () =>
+      "Tools of packs run in child processes although the config has `isolation: in-process`, because updated packs must run their new code.",
+    hint: () => "Turn following off with `--no-watch` to run them in one process.",
   }),
   ToolListChanged: entry<{ label: string }>({
     title: "Server's tools changed during the session",

@@ -151,6 +151,17 @@ async function runInitialize({ id, source, options }) {
   send({ kind: "done", id, outcome, writes: [] });
 }
 
+async function runLoad({ id, source }) {
+  let outcome;
+  try {
+    await load(source);
+    outcome = { returned: { kind: "nothing" } };
+  } catch (thrown) {
+    outcome = { thrown: describeThrown(thrown) };
+  }
+  send({ kind: "done", id, outcome, writes: [] });
+}
+
 function takeAnswer({ id, number, value, fault, memory }) {
   const call = calls.get(id);
   const waiting = call?.answers.get(number);
@@ -179,7 +190,7 @@ function start(message) {
   for (const name of Object.keys(process.env)) if (!names.has(name)) delete process.env[name];
 }
 
-const actions = { start, call: runCall, initialize: runInitialize, answer: takeAnswer, abort };
+const actions = { start, load: runLoad, call: runCall, initialize: runInitialize, answer: takeAnswer, abort };
 
 // Only the pack's code runs here, so every late error is its own.
 const reportLate = (thrown) => send({ kind: "late", message: describeThrown(thrown).message });

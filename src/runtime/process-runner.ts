@@ -211,6 +211,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       return child !== undefined;
     },
     invoke,
+    async load(place) {
+      const outcome = await ask({ kind: "load", source: checkSource(place) }, {}, undefined).outcome;
+      if ("thrown" in outcome) throw new Error(outcome.thrown.message);
+    },
     call: async (place, args, context) => convertOutcome(await invoke(place, args, context)),
     initialize(place, context) {
       const key = identifyPlace(place);

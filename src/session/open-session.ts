@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
-import type { FoundPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import { openLogs } from "./log-files.ts";
+import { findUsedPackages, refuseIncompleteProject } from "./missing-packages.ts";
+import { ProjectFollower } from "./project-follower.ts";
 import { Session } from "./session.ts";
 import { findNewProblems, findSessionChange } from "./session-change.ts";
 import { type SessionClock, systemClock } from "./session-clock.ts";
@@ -21,6 +22,8 @@ import type { RecordedCall } from "./session-tool.ts";
 import type { StateContext } from "./state-servers.ts";
 import { StateSources } from "./take-state.ts";
 import { ToolCalls, type ToolLog } from "./tool-calls.ts";
+import { findOverriddenIsolation, UnappliedChanges } from "./unapplied-changes.ts";
+import { findWatchedEntries } from "./watched-entries.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
 export interface OpeningRules {
@@ -63,6 +66,9 @@ class Opening {
   /** How often servers have listed tools, and how often when the state was created. */
   #listings = 0;
   #listed = 0;
+  /** Ends what readings of the project started that were superseded. */
+  #endAbandoned: () => void = () => {};
+  readonly #unapplied: UnappliedChanges;
   /** States are created one after the other. */
   #publishing: Promise<void> = Promise.resolve();
 
@@ -74,6 +80,7 @@ class Opening {
     this.#cwd = cwd;
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.#logDir = openLogs(this.#id, config);
+    this.#unapplied = new UnappliedChanges(config);
     const { served = false } = rules;
     const { watch = false } = options;
     this.#processes = new SessionProcesses({
@@ -126,8 +133,12 @@ class Opening {
       this.#resources.add(() => callback.close());
       this.#processes.callback = callback;
     }
+    const follower = this.#options.watch === true ? this.#createFollower() : undefined;
+    // Before the project is read, so that no change is missed.
+    await follower?.start();
     const state = await this.#take(config, problems);
     calls = this.#createCalls();
+    await follower?.begin();
     return new Session({
       id: this.#id,
       logDir: this.#logDir,
@@ -145,29 +156,64 @@ class Opening {
   async #take(
     config: SessionConfig,
     problems: readonly Problem[],
-    accept?: (found: FoundPacks) => void,
+    superseded?: AbortSignal,
   ): Promise<SessionState> {
     const resources = this.#resources;
-    const sources = new StateSources({ ...this.#createContext(config), ...(accept && { accept }) }, [
-      ...config.problems,
-      ...problems,
-    ]);
+    const sources = new StateSources(this.#createContext(config), [...config.problems, ...problems]);
     const endUse = sources.use();
+    const endAbandoned = this.#endAbandoned;
     try {
       const { started } = await sources.read();
       const mayJoinLater = this.#rules.served === true || this.#state !== undefined;
       // A failing server that the session needs fails it immediately.
-      await resources.step(mayJoinLater ? this.#atMost(started, serversMs) : started);
+      await resources.step(mayJoinLater ? this.#atMost(started, serversMs, superseded) : started);
+      superseded?.throwIfAborted();
       await sources.collect();
       return await this.#publish(sources);
     } finally {
-      endUse();
+      if (superseded?.aborted) {
+        // The next state probably uses the same servers.
+        this.#endAbandoned = () => {
+          endAbandoned();
+          endUse();
+        };
+      } else {
+        this.#endAbandoned = () => {};
+        endAbandoned();
+        endUse();
+      }
     }
+  }
+
+  #createFollower(): ProjectFollower {
+    const follower = new ProjectFollower({
+      clock: this.#clock,
+      apply: (superseded) => this.#apply(superseded),
+      findEntries: async () => {
+        const packs = this.#sources?.found.packs ?? [];
+        const locations = packs.filter(({ pack }) => !pack.shadowed).map(({ pack }) => pack.location);
+        const config = this.#state?.config ?? this.#config;
+        return findWatchedEntries(this.#cwd, config, this.#options.config, locations);
+      },
+      report: (problem) => this.#reportLater(problem),
+    });
+    this.#resources.add(async () => follower.close());
+    return follower;
+  }
+
+  /** Takes a state from the project as it is now. */
+  async #apply(superseded: AbortSignal): Promise<void> {
+    const config = await readSessionConfig(this.#cwd, this.#options);
+    for (const problem of this.#unapplied.find(config)) this.#reportLater(problem);
+    this.#memory.addSensitive(config.sensitiveMemory);
+    await this.#take(config, [], superseded);
   }
 
   #createContext(config: SessionConfig): StateContext {
     const { served = false, userServers } = this.#rules;
-    const isFirst = this.#state === undefined;
+    const sources = this.#sources;
+    const isFirst = sources === undefined;
+    const used = sources && findUsedPackages(sources.found, sources.config);
     return {
       cwd: this.#cwd,
       config,
@@ -177,17 +223,24 @@ class Opening {
       needsUserServers: isFirst && !served && userServers === "needed",
       needsPacks: isFirst && !served && config.packs.onError === "fail",
       follows: this.#options.watch === true,
+      ...(used === undefined ? {} : { accept: (found) => refuseIncompleteProject(found, used) }),
       reportLater: (problem) => this.#reportLater(problem),
     };
   }
 
-  async #atMost(work: Promise<unknown>, ms: number): Promise<void> {
-    let cancel = () => {};
+  /** Resolves when the work has, after a time, or when `signal` aborts. */
+  async #atMost(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
+    const ends: (() => void)[] = [];
     const limit = new Promise<void>((resolve) => {
-      cancel = this.#clock.after(ms, resolve);
+      ends.push(this.#clock.after(ms, resolve));
+      if (signal?.aborted) resolve();
+      else if (signal !== undefined) ends.push(whenAborted(signal, resolve));
     });
-    await Promise.race([work, limit]);
-    cancel();
+    try {
+      await Promise.race([work, limit]);
+    } finally {
+      for (const end of ends) end();
+    }
   }
 
   /** Creates a state from the sources as they are now, and replaces the current one. */
@@ -290,15 +343,13 @@ export async function prepareSession(
 ): Promise<PreparedSession> {
   const cwd = resolve(options.cwd ?? process.cwd());
   options.signal?.throwIfAborted();
-  const port = createNodeInspectionPort();
-  const { directory } = findProject(port, cwd);
-  const written = await readConfig(port, { directory, config: options.config, cwd });
-  const config = applyOptions(written, options);
+  const config = await readSessionConfig(cwd, options);
   return {
     config,
     async open() {
       const missing = (await rules.installMissing?.(config)) ?? [];
-      return new Opening(config, cwd, options, rules).open(missing);
+      const problems = [...missing, ...findOverriddenIsolation(config, options)];
+      return new Opening(config, cwd, options, rules).open(problems);
     },
   };
 }
@@ -309,4 +360,11 @@ export async function openSessionByRules(
   rules: OpeningRules,
 ): Promise<Session> {
   return (await prepareSession(options, rules)).open();
+}
+
+/** The project's config, overridden by the options. */
+async function readSessionConfig(cwd: string, options: CommandSessionOptions): Promise<SessionConfig> {
+  const port = createNodeInspectionPort();
+  const { directory } = findProject(port, cwd);
+  return applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
 }

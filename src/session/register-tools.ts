@@ -37,6 +37,35 @@ function describeClaim({ tool, route }: ToolCandidate): PrefixClaim {
   };
 }
 
+/** Equal for the same tool in two states, whatever its name is there. */
+function identify({ tool: { source }, route }: ToolCandidate): string {
+  const { type, pack, item, server } = source;
+  const own = route.by === "server" ? route.advertisedName : route.entry?.name;
+  return JSON.stringify([type, pack, item, server, own]);
+}
+
+/**
+ * Tools by names that they had in the state before, bare or prefixed, and that no other tool has now: calls and allow-lists of
+ * clients may still use them.
+ */
+export function findFormerNames(
+  before: { candidates: readonly ToolCandidate[]; formerNames: ReadonlyMap<string, ToolCandidate> },
+  registered: readonly ToolCandidate[],
+): Map<string, ToolCandidate> {
+  const taken = new Set(registered.map(({ tool }) => tool.name));
+  const now = new Map(registered.map((candidate) => [identify(candidate), candidate]));
+  const former = new Map<string, ToolCandidate>();
+  const names = [
+    ...before.formerNames,
+    ...before.candidates.map((candidate) => [candidate.tool.name, candidate] as const),
+  ];
+  for (const [name, candidate] of names) {
+    const same = now.get(identify(candidate));
+    if (same !== undefined && !taken.has(name)) former.set(name, same);
+  }
+  return former;
+}
+
 const claimsOf = (candidates: readonly ToolCandidate[]) =>
   candidates.map(({ tool }) => ({ name: tool.name, source: formatSource(tool.source) }));
 

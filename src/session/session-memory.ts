@@ -6,7 +6,7 @@ import type { HandlerMemory } from "../runtime/handler-context.ts";
  * is a secret until the session ends.
  */
 export class SessionMemory extends Map<string, string> {
-  readonly #sensitive: ReadonlySet<string>;
+  readonly #sensitive: Set<string>;
   readonly #known = new Set<string>();
   readonly #shared: SessionMemory | undefined;
   #secrets: readonly string[] = [];
@@ -30,6 +30,15 @@ export class SessionMemory extends Map<string, string> {
     }
     this.noteSecret(key, value);
     return super.set(key, value);
+  }
+
+  /** Makes further keys sensitive. Keys stay sensitive until the session ends. */
+  addSensitive(keys: Iterable<string>): void {
+    for (const key of keys) {
+      this.#sensitive.add(key);
+      const value = this.get(key);
+      if (value !== undefined) this.noteSecret(key, value);
+    }
   }
 
   isSensitive(key: string): boolean {

@@ -19,7 +19,7 @@ import {
   isCallable,
 } from "./excluded.ts";
 import { hashPackCode } from "./program-content.ts";
-import { registerMoreTools, registerTools } from "./register-tools.ts";
+import { findFormerNames, registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
 import { explainPackage, findNeededServers } from "./server-of-reference.ts";
 import type { PlannedServer } from "./session-servers.ts";
@@ -289,7 +289,10 @@ export class StateSources {
     return new SessionState({
       config,
       candidates: registered,
-      formerNames: new Map(),
+      formerNames:
+        previous === undefined || config.nameCollisions !== "prefix"
+          ? new Map()
+          : findFormerNames(previous, registered),
       toolsets,
       shownToolsets: findShownToolsets(options.toolsets, toolsets, {
         mustExist: previous === undefined && !isPending,

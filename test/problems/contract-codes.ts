@@ -120,6 +120,8 @@ export const ownCodes: readonly string[] = [
   "SessionClosed",
   "SimilarName",
   "ToolListChanged",
+  "ChangeNotApplied",
+  "IsolationOverridden",
   "UnknownCode",
   "WorkspaceIncomplete",
 ];

@@ -241,6 +241,13 @@ const samples: Samples = {
   ],
   StdoutNoise: [{ label: "api", line: "listening" }],
   ToolListChanged: [{ label: "api" }],
+  ChangeNotApplied: [
+    { cause: "project", reason: 'Pack "@acme/jira" is not installed.' },
+    { cause: "watch", reason: "the system limit of watches is reached" },
+    { cause: "module", name: "/project/tools.js" },
+    { cause: "config", name: "callback" },
+  ],
+  IsolationOverridden: [{}],
   UnmatchedPattern: [
     { key: "packs.deny", pattern: "acme/jira/deleteIsue", nearest: ["acme/jira/deleteIssue"] },
     { key: "packs.allow", pattern: "acme/*", nearest: [] },

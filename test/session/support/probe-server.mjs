@@ -1,6 +1,6 @@
 // An MCP server without a library, so that it starts at once. It shows what it was sent, and fails as it is told to.
 // PROBE_PREFIX begins the names of its tools (default "probe"); PROBE_TOOLS replaces its list of tools. It says nothing
-// until the file that PROBE_GATE names exists.
+// until the file that PROBE_GATE names exists. With PROBE_WAIT, it has a tool that waits for the file of that name.
 import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
@@ -21,6 +21,7 @@ const tools = process.env.PROBE_TOOLS
       tool("callback"),
       tool("crash"),
       tool("hang"),
+      ...(process.env.PROBE_WAIT ? [tool("wait")] : []),
       tool("tell"),
       tool("hidden", { _meta: { "trailblaze/isForLlm": false, "trailblaze/toolset": "auth" } }),
       tool("wrapper", { _meta: { "trailblaze/isRecordable": false } }),
@@ -77,6 +78,12 @@ async function call(params) {
       const token = process.env.TRAILBLAZE_SESSION_TOKEN;
       process.stderr.write(`my token is ${token}\n`);
       return text({ pid: process.pid, token });
+    }
+    case "wait": {
+      const progressToken = params._meta.progressToken;
+      send({ method: "notifications/progress", params: { progressToken, progress: 1 } });
+      while (!existsSync(process.env.PROBE_WAIT)) await setTimeout(20);
+      return { content: [{ type: "text", text: "waited" }] };
     }
     case "hang":
       return undefined;

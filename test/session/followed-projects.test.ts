@@ -1,0 +1,334 @@
+// The processes of these sessions end with them.
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { packManifest } from "../support/packs.ts";
+import { type Tree, writeTree } from "../support/tree.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { openFollowed } from "./support/followed.ts";
+import { jsonOf, makeProject, openForTest, probe, probeServer, toolPack } from "./support/session.ts";
+
+const handler = (answer: string) => `export const ask = () => ${JSON.stringify(answer)};\n`;
+const askPack = (answer: string, name = "ask", version = "1.0.0") =>
+  toolPack({ ask: { name } }, handler(answer), { "package.json": { version } });
+const config = (content: object) => ({ "trailblaze.config.json": { logDir: "logs", ...content } });
+
+function writeJson(cwd: string, path: string, value: object) {
+  writeFileSync(join(cwd, path), JSON.stringify(value));
+}
+
+/** What an installation writes: the package, the dependency, and npm's own record, which is last. */
+function installPack(cwd: string, name: string, files: Tree) {
+  const { "package.json": manifest, ...others } = files;
+  rmSync(join(cwd, "node_modules", name), { recursive: true, force: true });
+  writeTree(join(cwd, "node_modules", name), {
+    ...others,
+    "package.json": packManifest(name, manifest as Record<string, unknown>),
+  });
+  declare(cwd, name, "*");
+  writeJson(cwd, "node_modules/.package-lock.json", { name: "app" });
+}
+
+function declare(cwd: string, name: string, range: string | undefined) {
+  const path = join(cwd, "package.json");
+  const project = JSON.parse(readFileSync(path, "utf8"));
+  writeJson(cwd, "package.json", { ...project, dependencies: { ...project.dependencies, [name]: range } });
+}
+
+test("a session that follows its project has the tools of a pack after its installation, and not after its removal", async () => {
+  const cwd = makeProject({}, { ...config({}), "node_modules/.keep": "" });
+  const { session, changes, names, change } = await openFollowed(cwd);
+  expect(names()).toEqual([]);
+  await change(() => installPack(cwd, "@acme/ask", askPack("one")));
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual(["ask"]);
+  expect(changes).toEqual([{ tools: true, prompts: false, problems: [] }]);
+  expect(await session.callTool("ask")).toMatchObject({ message: "one" });
+  await change(() => {
+    rmSync(join(cwd, "node_modules/@acme"), { recursive: true });
+    declare(cwd, "@acme/ask", undefined);
+  });
+  await waitUntil(() => changes.length === 2);
+  expect(names()).toEqual([]);
+  await expect(session.callTool("ask")).rejects.toMatchObject({ code: "ToolNotFound" });
+});
+
+test("an updated pack runs its new code in a new process, and a call in flight ends on the old code", async () => {
+  const module = (answer: string) => `
+    export const ask = async (args, { log }) => {
+      if (!args.wait) return ${JSON.stringify(answer)} + " " + process.pid;
+      log("info", "waiting");
+      const { existsSync } = await import("node:fs");
+      while (!existsSync(args.wait)) await new Promise((resolve) => setTimeout(resolve, 10));
+      return ${JSON.stringify(answer)};
+    };`;
+  const pack = (answer: string, version: string) =>
+    toolPack({ ask: {} }, module(answer), { "package.json": { version } });
+  const cwd = makeProject({ "@acme/ask": pack("old", "1.0.0") }, config({}));
+  const logs: unknown[] = [];
+  const { session, change } = await openFollowed(cwd, { onLog: (entry) => logs.push(entry) });
+  const answer = async () => (await session.callTool("ask")).message;
+  const before = await answer();
+  expect(before).toBe(`old ${Number(before.split(" ")[1])}`);
+  expect(before).not.toContain(String(process.pid));
+  const inFlight = session.callTool("ask", { wait: join(cwd, "go") });
+  await waitUntil(() => logs.length === 1);
+  await change(() => installPack(cwd, "@acme/ask", pack("new", "2.0.0")));
+  await waitUntil(() => session.tools[0]?.source.version === "2.0.0");
+  expect(await answer()).toMatch(/^new /);
+  writeFileSync(join(cwd, "go"), "");
+  expect(await inFlight).toMatchObject({ variant: "Success", message: "old" });
+  // Without a call on it, the old process ends.
+  await waitUntil(() => !isRunning(Number(before.split(" ")[1])));
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test("a call in flight ends on the server of a pack that is removed, and the server ends after it", async () => {
+  const gate = join(makeProject({}), "gate");
+  const server = (name: string) => ({
+    "package.json": { trailblaze: { servers: ["probe"] } },
+    "trailblaze/servers/probe.json": {
+      command: process.execPath,
+      args: [probeServer],
+      env: { PROBE_PREFIX: name, PROBE_WAIT: gate },
+    },
+  });
+  const cwd = makeProject({ "@acme/gone": server("gone"), "@acme/kept": server("kept") }, config({}));
+  const { session, changes, change } = await openFollowed(cwd);
+  const pidOf = async (name: string) => jsonOf(await session.callTool(`${name}_tell`)).pid;
+  const [gone, kept] = [await pidOf("gone"), await pidOf("kept")];
+  let hasBegun = false;
+  const inFlight = session.callTool("gone_wait", {}, { onProgress: () => (hasBegun = true) });
+  await waitUntil(() => hasBegun);
+  await change(() => {
+    declare(cwd, "@acme/gone", undefined);
+    rmSync(join(cwd, "node_modules/@acme/gone"), { recursive: true });
+  });
+  await waitUntil(() => changes.length === 1);
+  expect(isRunning(gone)).toBe(true);
+  await expect(session.callTool("gone_tell")).rejects.toMatchObject({ code: "ToolNotFound" });
+  writeFileSync(gate, "");
+  expect(await inFlight).toMatchObject({ variant: "Success", message: "waited" });
+  await waitUntil(() => !isRunning(gone));
+  expect(await pidOf("kept")).toBe(kept);
+});
+
+test("a thousand changes are applied once, after 500 milliseconds of silence", async () => {
+  // Every state tries to start it again.
+  const broken = { trailblazeSubprocessToolsets: [{ name: "broken", command: "/no/such/program" }] };
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config(broken));
+  const starts: unknown[] = [];
+  const onCommand = (command: unknown) => starts.push(command);
+  const { changes, clock, names, change } = await openFollowed(cwd, { onCommand });
+  expect(starts).toHaveLength(1);
+  await change(() => {
+    for (let count = 1; count <= 1000; count++) {
+      const deny = count < 1000 ? [] : ["acme/ask"];
+      writeJson(cwd, "trailblaze.config.json", { logDir: "logs", ...broken, packs: { deny } });
+      clock.advance(1);
+    }
+  });
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual([]);
+  expect(starts).toHaveLength(2);
+});
+
+test("a change that leaves the lists as they are is not announced", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  const { session, changes, change } = await openFollowed(cwd);
+  await change(() => installPack(cwd, "@acme/ask", askPack("two", "ask", "1.0.1")));
+  await waitUntil(() => session.tools[0]?.source.version === "1.0.1");
+  expect(await session.callTool("ask")).toMatchObject({ message: "two" });
+  expect(changes).toEqual([]);
+});
+
+test("a session without `watch` stays as it opened", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  const session = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
+  const followed = await openFollowed(cwd);
+  await followed.change(() => installPack(cwd, "@acme/more", askPack("two", "more")));
+  await waitUntil(() => followed.changes.length === 1);
+  expect(session.tools.map(({ name }) => name)).toEqual(["ask"]);
+});
+
+test("servers whose launch stays keep running when the config changes, others start or end", async () => {
+  const cwd = makeProject({}, config({ trailblazeSubprocessToolsets: [probe("kept"), probe("gone")] }));
+  const { session, changes, names, change } = await openFollowed(cwd);
+  const pidOf = async (name: string) => jsonOf(await session.callTool(`${name}_tell`)).pid;
+  const [kept, gone] = [await pidOf("kept"), await pidOf("gone")];
+  await change(() =>
+    writeJson(cwd, "trailblaze.config.json", {
+      logDir: "logs",
+      trailblazeSubprocessToolsets: [
+        probe("new", { PROBE_PREFIX: "new" }),
+        { ...probe("kept"), tools: { deny: ["kept_hang"] } },
+      ],
+    }),
+  );
+  await waitUntil(() => changes.length > 0 && names().includes("new_tell"));
+  expect(await pidOf("kept")).toBe(kept);
+  expect(names()).not.toContain("kept_hang");
+  await waitUntil(() => !isRunning(gone));
+  expect(names().some((name) => name.startsWith("gone"))).toBe(false);
+});
+
+test("a package.json that is invalid for a moment changes nothing and is not reported", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  const { session, clock, changes, reported, names, change } = await openFollowed(cwd);
+  const valid = readFileSync(join(cwd, "package.json"));
+  await change(() => writeFileSync(join(cwd, "package.json"), '{ "name": "app", '));
+  await waitUntil(() => clock.delays.includes(30_000));
+  expect(names()).toEqual(["ask"]);
+  await change(() => writeFileSync(join(cwd, "package.json"), valid));
+  await waitUntil(() => clock.delays.length === 0);
+  clock.advance(60_000);
+  expect(changes).toEqual([]);
+  expect([...reported, ...session.problems]).toEqual([]);
+});
+
+test("a config that stays invalid for 30 seconds is reported once, and the tools stay until it is valid", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  const { session, clock, changes, reported, names, change } = await openFollowed(cwd);
+  await change(() => writeFileSync(join(cwd, "trailblaze.config.json"), "{"));
+  await waitUntil(() => clock.delays.includes(30_000));
+  clock.advance(29_999);
+  expect(reported).toEqual([]);
+  clock.advance(1);
+  await waitUntil(() => reported.length === 1);
+  expect(reported).toMatchObject([{ code: "ChangeNotApplied", args: { cause: "project" } }]);
+  expect(session.problems).toEqual(reported);
+  await change(() => writeFileSync(join(cwd, "trailblaze.config.json"), "{ "));
+  clock.advance(60_000);
+  expect(names()).toEqual(["ask"]);
+  await change(() =>
+    writeJson(cwd, "trailblaze.config.json", { logDir: "logs", packs: { deny: ["acme/*"] } }),
+  );
+  await waitUntil(() => changes.length === 1);
+  expect(reported).toHaveLength(1);
+  expect(names()).toEqual([]);
+});
+
+test("the tools stay while a declared pack is missing, and change when it is there again", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one"), "@acme/more": askPack("two", "more") }, config({}));
+  const { clock, changes, reported, names, change } = await openFollowed(cwd);
+  const [inPlace, away] = [join(cwd, "node_modules/@acme/more"), join(cwd, "away")];
+  await change(() => renameSync(inPlace, away));
+  await waitUntil(() => clock.delays.includes(30_000));
+  expect(names()).toEqual(["ask", "more"]);
+  // As in the middle of an installation: the folder is there, but not its package.json.
+  await change(() => mkdirSync(inPlace));
+  clock.advance(30_000);
+  await waitUntil(() => reported.length === 1);
+  expect(reported).toMatchObject([
+    { code: "ChangeNotApplied", message: expect.stringContaining("@acme/more") },
+  ]);
+  expect(names()).toEqual(["ask", "more"]);
+  await change(() => installPack(cwd, "@acme/more", askPack("three", "most", "2.0.0")));
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual(["ask", "most"]);
+});
+
+test("a server that stops answering its start for good is left out, and does not delay later changes", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  const gate = join(cwd, "gate");
+  const { clock, names, change } = await openFollowed(cwd);
+  const write = (content: object) => writeJson(cwd, "trailblaze.config.json", { logDir: "logs", ...content });
+  const silent = { trailblazeSubprocessToolsets: [probe("silent", { PROBE_GATE: gate })] };
+  await change(() => write(silent));
+  await waitUntil(() => clock.delays.includes(8000));
+  expect(names()).toEqual(["ask"]);
+  await change(() => write({ ...silent, packs: { deny: ["acme/*"] } }));
+  await waitUntil(() => clock.delays.includes(8000));
+  clock.advance(8000);
+  await waitUntil(() => names().length === 0);
+  writeFileSync(gate, "");
+  await waitUntil(() => names().includes("silent_tell"));
+});
+
+test("a server that exits while the list is rebuilt keeps its tools", async () => {
+  const cwd = makeProject({}, config({ trailblazeSubprocessToolsets: [probe("fragile")] }));
+  const gate = join(cwd, "gate");
+  const { session, clock, names, change } = await openFollowed(cwd);
+  await change(() =>
+    writeJson(cwd, "trailblaze.config.json", {
+      logDir: "logs",
+      trailblazeSubprocessToolsets: [probe("fragile"), probe("slow", { PROBE_GATE: gate })],
+    }),
+  );
+  await waitUntil(() => clock.delays.includes(8000));
+  expect(await session.callTool("fragile_crash")).toMatchObject({ variant: "FatalError" });
+  writeFileSync(gate, "");
+  await waitUntil(() => names().includes("slow_tell"));
+  expect(names()).toContain("fragile_tell");
+  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "Success" });
+});
+
+test("a server that was not restarted any more is started again after a change of the project", async () => {
+  const cwd = makeProject({}, config({ trailblazeSubprocessToolsets: [probe("fragile")] }));
+  const { session, names, change } = await openFollowed(cwd);
+  for (let exit = 1; exit <= 4; exit++) await session.callTool("fragile_crash");
+  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "FatalError" });
+  await change(() => installPack(cwd, "@acme/ask", askPack("one")));
+  await waitUntil(() => names().includes("ask"));
+  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "Success" });
+});
+
+test("a tool keeps its bare name for calls, unlisted, when a change makes names collide", async () => {
+  const cwd = makeProject({ "@acme/one": askPack("one") }, config({ nameCollisions: "prefix" }));
+  const { session, changes, names, change } = await openFollowed(cwd);
+  await change(() => installPack(cwd, "@acme/two", askPack("two")));
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual(["one_ask", "two_ask"]);
+  expect(await session.callTool("ask")).toMatchObject({ message: "one" });
+  expect(await session.callTool("two_ask")).toMatchObject({ message: "two" });
+  await change(() => declare(cwd, "@acme/one", undefined));
+  await waitUntil(() => changes.length === 2);
+  expect(await session.callTool("ask")).toMatchObject({ message: "two" });
+  const fresh = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
+  expect(fresh.tools.map(({ name }) => name)).toEqual(["ask"]);
+});
+
+test("names that collide after a change leave the tools as they were", async () => {
+  const cwd = makeProject({ "@acme/one": askPack("one") }, config({}));
+  const { clock, reported, names, change } = await openFollowed(cwd, {}, { served: false });
+  await change(() => installPack(cwd, "@acme/two", askPack("two")));
+  await waitUntil(() => clock.delays.includes(30_000));
+  clock.advance(30_000);
+  await waitUntil(() => reported.some(({ code }) => code === "ChangeNotApplied"));
+  expect(names()).toEqual(["ask"]);
+});
+
+test("a changed module of a built-in is reported once, and the loaded code stays", async () => {
+  const builtIn = {
+    name: "own",
+    description: "x",
+    inputSchema: { type: "object" },
+    handler: "./own.mjs#ask",
+  };
+  const cwd = makeProject({}, { ...config({ builtIns: [builtIn] }), "own.mjs": handler("one") });
+  const { session, reported, clock, change } = await openFollowed(cwd);
+  expect(await session.callTool("own")).toMatchObject({ message: "one" });
+  for (const answer of ["two", "three"]) {
+    await change(() => writeFileSync(join(cwd, "own.mjs"), handler(answer)));
+    await waitUntil(() => reported.length === 1 && clock.delays.length === 0);
+  }
+  expect(reported).toMatchObject([
+    { code: "ChangeNotApplied", args: { cause: "module", name: join(cwd, "own.mjs") } },
+  ]);
+  expect(await session.callTool("own")).toMatchObject({ message: "one" });
+});
+
+test("a session that follows its project reports once that it does not run packs in its process", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({ isolation: "in-process" }));
+  const { session } = await openFollowed(cwd);
+  expect(session.problems).toMatchObject([{ code: "IsolationOverridden", severity: "info" }]);
+  const other = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
+  expect(other.problems).toEqual([]);
+});
