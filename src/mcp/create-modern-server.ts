@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
+import type { ServerFacts } from "./client/handshake.ts";
 import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
 import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer } from "./protocol-server.ts";
@@ -115,6 +116,82 @@ function createFactory(served: ServedServer, hint: CacheHint) {
   };
 }
 
+/** Answers POSTs with a new server for each, unless `findRefusal` returns an answer. */
+function createHttpHandler(
+  create: (message: unknown) => Server,
+  findRefusal: (request: Request, message: unknown) => Response | undefined,
+) {
+  const messages = new WeakMap<Request, unknown>();
+  const refusals = new WeakMap<Request, Response>();
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const message = requestInfo && messages.get(requestInfo);
+      const refusal = requestInfo && findRefusal(requestInfo, message);
+      if (requestInfo !== undefined && refusal !== undefined) {
+        refusals.set(requestInfo, refusal);
+        throw new Error("The request is refused.");
+      }
+      return create(message);
+    },
+    { legacy: "reject" },
+  );
+  return {
+    handler,
+    async answer(request: Request, message: unknown): Promise<Response> {
+      messages.set(request, message);
+      // The SDK checks the headers of the protocol, then creates the server, and only then looks at the params.
+      const response = await handler.fetch(request, { parsedBody: message });
+      return refusals.get(request) ?? response;
+    },
+  };
+}
+
+/** Passes a request on, and resolves with the result. Rejects with `RpcError`. */
+export type ForwardRequest = (
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  channel: Pick<CallChannel, "signal" | "progress">,
+) => Promise<object>;
+
+/** The capabilities without notifications that belong to no request, because those cannot be passed on. */
+function omitNotifications({ logging: _, ...capabilities }: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(
+    Object.entries(capabilities).map(([name, capability]) => {
+      if (!isRecord(capability)) return [name, capability];
+      const { listChanged: __, subscribe: ___, ...rest } = capability;
+      return [name, rest];
+    }),
+  );
+}
+
+/** Passes the requests of modern clients over HTTP on to another server, with its name and its capabilities. */
+export function createModernHttpProxy(
+  {
+    serverInfo,
+    capabilities,
+    instructions,
+  }: Pick<ServerFacts, "serverInfo" | "capabilities" | "instructions">,
+  forward: ForwardRequest,
+): ModernHttpServer {
+  const info = serverInfo ?? { name: "", version: "" };
+  const options = {
+    capabilities: omitNotifications(capabilities),
+    jsonSchemaValidator: noValidator,
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+  const { handler, answer } = createHttpHandler(
+    (message) => {
+      const server = new Server(info, options);
+      const params = isRecord(message) && isRecord(message.params) ? message.params : {};
+      server.fallbackRequestHandler = (request, context) =>
+        forward(request.method, params, createChannel(context)) as never;
+      return server;
+    },
+    () => undefined,
+  );
+  return { headersOf: async () => [], answer, close: () => handler.close() };
+}
+
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
 export function createModernHttpServer(served: ServedServer, hint: CacheHint): ModernHttpServer {
   const create = createFactory(served, hint);
@@ -130,8 +207,6 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
     known = tools;
     return mirrored;
   };
-  const messages = new WeakMap<Request, unknown>();
-  const refusals = new WeakMap<Request, Response>();
   /** The answer to a request whose params are invalid or disagree with its headers. */
   const findRefusal = (request: Request, message: unknown): Response | undefined => {
     const id = requestIdOf(message) ?? null;
@@ -147,17 +222,9 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
     if (found === undefined) return undefined;
     return Response.json(createError(id, headerMismatch, found), { status: 400 });
   };
-  const handler = createMcpHandler(
-    ({ requestInfo }) => {
-      const message = requestInfo && messages.get(requestInfo);
-      const refusal = requestInfo && findRefusal(requestInfo, message);
-      if (requestInfo !== undefined && refusal !== undefined) {
-        refusals.set(requestInfo, refusal);
-        throw new Error("The request is refused.");
-      }
-      return create(() => argumentsIn(isRecord(message) ? message.params : undefined));
-    },
-    { legacy: "reject" },
+  const { handler, answer } = createHttpHandler(
+    (message) => create(() => argumentsIn(isRecord(message) ? message.params : undefined)),
+    findRefusal,
   );
   const stopFollowing = served.changing?.onChange(({ tools, prompts }) => {
     if (tools) handler.notify.toolsChanged();
@@ -170,12 +237,7 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
       await served.changing?.ready();
       return [...new Set([...readMirrored().values()].flat().map(({ header }) => header))];
     },
-    async answer(request, message) {
-      messages.set(request, message);
-      // The SDK checks the headers of the protocol, then creates the server, and only then looks at the params.
-      const response = await handler.fetch(request, { parsedBody: message });
-      return refusals.get(request) ?? response;
-    },
+    answer,
     close: () => {
       stopFollowing?.();
       return handler.close();

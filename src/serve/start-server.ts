@@ -138,11 +138,13 @@ async function serveSubprocess(
   const reason = explainUnstartable(launch);
   if (reason !== undefined) throw failure("ServerStartFailed", { label, reason });
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
-  const { createLegacyOnlyServer } = await import("../mcp/legacy-only-server.ts");
+  const { createModernProxy } = await import("../mcp/modern-proxy.ts");
   const onStderr = (chunk: Buffer) => logToStderr(chunk.toString());
   const legacy = () => createProxyServer(label, launch, processes, onStderr);
-  const modern = { http: async () => createLegacyOnlyServer() };
-  return serveOverHttp(label, { protocol, legacy, modern }, transport);
+  const modern = { http: () => createModernProxy(launch, plan.protocol, processes, onStderr) };
+  // A modern server refuses legacy clients itself, but then each of them starts a process.
+  const served = protocol === "both" && plan.protocol === "modern" ? "modern" : protocol;
+  return serveOverHttp(label, { protocol: served, legacy, modern }, transport);
 }
 
 const invalid = (reason: string) => failure("InvalidArguments", { reason });

@@ -15,6 +15,7 @@ import { makeProject, probeServer, toolPack } from "../session/support/session.t
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 const script = inRepository("dist/cli/cli.cjs");
 const handlers = `
@@ -32,12 +33,42 @@ const seen = {
     },
   ],
 };
+/** A server that refuses legacy clients. */
+const lateServer = `
+  import { Server } from ${JSON.stringify(import.meta.resolve("@modelcontextprotocol/server"))};
+  import { serveStdio } from ${JSON.stringify(import.meta.resolve("@modelcontextprotocol/server/stdio"))};
+  const createServer = () => {
+    const capabilities = { logging: {}, tools: { listChanged: true }, prompts: {} };
+    const server = new Server({ name: "late", version: "3.0.0" }, { capabilities, instructions: "Be kind." });
+    const inputSchema = { type: "object" };
+    server.setRequestHandler("tools/list", () => ({
+      tools: ["pid", "steps", "exit", "hang", "array"].map((name) => ({ name, inputSchema })),
+    }));
+    server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "greet" }] }));
+    server.setRequestHandler("tools/call", async ({ params: { name, arguments: args } }, { mcpReq }) => {
+      if (name === "exit") process.exit(3);
+      if (name === "hang") {
+        process.stderr.write("hanging\\n");
+        await new Promise((resolve) => mcpReq.signal.addEventListener("abort", resolve));
+        process.stderr.write("canceled\\n");
+      }
+      const progressToken = mcpReq._meta?.progressToken;
+      for (let progress = 1; name === "steps" && progress <= args.steps; progress++)
+        await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress } });
+      const text = JSON.stringify({ pid: process.pid, args });
+      return { content: [{ type: "text", text }], ...(name === "array" ? { structuredContent: [1] } : {}) };
+    });
+    return server;
+  };
+  serveStdio(createServer, { legacy: "reject" });
+`;
+
 const desk = toolPack({ echo: {}, list: {} }, handlers, {
   "package.json": {
     trailblaze: {
       tools: ["echo", "list"],
       toolsets: ["seen"],
-      servers: ["desk", "modern", "wrong", "process"],
+      servers: ["desk", "modern", "wrong", "process", "late", "fixed"],
     },
   },
   "trailblaze/toolsets/seen.json": seen,
@@ -45,6 +76,9 @@ const desk = toolPack({ echo: {}, list: {} }, handlers, {
   "trailblaze/servers/modern.json": { tools: ["echo"], protocol: "modern" },
   "trailblaze/servers/wrong.json": { tools: ["echo"], protocol: "auto" },
   "trailblaze/servers/process.json": { script: "./process.js" },
+  "trailblaze/servers/late.json": { script: "./late.mjs" },
+  "trailblaze/servers/fixed.json": { script: "./late.mjs", protocol: "modern" },
+  "late.mjs": lateServer,
   "process.js": `import ${JSON.stringify(probeServer)};\n`,
 });
 const config = (more: object) => ({ "trailblaze.config.json": more });
@@ -268,4 +302,82 @@ describe("a subprocess server over HTTP", { timeout: 30_000 }, () => {
     onTestFinished(() => client.close());
     expect((await client.listTools()).tools.length).toBeGreaterThan(0);
   });
+
+  const serveLate = async (server = "acme/desk/late") => {
+    const serving = await serveOverHttp(server, { cwd: makeDesk() });
+    onTestFinished(async () => void (await serving.stop()));
+    return serving;
+  };
+  const connect = async ({ url }: { url: string }) => {
+    const client = new Client(info, { versionNegotiation: { mode: { pin: revision } } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
+    onTestFinished(() => client.close());
+    return client;
+  };
+  const answerOf = async (client: Client, name: string, args = {}) => {
+    const { content } = (await client.callTool({ name, arguments: args })) as { content: { text: string }[] };
+    return JSON.parse(content[0]?.text ?? "") as { pid: number; args: unknown };
+  };
+
+  test("a modern subprocess server over HTTP serves modern clients, which share its process", async () => {
+    const serving = await serveLate();
+    const clients = await Promise.all([connect(serving), connect(serving)]);
+    const [one, other] = clients as [Client, Client];
+    expect(one.getServerVersion()).toMatchObject({ name: "late", version: "3.0.0" });
+    expect(one.getInstructions()).toBe("Be kind.");
+    expect(one.getServerCapabilities()).toEqual({ tools: {}, prompts: {} });
+    expect((await one.listTools()).tools).toHaveLength(5);
+    expect((await one.listPrompts()).prompts).toMatchObject([{ name: "greet" }]);
+    const answers = await Promise.all([answerOf(one, "pid", { b: 2 }), answerOf(other, "pid", { b: 3 })]);
+    expect(answers.map((answer) => answer.args)).toEqual([{ b: 2 }, { b: 3 }]);
+    expect(answers[0]?.pid).toBe(answers[1]?.pid);
+    expect(await one.callTool({ name: "array", arguments: {} })).toMatchObject({ structuredContent: [1] });
+  });
+
+  test("progress of a modern subprocess server reaches the client that asked for it", async () => {
+    const serving = await serveLate();
+    const clients = await Promise.all([connect(serving), connect(serving)]);
+    const heard = await Promise.all(
+      clients.map(async (client, index) => {
+        const steps: number[] = [];
+        const call = { name: "steps", arguments: { steps: index + 1 } };
+        await client.callTool(call, { onprogress: ({ progress }) => steps.push(progress) });
+        return steps;
+      }),
+    );
+    expect(heard).toEqual([[1], [1, 2]]);
+  });
+
+  test("a client that cancels its call cancels it in the shared process, and other calls continue", async () => {
+    const serving = await serveLate();
+    const [one, other] = (await Promise.all([connect(serving), connect(serving)])) as [Client, Client];
+    const stop = new AbortController();
+    const hanging = one.callTool({ name: "hang", arguments: {} }, { signal: stop.signal });
+    hanging.catch(() => {});
+    await waitUntil(() => serving.stderr().includes("hanging"));
+    const { pid } = await answerOf(other, "pid");
+    stop.abort();
+    await expect(hanging).rejects.toThrow();
+    await waitUntil(() => serving.stderr().includes("canceled"));
+    expect((await answerOf(other, "pid")).pid).toBe(pid);
+  });
+
+  test("a modern subprocess server over HTTP is started again after it exits", async () => {
+    const client = await connect(await serveLate());
+    const { pid } = await answerOf(client, "pid");
+    await expect(client.callTool({ name: "exit", arguments: {} })).rejects.toMatchObject({ code: -32603 });
+    expect((await answerOf(client, "pid")).pid).not.toBe(pid);
+  });
+
+  test.each(["late", "fixed"])(
+    "a legacy client of the modern subprocess server %s is refused",
+    async (name) => {
+      const serving = await serveLate(`acme/desk/${name}`);
+      const response = await post(serving, initializing());
+      const error = { code: -32022, data: { supported: [revision] } };
+      const text = await response.text();
+      expect(JSON.parse(/\{.*\}/s.exec(text)?.[0] ?? "")).toMatchObject({ error });
+      expect((await connect(serving)).getServerVersion()).toMatchObject({ name: "late" });
+    },
+  );
 });

@@ -15,7 +15,9 @@ export interface ServerFacts {
   protocolVersion: string;
   /** `null` for a modern server that does not say. */
   serverInfo: { name: string; version: string } | null;
-  hasTools: boolean;
+  capabilities: JsonObject;
+  /** Instructions for models, if it has any. */
+  instructions: string | undefined;
 }
 
 /** Collects what is wrong with a result. */
@@ -43,11 +45,12 @@ function createReader(method: string) {
         version: readString("serverInfo.version", own(info, "version")),
       };
     },
-    readHasTools(capabilities: unknown): boolean {
+    readCapabilities(capabilities: unknown): JsonObject {
       expect("capabilities", capabilities, isRecord(capabilities), "an object");
-      const tools = isRecord(capabilities) ? own(capabilities, "tools") : undefined;
+      if (!isRecord(capabilities)) return {};
+      const tools = own(capabilities, "tools");
       if (tools !== undefined) expect("capabilities.tools", tools, isRecord(tools), "an object");
-      return tools !== undefined;
+      return capabilities;
     },
     /** Throws `AnswerError` with everything that is wrong. */
     finish(): void {
@@ -57,11 +60,16 @@ function createReader(method: string) {
   };
 }
 
+function readInstructions(result: JsonObject): string | undefined {
+  const instructions = own(result, "instructions");
+  return typeof instructions === "string" ? instructions : undefined;
+}
+
 /** Reads the keys of an `initialize` result that are used here. Throws `AnswerError`. */
 export function readInitializeResult(result: JsonObject): ServerFacts {
   const reader = createReader("initialize");
   const protocolVersion = reader.readString("protocolVersion", own(result, "protocolVersion"));
-  const hasTools = reader.readHasTools(own(result, "capabilities"));
+  const capabilities = reader.readCapabilities(own(result, "capabilities"));
   const serverInfo = reader.readServerInfo(own(result, "serverInfo"));
   reader.finish();
   if (!legacyRevisions.includes(protocolVersion)) {
@@ -69,14 +77,14 @@ export function readInitializeResult(result: JsonObject): ServerFacts {
       `it answered \`initialize\` with the unsupported protocol version ${protocolVersion}`,
     );
   }
-  return { era: "legacy", protocolVersion, serverInfo, hasTools };
+  return { era: "legacy", protocolVersion, serverInfo, capabilities, instructions: readInstructions(result) };
 }
 
 /** Reads the keys of a `server/discover` result that are used here. Throws `AnswerError`. */
 export function readDiscoverResult(result: JsonObject): ServerFacts {
   const reader = createReader("server/discover");
   const revisions = reader.readStrings("supportedVersions", own(result, "supportedVersions"));
-  const hasTools = reader.readHasTools(own(result, "capabilities"));
+  const capabilities = reader.readCapabilities(own(result, "capabilities"));
   const meta = own(result, "_meta");
   const info = isRecord(meta) ? own(meta, "io.modelcontextprotocol/serverInfo") : undefined;
   const serverInfo = info === undefined ? null : reader.readServerInfo(info);
@@ -86,5 +94,11 @@ export function readDiscoverResult(result: JsonObject): ServerFacts {
       `it supports only the protocol versions ${revisions.join(", ")}, not ${modernRevision}`,
     );
   }
-  return { era: "modern", protocolVersion: modernRevision, serverInfo, hasTools };
+  return {
+    era: "modern",
+    protocolVersion: modernRevision,
+    serverInfo,
+    capabilities,
+    instructions: readInstructions(result),
+  };
 }

@@ -44,7 +44,8 @@ export interface OpenRequest {
 interface Pending {
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
-  era: Era;
+  /** Whether any `resultType` is accepted. */
+  isOpenEnded: boolean;
 }
 
 const methodNotFound = -32601;
@@ -70,7 +71,7 @@ function refusesInitialize(error: unknown): boolean {
 /** Parameters as modern servers expect them. */
 function addModernMeta(params: JsonObject): JsonObject {
   const meta = own(params, "_meta");
-  return { ...params, _meta: { ...(isRecord(meta) ? meta : {}), ...modernMeta } };
+  return { ...params, _meta: { ...modernMeta, ...(isRecord(meta) ? meta : {}) } };
 }
 
 const describeValue = (value: unknown) =>
@@ -128,13 +129,16 @@ export class McpClient {
     return this.#era;
   }
 
-  request(method: string, params: JsonObject): OpenRequest {
-    const era = this.#era;
+  /**
+   * Sends a request. A modern one carries `_meta` of this client, unless `params` has its own. A `resultType` other than
+   * `complete` is an error, unless the result is `openEnded`.
+   */
+  request(method: string, params: JsonObject, { openEnded = false } = {}): OpenRequest {
     const id = ++this.#lastId;
     const answer = new Promise<JsonObject>((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, era });
+      this.#pending.set(id, { resolve, reject, isOpenEnded: openEnded || this.#era === "legacy" });
     });
-    const isModernRequest = era === "modern";
+    const isModernRequest = this.#era === "modern";
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
     const sent = isModernRequest ? addModernMeta(params) : params;
     this.#send({ id, method, params: sent }, (error) => this.#settle(id)?.reject(error), stream?.signal);
@@ -201,7 +205,7 @@ export class McpClient {
       const { message, code, data } = reply.error;
       pending.reject(new AnswerError(message, code, data));
     } else {
-      const type = pending.era === "modern" ? own(reply.result, "resultType") : undefined;
+      const type = pending.isOpenEnded ? undefined : own(reply.result, "resultType");
       if (type === undefined || type === "complete") pending.resolve(reply.result);
       else
         pending.reject(

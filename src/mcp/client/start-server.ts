@@ -216,12 +216,12 @@ class ServerProcess implements StartingServer {
     await this.#child.started;
     this.#throwIfEnded();
     const client = this.#client;
-    const { hasTools, ...facts } = await limitStep(
+    const { era, protocolVersion, serverInfo, capabilities } = await limitStep(
       () => (client.era === "modern" ? "server/discover" : "initialize"),
       timeouts.handshakeMs,
       (signal) => client.connect(protocol, signal),
     );
-    const tools = hasTools
+    const tools = Object.hasOwn(capabilities, "tools")
       ? await limitStep(
           () => "tools/list",
           timeouts.listMs,
@@ -236,7 +236,8 @@ class ServerProcess implements StartingServer {
       void this.#exited.then((reached) => reached && resolve(reached));
     });
     const pid = this.#child.pid ?? 0;
-    return { label, pid, ...facts, tools, callTool: calls.call, exit, close };
+    const facts = { label, pid, era, protocolVersion, serverInfo, tools };
+    return { ...facts, callTool: calls.call, exit, close };
   }
 
   async #listTools(signal: AbortSignal): Promise<readonly AdvertisedTool[]> {

@@ -23,7 +23,10 @@ export class ModernRequests implements RequestRouter {
   }
 
   async handle({ head, message, signal }: HttpRequest): Promise<Answer | StreamedAnswer> {
-    this.#server ??= this.#load();
+    this.#server ??= this.#load().catch((error) => {
+      this.#server = undefined;
+      throw error;
+    });
     const server = await this.#server;
     const headers = headersIn(head, [...headersOfProtocol, ...(await server.headersOf(message))]);
     // The SDK requires a URL but does not use it.

@@ -1,0 +1,121 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { ProcessLaunch, ProcessPort, SupervisedProcess } from "../processes/process-port.ts";
+import { whenAborted } from "../runtime/abort-listeners.ts";
+import { AnswerError } from "./client/answer-error.ts";
+import type { ServerFacts, ServerProtocol } from "./client/handshake.ts";
+import { own } from "./client/incoming-message.ts";
+import { McpClient } from "./client/mcp-client.ts";
+import { openStdioChannel } from "./client/stdio-channel.ts";
+import { maximumDepth, rpcCode } from "./client-message.ts";
+import type { ForwardRequest } from "./create-modern-server.ts";
+import { createLegacyOnlyServer } from "./legacy-only-server.ts";
+import type { ModernHttpServer } from "./protocol-server.ts";
+import { RpcError } from "./served-answers.ts";
+import type { CallChannel } from "./served-server.ts";
+
+const limits = { frameBytes: 32 << 20, waitingBytes: 32 << 20, depth: maximumDepth };
+/** How the process ends, in milliseconds. */
+const endDurations = { inputMs: 5000, termMs: 2000 };
+/** In milliseconds. */
+const handshakeMs = 60_000;
+
+/** A process that the requests of all modern clients share, with ids and progress tokens of its own. */
+class SharedProcess {
+  readonly facts: Promise<ServerFacts>;
+  readonly #child: SupervisedProcess;
+  readonly #client: McpClient;
+  readonly #progress = new Map<unknown, CallChannel["progress"]>();
+  #lastToken = 0;
+  hasEnded = false;
+
+  constructor(child: SupervisedProcess, protocol: ServerProtocol, onStderr: (chunk: Buffer) => void) {
+    this.#child = child;
+    const end = () => {
+      this.hasEnded = true;
+      channel.detach();
+      this.#client.close();
+    };
+    const channel = openStdioChannel(child, limits, {
+      onNoise: () => {},
+      onFault(reason) {
+        onStderr(Buffer.from(`The server was terminated because ${reason}.\n`));
+        void child.end({ ...endDurations, inputMs: 0 });
+      },
+    });
+    child.stdin.on("error", () => {});
+    child.stderr.on("data", onStderr);
+    this.#client = new McpClient(channel, ({ method, params }) => {
+      const progress = own(params, "progress");
+      if (method !== "notifications/progress" || typeof progress !== "number") return;
+      const [total, message] = [own(params, "total"), own(params, "message")];
+      this.#progress.get(own(params, "progressToken"))?.(
+        progress,
+        typeof total === "number" ? total : undefined,
+        typeof message === "string" ? message : undefined,
+      );
+    });
+    void child.exited.then(end);
+    this.facts = child.started.then(() => this.#client.connect(protocol, AbortSignal.timeout(handshakeMs)));
+    this.facts.catch(() => this.end());
+  }
+
+  readonly forward: ForwardRequest = async (method, params, { signal, progress }) => {
+    const meta = isRecord(params._meta) ? params._meta : {};
+    const token = ++this.#lastToken;
+    const ownToken = meta.progressToken === undefined ? {} : { progressToken: token };
+    this.#progress.set(token, progress);
+    const sent = { ...params, _meta: { ...meta, ...ownToken } };
+    const request = this.#client.request(method, sent, { openEnded: true });
+    const unlisten = whenAborted(signal, () => request.cancel("The client has canceled the request."));
+    try {
+      return await request.answer;
+    } catch (error) {
+      if (error instanceof AnswerError && error.code !== undefined) {
+        throw new RpcError(error.code, error.message, error.data);
+      }
+      throw new RpcError(rpcCode.internal, "The server failed to answer.");
+    } finally {
+      unlisten();
+      this.#progress.delete(token);
+    }
+  };
+
+  async end(): Promise<void> {
+    this.hasEnded = true;
+    await this.#child.end(endDurations);
+  }
+}
+
+/**
+ * Serves modern clients of a subprocess server: all share one process, which is started again for the first request after
+ * it has exited. If the server is legacy, modern clients are refused so that they fall back. Rejects if it does not start.
+ */
+export async function createModernProxy(
+  launch: ProcessLaunch,
+  protocol: ServerProtocol,
+  processes: ProcessPort,
+  onStderr: (chunk: Buffer) => void,
+): Promise<ModernHttpServer> {
+  if (protocol === "legacy") return createLegacyOnlyServer();
+  const start = () => new SharedProcess(processes.start(launch), protocol, onStderr);
+  let shared = start();
+  const facts = await shared.facts;
+  if (facts.era === "legacy") {
+    await shared.end();
+    return createLegacyOnlyServer();
+  }
+  const { createModernHttpProxy } = await import("./create-modern-server.ts");
+  const server = createModernHttpProxy(facts, async (...request) => {
+    if (shared.hasEnded) shared = start();
+    const { forward, facts: ready } = shared;
+    await ready;
+    return forward(...request);
+  });
+  return {
+    ...server,
+    async close() {
+      await server.close();
+      await shared.end();
+    },
+  };
+}
