@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -137,6 +139,49 @@ async function measureEra({ name, bare, aims, connect }: Era, folder: string, ro
   return rows;
 }
 
+/** The session over stdio to the first `tools/list`, against `openSession` over the same pack and servers. */
+async function measureSession(folder: string, rounds: number): Promise<void> {
+  const connect = eras[0]?.connect;
+  if (connect === undefined) throw new Error("There is no era.");
+  const entries = ["one", "two", "three"].map((name) => ({
+    name,
+    command: process.execPath,
+    args: [fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url)), name],
+  }));
+  const config = { logDir: "logs", trailblazeSubprocessToolsets: entries };
+  writeFileSync(join(folder, "trailblaze.config.json"), JSON.stringify(config));
+  const open = fileURLToPath(new URL("support/open-session.mjs", import.meta.url));
+  const measured = await runAsyncRounds(
+    {
+      served: () =>
+        time(
+          async () => {
+            const client = await connect([command, "start", "--no-watch"], folder);
+            await client.listTools();
+            return client;
+          },
+          (client) => client.close(),
+        ),
+      opened: () =>
+        time(
+          async () => {
+            const child = spawn(process.execPath, [open], {
+              cwd: folder,
+              stdio: ["ignore", "pipe", "inherit"],
+            });
+            await once(child.stdout, "data");
+            return child;
+          },
+          (child) => once(child, "exit"),
+        ),
+    },
+    rounds,
+  );
+  const ratio = compareRounds(measured, "served", "opened", "time");
+  const rows = [["start to the first tools/list, 3 servers", formatRatio(ratio), formatAim(ratio, 1.1)]];
+  printTable(["", "served session ÷ openSession", "aim"], rows);
+}
+
 /** A served pack against the bare server of each SDK with the same tool, both called by that SDK's client. */
 export async function benchServe({ rounds }: BenchmarkOptions): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
@@ -144,6 +189,7 @@ export async function benchServe({ rounds }: BenchmarkOptions): Promise<void> {
     writePack(folder);
     const rows = [];
     for (const era of eras) rows.push(...(await measureEra(era, folder, rounds)));
+    await measureSession(folder, rounds);
     printTable(["", "served ÷ the bare SDK server", "aim", "entry of a bundle ÷ its handler"], rows);
   } finally {
     rmSync(folder, { recursive: true, force: true });

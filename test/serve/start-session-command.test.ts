@@ -1,0 +1,206 @@
+// What the built command serves without a server, and for the name of a pack. Every process ends with its client.
+import { createRequire } from "node:module";
+import { Client as ModernClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { makeProject, probe, toolPack } from "../session/support/session.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+import { runProcess } from "../support/run-process.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const script = inRepository("dist/cli/cli.cjs");
+const module = `
+console.log("printed while loading");
+export const remember = ({ value }, { memory }) => {
+  const before = memory.get("key") ?? null;
+  memory.set("key", value);
+  return { before };
+};
+export const other = () => "other";
+`;
+
+const bundle =
+  "kind: Mcp.Tools\nmetadata: { name: group }\nentries: [{ name: entry, handler: ./handlers.js#other }]\n";
+const prompt = { name: "text", description: "A text.", content: "Hello." };
+const packs = {
+  "@acme/whole": toolPack({ remember: {}, other: {} }, module, {
+    "package.json": { trailblaze: { toolsets: ["group"], prompts: ["text"] } },
+    "trailblaze/toolsets/group.yaml": bundle,
+    "trailblaze/prompts/text.json": prompt,
+  }),
+  solo: toolPack({ alone: { handler: "./handlers.js#other" } }, module, {
+    "package.json": { trailblaze: { servers: ["only"] } },
+    "trailblaze/servers/only.yaml": "tools: [alone]\n",
+  }),
+  pair: toolPack({ both: { handler: "./handlers.js#other" } }, module, {
+    "package.json": { trailblaze: { servers: ["one", "two"] } },
+    "trailblaze/servers/one.yaml": "tools: [both]\n",
+    "trailblaze/servers/two.yaml": "tools: [both]\n",
+  }),
+  twice: toolPack({ mine: { handler: "./handlers.js#other" } }, module),
+};
+
+const makeDesk = (config: object = {}) =>
+  makeProject(packs, { "trailblaze.config.json": { logDir: "logs", ...config } });
+
+/** A client of the built command over stdio, and what the command has written to stderr. */
+async function connect(cwd: string, ...args: string[]) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [script, "start", ...args],
+    cwd,
+    stderr: "pipe",
+  });
+  let stderr = "";
+  transport.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, stderr: () => stderr };
+}
+
+const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name);
+const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text ?? "";
+
+describe("the session over stdio", () => {
+  test("`initialize` is answered before the session's servers are, and what is broken is reported once", async () => {
+    const cwd = makeDesk({
+      trailblazeSubprocessToolsets: [
+        probe("mute", { PROBE_GATE: "/nonexistent/gate" }),
+        { name: "lost", command: "absent-program", args: [] },
+      ],
+      timeouts: { handshakeMs: 500 },
+    });
+    // The client has connected, although no server of the session has started.
+    const { client, stderr } = await connect(cwd, "--no-watch");
+    expect(client.getServerVersion()).toMatchObject({ name: "trailblaze" });
+    expect(namesOf(await client.listTools())).toContain("remember");
+    await waitUntil(() => stderr().includes('"mute"'));
+    const lost = stderr().match(/Server "lost"/g);
+    expect(lost).toHaveLength(1);
+    expect(stderr().match(/Server "mute"/g)).toHaveLength(1);
+  });
+
+  test("a legacy and a modern client over stdio each have one session for the whole process", async () => {
+    const cwd = makeDesk({ memory: { key: "start" } });
+    const { client } = await connect(cwd, "--no-watch");
+    const remember = (value: string) => ({ name: "remember", arguments: { value } });
+    expect(textOf(await client.callTool(remember("a")))).toBe('{"before":"start"}');
+    expect(textOf(await client.callTool(remember("b")))).toBe('{"before":"a"}');
+
+    const modern = new ModernClient(
+      { name: "modern", version: "1.0.0" },
+      { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    );
+    const args = [script, "start", "--no-watch", "--memory", "key=option"];
+    await modern.connect(new ModernStdio({ command: process.execPath, args, cwd, stderr: "ignore" }));
+    onTestFinished(() => modern.close());
+    expect(namesOf(await modern.listTools())).toEqual(namesOf(await client.listTools()));
+    expect(textOf(await modern.callTool(remember("a")))).toBe('{"before":"option"}');
+    expect(textOf(await modern.callTool(remember("b")))).toBe('{"before":"a"}');
+  });
+
+  test("an entry of the config that starts the same session is left out, so there is no loop", async () => {
+    const self = { name: "self", command: process.execPath, args: [script, "start", "--no-watch"] };
+    const { client, stderr } = await connect(
+      makeDesk({ trailblazeSubprocessToolsets: [self] }),
+      "--no-watch",
+    );
+    expect(namesOf(await client.listTools())).toContain("remember");
+    expect(namesOf(await client.listTools()).filter((name) => name.startsWith("self"))).toEqual([]);
+    expect(stderr()).toContain('Server "self" failed to start');
+  });
+
+  test("the session of another project can be a server of a session", async () => {
+    const inner = makeDesk();
+    const entry = {
+      name: "inner",
+      command: process.execPath,
+      args: [script, "start", "--no-watch", "--cwd", inner],
+    };
+    const outer = makeProject(
+      {},
+      { "trailblaze.config.json": { logDir: "logs", trailblazeSubprocessToolsets: [entry] } },
+    );
+    const { client } = await connect(outer, "--no-watch");
+    expect(namesOf(await client.listTools())).toContain("remember");
+  });
+
+  test("an invalid config ends `start` with exit code 2", async () => {
+    const { exitCode, stdout } = await runCli(["start"], { cwd: makeDesk({ crash: "maybe" }) });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  });
+
+  test("`tools --served` shows the names that `start` serves", async () => {
+    const cwd = makeProject(
+      {
+        "@acme/shop": toolPack({ find: {} }, "export const find = () => 'shop';"),
+        "@acme/wiki": toolPack({ find: {} }, "export const find = () => 'wiki';"),
+      },
+      { "trailblaze.config.json": { logDir: "logs" } },
+    );
+    const served = await runCli(["tools", "--served", "--json"], { cwd: cwd });
+    expect(namesOf(JSON.parse(served.stdout))).toEqual(["shop_find", "wiki_find"]);
+    const { client } = await connect(cwd, "--no-watch");
+    expect(namesOf(await client.listTools())).toEqual(["shop_find", "wiki_find"]);
+    const called = await runCli(["call", "wiki_find", "--served", "--json"], { cwd: cwd });
+    expect(JSON.parse(called.stdout)).toMatchObject({ variant: "Success", message: "wiki" });
+    const plain = await runCli(["tools", "--json"], { cwd: cwd });
+    expect(JSON.parse(plain.stdout)).toMatchObject({ error: { code: "NameCollision" } });
+  });
+});
+
+describe("`start` with the name of a pack", () => {
+  test("a pack without servers is served whole: its tools, its bundles' entries and its prompts", async () => {
+    const { client } = await connect(makeDesk(), "acme/whole");
+    expect(namesOf(await client.listTools())).toEqual(["remember", "other", "entry"]);
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(["text"]);
+    expect(client.getServerVersion()).toMatchObject({ name: "whole" });
+  });
+
+  test("a pack with one server means that server", async () => {
+    const { client } = await connect(makeDesk(), "solo");
+    expect(client.getServerVersion()).toMatchObject({ name: "only" });
+    expect(namesOf(await client.listTools())).toEqual(["alone"]);
+  });
+
+  test.each([
+    ["a pack with several servers", ["pair"], "AmbiguousName"],
+    ["a name of a pack and of a server in the config", ["twice"], "AmbiguousName"],
+    ["a session option beside a server", ["solo", "--platform", "web"], "InvalidArguments"],
+    ["--no-watch beside a server", ["solo", "--no-watch"], "InvalidArguments"],
+    ["--all-tools without a server", ["--all-tools"], "InvalidArguments"],
+    ["an HTTP option over stdio", ["--stateless"], "InvalidArguments"],
+  ])("%s is refused with exit code 2", async (_what, args, code) => {
+    const cwd = makeDesk({ servers: { twice: { tools: ["twice/mine"] } } });
+    const { exitCode, stdout } = await runCli(["start", ...args, "--json"], { cwd: cwd });
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout).error).toMatchObject({ code });
+  });
+
+  test("the servers of an ambiguous pack are listed", async () => {
+    const { stdout } = await runCli(["start", "pair", "--json"], { cwd: makeDesk() });
+    expect(JSON.parse(stdout).error.args.servers).toEqual(["pair/one", "pair/two"]);
+  });
+});
+
+test("the MCP inspector lists and calls the tools of a served session", { timeout: 60_000 }, async () => {
+  const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector-cli");
+  const cwd = makeDesk();
+  const target = [process.execPath, script, "start", "--cwd", cwd];
+  const inspect = (...args: string[]) =>
+    runProcess(process.execPath, [inspector, "--cli", ...target, ...args], {
+      cwd: inRepository("test"),
+      env: process.env,
+      timeoutMs: 25_000,
+    });
+  const listed = await inspect("--method", "tools/list");
+  expect(namesOf(JSON.parse(listed.stdout))).toContain("remember");
+  const called = await inspect("--method", "tools/call", "--tool-name", "other");
+  expect(textOf(JSON.parse(called.stdout))).toBe("other");
+});
