@@ -19,6 +19,37 @@ const takingValue = new Set(
 /** Options that make `node` run a string or a package.json script instead of a file. */
 const withoutScript = /^(?:-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
 
+/** Options of `node` that load a module before the file that it runs. */
+const preloading = /^(?:-r|--(?<require>require)|--(?:import|(?:experimental-)?loader))(?:=(?<inline>.*))?$/s;
+
+/** A module that `node` loads before the file that it runs. */
+export interface Preload {
+  specifier: string;
+  /** The index of the argument that has the specifier. */
+  index: number;
+  /** `-r` finds modules like `require`, the other options like `import`. */
+  isRequired: boolean;
+}
+
+/** The modules that options of `node` load. Ignores the arguments of the file that it runs. */
+export function findPreloads(args: readonly unknown[]): Preload[] {
+  const found: Preload[] = [];
+  for (let index = 0; index < args.length; index++) {
+    const argument = String(args[index]);
+    if (argument === "--" || !argument.startsWith("-")) break;
+    const option = preloading.exec(argument);
+    if (option !== null) {
+      const { inline, require } = option.groups ?? {};
+      const at = inline === undefined ? index + 1 : index;
+      const specifier = inline ?? args[at];
+      if (typeof specifier === "string")
+        found.push({ specifier, index: at, isRequired: require !== undefined || argument === "-r" });
+    }
+    if (takingValue.has(argument)) index++;
+  }
+  return found;
+}
+
 /** The index of the argument that names the file to run; -1 if there is none. */
 export function findNodeScript(args: readonly unknown[]): number {
   for (let index = 0; index < args.length; index++) {

@@ -10,7 +10,7 @@ import { checkServerPrograms } from "./checks/server-programs.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
 import { checkAdvertisedNames } from "./checks/tool-names.ts";
 import { findDependencyCommands } from "./facts/dependency-commands.ts";
-import { findNeededPaths } from "./facts/needed-files.ts";
+import { collectPaths } from "./facts/needed-files.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
 import { collectServerPackages, lacksPackage } from "./facts/server-packages.ts";
 import { collectModules } from "./modules/collect-modules.ts";
@@ -52,7 +52,6 @@ export async function checkPack(
 ): Promise<CheckedPack> {
   const { pack, items } = inspected;
   const serverPackages = collectServerPackages(port, inspected);
-  const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
   const facts: PackFacts = {
     inspected,
     installed: [],
@@ -65,7 +64,7 @@ export async function checkPack(
     dependencyCommands: findDependencyCommands(port, inspected),
     serverPackages,
     ...(lacksPackage(serverPackages) ? { manager: project.manager } : {}),
-    paths: new Map([...needed].map((path) => [path, port.describePath(pack.location, path)])),
+    paths: collectPaths(port, pack.location, items),
   };
   const found = (await runChecks(facts, sessionChecks)).filter(({ problem }) => problem.severity !== "info");
   const unusable = new Map<InspectedItem, Problem>();

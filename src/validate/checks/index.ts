@@ -12,7 +12,7 @@ import { checkReferences } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
 import { checkDependencyCommands, checkServerCommands, checkVariables } from "./server-commands.ts";
-import { checkServerPackages } from "./server-packages.ts";
+import { checkPreloads, checkServerPackages } from "./server-packages.ts";
 import { checkServerPrograms } from "./server-programs.ts";
 import { checkDescriptions, checkLongTexts, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
@@ -54,6 +54,7 @@ export const checks: readonly Check[] = [
   checkDependencyCommands,
   checkVariables,
   checkServerPackages,
+  checkPreloads,
   checkPublishedFiles,
   checkImports,
   checkTypeScript,

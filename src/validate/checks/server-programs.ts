@@ -1,7 +1,7 @@
 import { replaceBackslashes } from "../../extension-schema/references.ts";
+import type { PathKind } from "../../files/inspection-port.ts";
 import { quote } from "../../problems/index.ts";
-import { findNeededPaths, type NeededPath } from "../facts/needed-files.ts";
-import type { PathKind } from "../facts/pack-facts.ts";
+import type { NeededPath } from "../facts/needed-files.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { buildHint } from "../modules/collect-modules.ts";
 import { backslashReason, hintForSource } from "./handlers.ts";
@@ -13,11 +13,10 @@ function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | und
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
-export const checkServerPrograms: Check = function* ({ inspected, paths, nearestPaths, missingImports }) {
-  for (const item of inspected.items) {
-    for (const needed of findNeededPaths(item)) {
-      const { written, location, wanted, path } = needed;
-      const kind = paths.get(location);
+export const checkServerPrograms: Check = function* ({ paths, nearestPaths, missingImports }) {
+  for (const [item, needed] of paths) {
+    for (const one of needed) {
+      const { written, location, wanted, path, kind } = one;
       // The check of variables reports it.
       if (hasVariable(written)) continue;
       const meant = replaceBackslashes(written);
@@ -38,10 +37,10 @@ export const checkServerPrograms: Check = function* ({ inspected, paths, nearest
       if (kind === "outside") {
         yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
       } else if (wanted === "folder") {
-        const reason = `\`${path.join(".")}\` must be a folder, but ${describeMismatch(needed, kind)}`;
+        const reason = `\`${path.join(".")}\` must be a folder, but ${describeMismatch(one, kind)}`;
         yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
-        const reason = describeMismatch(needed, kind);
+        const reason = describeMismatch(one, kind);
         const { nearest, source } = nearestPaths?.get(location) ?? {};
         const suggestion = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
         const hasArguments = path[0] === "command" && /\s/.test(written);

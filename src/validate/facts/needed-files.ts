@@ -1,7 +1,8 @@
 import { posix } from "node:path";
 import { findHandlers, parseHandler } from "../../extension-schema/handlers.ts";
-import { findNodeScript, isNode } from "../../extension-schema/node-script.ts";
+import { findNodeScript, findPreloads, isNode, type Preload } from "../../extension-schema/node-script.ts";
 import { isModulePath } from "../../extension-schema/references.ts";
+import type { InspectionPort, PathKind } from "../../files/inspection-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
 
@@ -16,8 +17,11 @@ export interface NeededFile {
   importer?: string;
 }
 
-/** Every file that items need: definitions, modules of handlers, programs of servers. */
-export function findNeededFiles(items: readonly InspectedItem[]): NeededFile[] {
+/** Every file that items need: definitions, modules of handlers, programs of servers, which `paths` has. */
+export function findNeededFiles(
+  items: readonly InspectedItem[],
+  paths: NeededPaths = new Map(),
+): NeededFile[] {
   const needed: NeededFile[] = [];
   for (const item of items) {
     if (item.file !== null) needed.push({ file: item.file, item, path: undefined });
@@ -25,7 +29,7 @@ export function findNeededFiles(items: readonly InspectedItem[]): NeededFile[] {
       const place = typeof handler === "string" ? parseHandler(handler) : undefined;
       if (place !== undefined && "module" in place) needed.push({ file: place.module, item, path });
     }
-    for (const { location, wanted, path } of findNeededPaths(item)) {
+    for (const { location, wanted, path } of paths.get(item) ?? []) {
       if (wanted === "file") needed.push({ file: location, item, path });
     }
   }
@@ -41,31 +45,47 @@ export interface NeededPath {
   wanted: "file" | "folder";
   /** From the definition's top. */
   path: Path;
+  /** `node` also finds the file without its suffix, and `index.js` of a folder. */
+  isCompleted?: boolean;
 }
+
+/** The files and folders that each subprocess server needs, completed like `node` does, with what they are. */
+export type NeededPaths = ReadonlyMap<InspectedItem, readonly (NeededPath & { kind: PathKind })[]>;
 
 /** A path in the package, also one with backslashes, which the check reports. */
 export const isRelativePath = (written: string) => isModulePath(written.replaceAll("\\", "/"));
 
-/**
- * Whether an argument of `node` is a file of the package: `node` resolves `dist/index.js` against its working folder.
- * Ignores bare paths without a suffix of code, which `node` completes like `require`.
- */
+/** Whether an argument of `node` may be a file of the package: `node` resolves it against its working folder. */
 const isNodeScript = (written: string) =>
-  isRelativePath(written) || /^(?![a-z][a-z\d+.-]*:|[/\\]).*\.[cm]?[jt]s$/is.test(written);
+  isRelativePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-|\.?$)/i.test(written);
+
+/** The arguments that make `node` load a module, except for the file that it runs. */
+export function listPreloads({ shape, definition }: InspectedItem): Preload[] {
+  const { command, args } = definition ?? {};
+  const isUsed = shape === "subprocessServer" && typeof command === "string" && isNode(command);
+  return isUsed && Array.isArray(args) ? findPreloads(args) : [];
+}
 
 /**
- * The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the module that `node` runs. Ignores
- * other arguments.
+ * The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the modules that `node` loads and
+ * runs. Ignores other arguments.
  */
-export function findNeededPaths({ shape, definition }: InspectedItem): NeededPath[] {
+function findNeededPaths(item: InspectedItem): NeededPath[] {
+  const { shape, definition } = item;
   if (shape !== "subprocessServer" || definition === null) return [];
   const { script, command, args, cwd } = definition;
   const folder = typeof cwd === "string" ? cwd : ".";
   const needed: NeededPath[] = [];
-  const add = (written: string, from: string, wanted: NeededPath["wanted"], path: Path) => {
+  const add = (
+    written: string,
+    from: string,
+    wanted: NeededPath["wanted"],
+    path: Path,
+    isCompleted = false,
+  ) => {
     const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
     const location = isAbsolute ? written : posix.normalize(posix.join(from, written));
-    needed.push({ written, location, wanted, path });
+    needed.push({ written, location, wanted, path, isCompleted });
   };
   if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
   if (typeof script === "string") add(script, ".", "file", ["script"]);
@@ -74,7 +94,37 @@ export function findNeededPaths({ shape, definition }: InspectedItem): NeededPat
     const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
     const index = findNodeScript(list);
     const run = list[index];
-    if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
+    if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index], true);
   }
+  for (const { specifier, index, isRequired } of listPreloads(item))
+    if (isRelativePath(specifier)) add(specifier, folder, "file", ["args", index], isRequired);
   return needed;
+}
+
+/** The endings that `node` tries, in order. */
+const endings = ["", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node"];
+
+/** Collects the paths that subprocess servers need. */
+export function collectPaths(
+  port: InspectionPort,
+  root: string,
+  items: readonly InspectedItem[],
+): NeededPaths {
+  const collected = new Map<InspectedItem, (NeededPath & { kind: PathKind })[]>();
+  for (const item of items) {
+    const paths = findNeededPaths(item).flatMap((needed) => {
+      const { location, isCompleted } = needed;
+      const kindOf = (path: string) => port.describePath(root, path);
+      const tried = isCompleted ? endings.map((ending) => `${location}${ending}`) : [];
+      const file = tried.find((path) => kindOf(path) === "file");
+      if (file !== undefined) return { ...needed, location: file, kind: "file" as const };
+      const kind = kindOf(location);
+      // The `main` of its package.json decides which file `node` runs.
+      if (isCompleted && kind === "folder" && kindOf(posix.join(location, "package.json")) === "file")
+        return [];
+      return { ...needed, kind };
+    });
+    if (paths.length > 0) collected.set(item, paths);
+  }
+  return collected;
 }

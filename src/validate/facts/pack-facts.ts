@@ -5,7 +5,7 @@ import { findProjectManager } from "../../discovery/project-manager.ts";
 import type { DiscoveredPack, Manifest } from "../../discovery/types.ts";
 import type { Workspace } from "../../discovery/workspace.ts";
 import { findReferences } from "../../extension-schema/references.ts";
-import type { InspectionPort, PathKind } from "../../files/inspection-port.ts";
+import type { InspectionPort } from "../../files/inspection-port.ts";
 import type { InspectedPack } from "../../inspection/types.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import type { PackageManager, Path, Problem } from "../../problems/index.ts";
@@ -22,14 +22,12 @@ import { findModuleFaults, type ModuleFault } from "../modules/module-faults.ts"
 import { ModuleFiles } from "../modules/module-files.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
-import { findNeededFiles, findNeededPaths, type NeededFile } from "./needed-files.ts";
+import { collectPaths, findNeededFiles, type NeededFile, type NeededPaths } from "./needed-files.ts";
 import { findOutsideImports, isBundled, type OutsideImport } from "./outside-imports.ts";
 import { collectServerPackages, lacksPackage, type ServerPackages } from "./server-packages.ts";
 import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
 import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
 import { findUnpublishable, type UnpublishableSpec } from "./unpublishable-dependencies.ts";
-
-export type { PathKind } from "../../files/inspection-port.ts";
 
 /** All facts about a pack that checks need. They are collected first, so that each check is a pure function. */
 export interface PackFacts {
@@ -74,8 +72,8 @@ export interface PackFacts {
   modules: ReadonlyMap<string, ModuleFacts>;
   /** Expressions in bundles that do not compile. */
   expressionFaults: readonly ExpressionFault[];
-  /** The kinds of the paths that subprocess servers need, by path relative to the package. */
-  paths: ReadonlyMap<string, PathKind>;
+  /** The files and folders that subprocess servers need. */
+  paths: NeededPaths;
   /** The programs of subprocess servers that run a package. */
   serverPackages: ServerPackages;
   /** Paths of duplicate keys in package.json and the field; absent if not collected. */
@@ -213,18 +211,18 @@ async function findRepeated({ text, value }: Manifest): Promise<Path[]> {
   return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
 }
 
-function findNearestPaths(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>) {
+function findNearestPaths(files: ModuleFiles, paths: NeededPaths) {
   const nearest = new Map<string, { nearest?: string | undefined; source?: string }>();
-  for (const [path, kind] of paths) {
+  for (const { location: path, kind } of [...paths.values()].flat()) {
     const found = kind === "absent" ? findNearestFile(files, path) : undefined;
     if (found !== undefined) nearest.set(path, found);
   }
   return nearest;
 }
 
-async function findMissingImports(files: ModuleFiles, paths: ReadonlyMap<string, PathKind>) {
+async function findMissingImports(files: ModuleFiles, paths: NeededPaths) {
   const missing = new Map<string, FailingImport>();
-  for (const [path, kind] of paths) {
+  for (const { location: path, kind } of [...paths.values()].flat()) {
     const failing = kind === "file" && isJavaScript(path) ? await findMissingImport(files, path) : undefined;
     if (failing !== undefined) missing.set(path, failing);
   }
@@ -242,9 +240,10 @@ export async function collectFacts(
   const elsewhere = findReferencesElsewhere(inspected);
   const serverPackages = collectServerPackages(port, inspected);
   const project = elsewhere.length > 0 || lacksPackage(serverPackages) ? await findContext() : undefined;
-  const needed = new Set(items.flatMap(findNeededPaths).map(({ location }) => location));
+  const paths = collectPaths(port, pack.location, items);
+  const needed = findNeededFiles(items, paths);
   const files = new ModuleFiles(port, pack.location, manifest.value);
-  const reached = await followImports(files, findNeededFiles(items));
+  const reached = await followImports(files, needed);
   const unpublished = await findUnpublished(sources, inspected, reached);
   const published = listModules(reached, unpublished);
   // The evaluation of a definition that is code has already reported its problems.
@@ -252,7 +251,6 @@ export async function collectFacts(
   const unreported = published.filter((file) => !isReported.has(file));
   const moduleFaults = await findModuleFaults(files, unreported);
   const modules = await collectModules(files, inspected, { followImports: true });
-  const paths = new Map([...needed].map((path) => [path, port.describePath(pack.location, path)]));
   return {
     inspected,
     installed: project?.packs ?? [],
@@ -271,7 +269,7 @@ export async function collectFacts(
         ? await findOutsideImports(files, unreported, manifest.value)
         : [],
     typeScript: isUnderDevelopment(inspected)
-      ? await findTypeScript(files, inspected, findNeededFiles(items), published)
+      ? await findTypeScript(files, inspected, needed, published)
       : [],
     ...(isUnderDevelopment(inspected) && isPublished(inspected)
       ? {
