@@ -10,7 +10,7 @@ export type { ToolSource } from "./runtime/tool-source.ts";
 export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionChange } from "./session/session-change.ts";
-export type { SessionOptions, StartedCommand } from "./session/session-options.ts";
+export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
 export type {
   RecordedCall,
   SessionTool,

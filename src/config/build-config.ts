@@ -64,10 +64,9 @@ interface WrittenChoices {
 function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
   const { path } = entry;
   const name = String(entry.label);
-  if (isDisabled(entry)) return { name, path, reason: "disabled" };
+  if (isDisabled(entry)) return { name, path };
   const values = entry.values as Partial<UserServer> & WrittenChoices;
   const { allow, deny } = values.tools ?? {};
-  if (entry.values.url !== undefined) return { name, path, reason: "remote" };
   return {
     name,
     path,
@@ -77,6 +76,8 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
     args: [...(values.args ?? [])],
     cwd: values.cwd ?? ".",
     env: { ...values.env },
+    url: values.url,
+    headers: { ...values.headers },
     protocol: values.protocol ?? "auto",
     legacyContext: values.legacyContext ?? true,
     choices: { prefix: values.prefix, allow, deny: deny ?? [], toolset: values.toolset },
@@ -124,6 +125,6 @@ export function buildConfig(
     },
     logDir: config.logDir === undefined ? undefined : resolve(directory, config.logDir),
     subprocessServers: servers.filter((server) => "args" in server),
-    unusedServers: servers.filter((server) => "reason" in server),
+    unusedServers: servers.filter((server) => !("args" in server)),
   };
 }

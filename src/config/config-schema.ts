@@ -95,12 +95,12 @@ const serverKeys = {
     .default({})
     .meta({ description: "Environment variables to add to the inherited ones." }),
   url: name.optional().meta({
-    description: "The http or https URL of a remote server. Remote servers are not supported yet.",
+    description: "The http or https URL of a remote server, which speaks streamable HTTP.",
   }),
   headers: z
     .record(z.string(), text)
     .optional()
-    .meta({ description: "The HTTP headers to send to a remote server." }),
+    .meta({ description: "The HTTP headers of requests to a remote server." }),
   protocol: z.enum(["auto", "legacy", "modern"]).default("auto").meta({
     description:
       "The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that.",

@@ -24,12 +24,12 @@ export interface ToolChoices {
   toolset: string | undefined;
 }
 
-/** A user's subprocess server. Its strings may refer to variables of the environment. */
+/** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */
 export interface UserServer {
   name: string;
   /** Its path in the config. */
   path: Path;
-  /** The program to run; `undefined` if `package` names it. */
+  /** The program to run; `undefined` if `package` names it, or for a remote server. */
   command: string | undefined;
   /** The npm name of the package whose command is the program, resolved from the project. */
   package: string | undefined;
@@ -39,6 +39,10 @@ export interface UserServer {
   /** As written: relative to the config's folder. */
   cwd: string;
   env: Readonly<Record<string, string>>;
+  /** The http or https URL of a remote server; `undefined` for a program. */
+  url: string | undefined;
+  /** The headers of requests to a remote server. */
+  headers: Readonly<Record<string, string>>;
   /** `auto` begins with `initialize` and becomes modern if the server refuses that. */
   protocol: "auto" | "legacy" | "modern";
   /** Whether calls include `_trailblazeContext` in their arguments. */
@@ -46,12 +50,10 @@ export interface UserServer {
   choices: ToolChoices;
 }
 
-/** A user's server that sessions do not use. */
+/** A user's server that sessions do not use, because it is disabled. */
 export interface UnusedServer {
   name: string;
   path: Path;
-  /** Remote servers are not supported yet. */
-  reason: "disabled" | "remote";
 }
 
 /** A user's composed server, with a short name and unresolved references. */

@@ -145,23 +145,28 @@ export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
 /** The keys of `mcpServers` that have an effect. */
 const pastedKeys = knownKeys["#/properties/mcpServers/additionalProperties/additionalProperties"] ?? [];
 
-/** Finds what leaves a valid config usable: keys that only clients use, and remote servers. The config may have nulls. */
+/** The keys that have no effect on a remote server. */
+const programKeys = ["args", "cwd", "env", "legacyContext"];
+
+/** Finds what leaves a valid config usable: keys without effect. The config may have nulls. */
 export function* findUserServerNotes(config: unknown): Generator<ConfigFault> {
   for (const entry of listServerEntries(config)) {
     const { path, values, isPasted } = entry;
-    for (const key of isPasted ? Object.keys(values) : []) {
-      const isOurs = pastedKeys.includes(key) && !(key === "tools" && Array.isArray(values[key]));
-      if (isOurs || key.startsWith("x-")) continue;
-      const reason = `\`${formatPath([...path, key])}\` has no effect`;
+    const isRemote = typeof values.url === "string";
+    const useless = isRemote ? programKeys : ["headers"];
+    for (const key of Object.keys(values)) {
+      const isOurs =
+        !isPasted || (pastedKeys.includes(key) && !(key === "tools" && Array.isArray(values[key])));
+      const isUseless = useless.includes(key) && values[key] !== null;
+      if ((isOurs && !isUseless) || key.startsWith("x-")) continue;
+      const kind = isRemote ? "a remote server" : "a server without `url`";
+      const at = [...path, key];
       yield {
-        reason,
-        path: [...path, key],
+        reason: `\`${formatPath(at)}\` has no effect${isUseless ? ` on ${kind}` : ""}`,
+        path: at,
         severity: "warning",
-        hint: "Remove it if no client reads this file.",
+        hint: isUseless ? "Remove it." : "Remove it if no client reads this file.",
       };
     }
-    if (typeof values.url !== "string" || isDisabled(entry)) continue;
-    const reason = `\`${formatPath([...path, "url"])}\` is a remote server, which is not supported yet`;
-    yield { reason, path: [...path, "url"], hint: "Add `enabled: false`." };
   }
 }

@@ -139,7 +139,14 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
       started.push(command.label);
       options.onCommand?.(command);
     };
-    const session = await openSessionByRules({ ...options, onCommand }, { userServers: "reported" });
+    const onConnect: SessionOptions["onConnect"] = (server) => {
+      started.push(server.label);
+      options.onConnect?.(server);
+    };
+    const session = await openSessionByRules(
+      { ...options, onCommand, onConnect },
+      { userServers: "reported" },
+    );
     try {
       const lost = session.skipped.filter(({ reason }) => reason === "ServerFailed");
       const failed = lost.map(({ name }) => name);

@@ -201,7 +201,6 @@ export function readImportedEntry(
     if (error instanceof UnsupportedVariableError) return "unsupportedVariable";
     throw error;
   }
-  // Remote servers are not supported yet.
-  if ("url" in entry || value.disabled === true || value.enabled === false) entry.enabled = false;
+  if (value.disabled === true || value.enabled === false) entry.enabled = false;
   return entry;
 }

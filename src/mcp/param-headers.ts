@@ -48,6 +48,12 @@ function decode(header: string): string | undefined {
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
+/** A value for a header, encoded if a header cannot contain it. */
+function encodeHeader(text: string): string {
+  const isPlain = /^[\t\x20-\x7e]*$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text);
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
+}
+
 const isEqual = (decoded: string, value: string | number | boolean): boolean =>
   decoded === String(value) ||
   (typeof value === "number" && /^-?\d+(?:\.\d+)?$/.test(decoded) && Number(decoded) === value);
@@ -85,4 +91,17 @@ export function findHeaderFault(
     if (!isEqual(decoded, value)) return `The header ${header} and its argument disagree.`;
   }
   return undefined;
+}
+
+/** The headers that repeat arguments of a call. */
+export function createMirrorHeaders(
+  mirrored: readonly MirroredArgument[],
+  args: unknown,
+): Record<string, string> {
+  const headers = mirrored.flatMap(({ header, path }) => {
+    const value = valueAt(args, path);
+    const isScalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    return isScalar ? [[header, encodeHeader(String(value))] as const] : [];
+  });
+  return Object.fromEntries(headers);
 }

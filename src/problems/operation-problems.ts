@@ -27,8 +27,8 @@ export interface ItemNotFound {
   isAnyKind?: boolean;
   /** The server of the config whose label is the first segment, and that has no such tool. */
   server?: string;
-  /** Why sessions do not use this server of the config. */
-  unused?: "disabled" | "remote";
+  /** The server is disabled in the config. */
+  isDisabled?: boolean;
   /** The name is the first segment of LABEL/TOOL, and the config has servers. */
   isLabel?: boolean;
 }
@@ -39,9 +39,9 @@ const itemNotFound = (kind: Kind) =>
   entry<ItemNotFound>({
     title: `${capitalize(kind)} not found`,
     severity: "error",
-    message: ({ name, otherKind, reason, advertises, isAnyKind, server, unused }) =>
-      unused !== undefined
-        ? `${capitalize(kind)} ${quote(name)} ${unused === "disabled" ? "is disabled in the config" : "is remote, which is not supported yet"}.`
+    message: ({ name, otherKind, reason, advertises, isAnyKind, server, isDisabled }) =>
+      isDisabled
+        ? `${capitalize(kind)} ${quote(name)} is disabled in the config.`
         : server !== undefined
           ? `${capitalize(kind)} ${quote(name)} not found: the configured server ${quote(server)} has no such tool.`
           : advertises !== undefined
@@ -51,11 +51,9 @@ const itemNotFound = (kind: Kind) =>
               : reason !== undefined
                 ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
                 : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
-    hint: ({ name, nearest, otherKind, reason, isAnyKind, server, unused, isLabel }) =>
-      unused !== undefined
-        ? unused === "disabled"
-          ? "Enable it in the config."
-          : "Use a server with a command."
+    hint: ({ name, nearest, otherKind, reason, isAnyKind, server, isDisabled, isLabel }) =>
+      isDisabled
+        ? "Enable it in the config."
         : otherKind !== undefined && name.includes("/")
           ? `Run \`trailblaze inspect ${quoteForShell(printable(name))} --kind ${otherKind}\` to see the ${otherKind}.`
           : reason !== undefined

@@ -90,12 +90,51 @@ export const sessionProblems = {
       const fault =
         restartFault === undefined ? "" : ` It could not be restarted: ${printable(restartFault)}.`;
       const tail = exit.stderrTail?.trim() ? ` Last stderr output: ${printable(exit.stderrTail.trim())}` : "";
-      return `${subject} ${quote(label, 200)} exited unexpectedly${restart}: ${nameExit(exit)}.${fault}${tail}`;
+      const end = exit.isUnreachable ? "was lost" : "exited unexpectedly";
+      return `${subject} ${quote(label, 200)} ${end}${restart}: ${nameExit(exit)}.${fault}${tail}`;
     },
     hint: ({ isServed }) =>
       isServed
         ? "Check the server's stderr output."
         : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
+  }),
+  AuthorizationRequired: entry<{
+    /** The server's name in the config. */
+    label: string;
+    status: number;
+    /** The scheme that the server asks for. */
+    scheme?: string;
+  }>({
+    title: "Remote server requires authorization",
+    severity: "error",
+    message: ({ label, status, scheme }) =>
+      `Server ${quote(label)} requires authorization: it answered with HTTP status ${status}${scheme === undefined ? "" : ` and the scheme ${printable(scheme)}`}. Credentials are sent only in \`headers\`; OAuth is not supported yet.`,
+    hint: ({ scheme }) =>
+      `Check \`headers\` of the server in the config, for example \`Authorization: ${printable(scheme ?? "Bearer")} \${TOKEN}\`.`,
+  }),
+  RemoteRedirect: entry<{
+    /** The server's name in the config. */
+    label: string;
+    status: number;
+    /** Where it redirects to, without parameters. */
+    target: string;
+    /** Another origin; a status that may change the method; or a redirect after a redirect. */
+    cause: "origin" | "status" | "second";
+  }>({
+    title: "Remote server redirects",
+    severity: "error",
+    message: ({ label, status, target, cause }) => {
+      const kind = {
+        origin: "to another origin",
+        status: "with a status that is not followed",
+        second: "more than once",
+      }[cause];
+      return `Server ${quote(label)} redirects ${kind}: HTTP status ${status}, ${quote(target, 200)}.`;
+    },
+    hint: ({ cause }) =>
+      cause === "origin"
+        ? "If you trust that origin with your headers, set `url` of the server to it in the config."
+        : "Set `url` of the server in the config to the URL that it redirects to.",
   }),
   SessionClosed: entry<{ reason?: string | undefined; signal?: "SIGINT" | "SIGTERM" } | ProcessEnded>({
     title: "Session is closed",

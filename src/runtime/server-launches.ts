@@ -22,8 +22,8 @@ import {
 } from "./server-environment.ts";
 import type { ToolSource } from "./tool-source.ts";
 
-/** A server that a session starts. The environment is created at the start, because it may contain a token. */
-export interface ServerPlan {
+/** A server of a session. */
+interface PlannedServer {
   /** The name in the user's config, or the qualified name. */
   label: string;
   /** Unique: a server of the user's config may have the same label as one of a pack. */
@@ -33,12 +33,6 @@ export interface ServerPlan {
   source: ToolSource;
   /** Its path in the config; `undefined` for a server of a pack. */
   configPath?: Path;
-  command: string;
-  args: readonly string[];
-  /** Absolute. */
-  cwd: string;
-  /** The command for people. Variables stay as written, because their values may be secret. */
-  shown: { command: string; args: readonly string[] };
   /** What a client begins with. */
   protocol: UserServer["protocol"];
   /** Why it cannot be started. */
@@ -48,10 +42,30 @@ export interface ServerPlan {
   legacyContext: boolean;
   /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
   choices?: ToolChoices;
+}
+
+/** A server that a session starts. The environment is created at the start, because it may contain a token. */
+export interface ProgramPlan extends PlannedServer {
+  command: string;
+  args: readonly string[];
+  /** Absolute. */
+  cwd: string;
+  /** The command for people. Variables stay as written, because their values may be secret. */
+  shown: { command: string; args: readonly string[] };
   /** Absolute path of its script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
   createEnvironment(facts: Omit<EnvironmentFacts, "toolsetFile">): Record<string, string>;
 }
+
+/** A server that a session reaches by HTTP. */
+export interface RemotePlan extends PlannedServer {
+  url: URL;
+  /** The URL for people: without parameters, and with variables as written. */
+  shown: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+export type ServerPlan = ProgramPlan | RemotePlan;
 
 /** True for a command that a shell would treat as a path instead of searching `PATH`. */
 const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
@@ -163,7 +177,7 @@ export async function planUserServer(
   server: UserServer,
   config: SessionConfig,
   environment: Environment = process.env,
-): Promise<ServerPlan> {
+): Promise<ProgramPlan> {
   const { name, path, package: packageName, bin, protocol, legacyContext, choices } = server;
   let expanded: ReturnType<typeof expandServer> = server;
   let fault: TrailblazeError | undefined;
@@ -205,6 +219,55 @@ export async function planUserServer(
     choices,
     toolsetFile,
     createEnvironment: (facts) => createUserServerEnvironment({ ...facts, toolsetFile }, env),
+  };
+}
+
+/** Why a remote server cannot be reached, if variables make its URL or a header invalid. Their values may be secret. */
+function explainAddress(url: string, headers: Readonly<Record<string, string>>): string | undefined {
+  const { protocol, username, password } = URL.canParse(url) ? new URL(url) : {};
+  if (protocol !== "http:" && protocol !== "https:") return "its URL is not an http or https URL";
+  if (username !== "" || password !== "") return "its URL contains credentials";
+  const invalid = Object.entries(headers).find(([, value]) => !/^[\t\x20-\x7e\x80-\xff]*$/.test(value));
+  return invalid && `its header ${quote(invalid[0])} has characters that headers cannot contain`;
+}
+
+/** A remote server of the user's config. References to variables get their values from `environment`. */
+export function planRemoteServer(
+  server: UserServer,
+  { file }: Pick<SessionConfig, "file">,
+  environment: Environment = process.env,
+): RemotePlan {
+  const { name, path, protocol, choices } = server;
+  const expand = (text: string, ...at: Path) => expandVariables(text, environment, [...path, ...at]);
+  let url = "";
+  let headers: Record<string, string> = {};
+  let fault: TrailblazeError | undefined;
+  try {
+    url = expand(server.url ?? "", "url").trim();
+    const pairs = Object.entries(server.headers);
+    headers = Object.fromEntries(pairs.map(([key, value]) => [key, expand(value, "headers", key).trim()]));
+    const reason = explainAddress(url, headers);
+    if (reason !== undefined) {
+      const hint = "Check the values of its variables.";
+      fault = failure("ServerStartFailed", { label: name, reason, hint }, { path });
+    }
+  } catch (error) {
+    fault = explainUnset(server, error);
+  }
+  return {
+    label: name,
+    key: `config ${name}`,
+    pack: undefined,
+    source: { type: "config", server: name, ...(file === undefined ? {} : { file }) },
+    configPath: path,
+    url: new URL(fault === undefined ? url : "http://invalid"),
+    shown: (server.url ?? "").replace(/[?#].*$/s, "?…"),
+    headers,
+    ...(fault === undefined ? {} : { fault }),
+    protocol,
+    // A remote server has no callback, so its arguments stay as they are.
+    legacyContext: false,
+    choices,
   };
 }
 
@@ -250,7 +313,7 @@ function findPackProgram(
 }
 
 /** A pack's subprocess server with a valid definition, whose program the checks have found. */
-export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ServerPlan {
+export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ProgramPlan {
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
   const { env, protocol, legacyContext } = definition;
@@ -265,7 +328,7 @@ export function planPackServer(port: InspectionPort, found: FoundPack, item: Ins
     ...program,
     cwd,
     shown: program,
-    protocol: (protocol ?? "auto") as ServerPlan["protocol"],
+    protocol: (protocol ?? "auto") as ProgramPlan["protocol"],
     legacyContext: legacyContext !== false,
     toolsetFile: file,
     createEnvironment: (facts) =>

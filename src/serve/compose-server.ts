@@ -19,8 +19,9 @@ import { failure, type Path, type Problem, TrailblazeError } from "../problems/i
 import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
 import { splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
-import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
+import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
+import { planStartedServer } from "./plan-started-server.ts";
 import { checkEntryNames, listPackReferences } from "./server-references.ts";
 
 /** A server that the host serves itself, with all its members. */
@@ -46,7 +47,7 @@ export interface ComposedServer {
 /** What to start for a name. */
 export type ServeTarget = (
   | { type: "composed"; server: ComposedServer }
-  | { type: "subprocess"; plan: ServerPlan }
+  | { type: "subprocess"; plan: ProgramPlan }
 ) & {
   /** For the name of a pack: the qualified name of its only server, or of the pack itself if it has none. */
   ofPack?: string;
@@ -122,7 +123,7 @@ class ServerFinder {
     if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
-      const plan = await planUserServer(this.#sources.ports.port, subprocess, config);
+      const plan = await planStartedServer(this.#sources.ports.port, subprocess, config);
       return { type: "subprocess", plan };
     }
     return this.#findItem(reference);

@@ -13,7 +13,7 @@ import { abortable } from "../runtime/abort-listeners.ts";
 import { CodeRunners } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { ProgramPlan } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type ComposedServer, findServer } from "./compose-server.ts";
 import { MemberServer } from "./serve-members.ts";
@@ -114,7 +114,7 @@ async function createMembers(
 }
 
 async function serveSubprocess(
-  plan: ServerPlan,
+  plan: ProgramPlan,
   transport: "stdio" | HttpTransport,
   { protocol = "both", cacheTtl }: Pick<CommandServeOptions, "protocol" | "cacheTtl">,
 ): Promise<RunningServer> {

@@ -1,4 +1,3 @@
-import type { SessionConfig } from "../config/session-config.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
@@ -34,18 +33,6 @@ export function collectFailedServer(
   const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
   const skipped: SkippedTool = { name: label, source, reason: "ServerFailed", message: problem.message };
   return { candidates: [], skipped: [skipped], problems: [{ ...problem, ...place }] };
-}
-
-/** The config's remote servers, which are not supported yet. Disabled servers are not reported. */
-export function collectRemoteServers({ unusedServers, file }: SessionConfig): SkippedTool[] {
-  return unusedServers
-    .filter(({ reason }) => reason === "remote")
-    .map(({ name }) => ({
-      name,
-      source: { type: "config", server: name, ...(file === undefined ? {} : { file }) },
-      reason: "Invalid",
-      message: "Remote servers are not supported yet.",
-    }));
 }
 
 /** Servers with an error that a session would otherwise start. */

@@ -6,13 +6,13 @@ import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
+import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import { openLogs } from "./log-files.ts";
 import { findUsedPackages, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Session } from "./session.ts";
 import { findNewProblems, findSessionChange } from "./session-change.ts";
-import { type SessionClock, systemClock } from "./session-clock.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
@@ -35,7 +35,7 @@ export interface OpeningRules {
    */
   served?: boolean;
   /** Default: the system's. */
-  clock?: SessionClock;
+  clock?: Clock;
   /** Installs packs that the session would miss; resolves with problems. */
   installMissing?(config: SessionConfig): Promise<readonly Problem[]>;
 }
@@ -49,7 +49,7 @@ const mostReported = 1000;
 class Opening {
   readonly #options: CommandSessionOptions;
   readonly #rules: OpeningRules;
-  readonly #clock: SessionClock;
+  readonly #clock: Clock;
   readonly #config: SessionConfig;
   readonly #cwd: string;
   readonly #id = randomUUID();
@@ -96,6 +96,7 @@ class Opening {
       memory: this.#memory,
       resources: this.#resources,
       onCommand: options.onCommand,
+      onConnect: options.onConnect,
       haste: options.signal,
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),

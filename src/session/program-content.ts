@@ -4,7 +4,7 @@ import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
 import { findPackageFolder } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { findNeededFiles } from "../validate/facts/needed-files.ts";
 
 /** A hash of a package's version and of files in it; a missing file counts as empty. */
@@ -32,7 +32,7 @@ export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPac
 }
 
 /** The content of the program of a pack's server. */
-export function hashPackProgram(port: InspectionPort, { pack }: InspectedPack, plan: ServerPlan): string {
+export function hashPackProgram(port: InspectionPort, { pack }: InspectedPack, plan: ProgramPlan): string {
   return hashFiles(port, pack, [relative(pack.location, plan.toolsetFile).split(sep).join("/")]);
 }
 
@@ -41,7 +41,7 @@ export function hashUserProgram(
   port: InspectionPort,
   { package: name }: UserServer,
   { project }: SessionConfig,
-  plan: ServerPlan,
+  plan: ProgramPlan,
 ): string | undefined {
   const location = name === undefined ? undefined : findPackageFolder(port, project, name);
   if (location === undefined) return undefined;

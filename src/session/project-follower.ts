@@ -1,7 +1,7 @@
 import { createProblem, type Problem } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/entry-watcher.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { describeUnappliedChange } from "./missing-packages.ts";
-import type { SessionClock } from "./session-clock.ts";
 
 /** Milliseconds without a change before changes count. */
 const quietMs = 500;
@@ -9,7 +9,7 @@ const quietMs = 500;
 const keptMs = 30_000;
 
 export interface FollowerOptions {
-  clock: SessionClock;
+  clock: Clock;
   /** Applies the project as it is now. Stops early when `superseded` aborts. Rejects if the project cannot be used. */
   apply(superseded: AbortSignal): Promise<void>;
   /** What to watch. Rejects if the project cannot be read; then the same is watched as before. */

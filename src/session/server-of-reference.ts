@@ -90,8 +90,8 @@ export function explainServerReference(
     const nearest = findNearestNames(tool, own).map((name) => `${label}/${name}`);
     return failure("ToolNotFound", { ...notFound, name: reference, nearest, server: label });
   }
-  const unused = unusedServers.find(({ name }) => name === label)?.reason;
-  if (unused !== undefined) return failure("ServerNotFound", { ...notFound, name: label, unused });
+  if (unusedServers.some(({ name }) => name === label))
+    return failure("ServerNotFound", { ...notFound, name: label, isDisabled: true });
   const labels = [...subprocessServers, ...unusedServers].map(({ name }) => name);
   const mayBeLabel = !label.startsWith("@") && (!tool.includes("/") || !isPackageName(label));
   if (labels.length === 0 || !mayBeLabel) return undefined;

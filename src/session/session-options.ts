@@ -16,6 +16,14 @@ export interface StartedCommand {
   cwd: string;
 }
 
+/** A remote server that a session is about to connect to. */
+export interface RemoteAddress {
+  /** The server's name in the user's config. */
+  label: string;
+  /** Its URL without parameters, which may be secret. */
+  url: string;
+}
+
 /** The project, device, config and limits of a session; without options, those of the current project. */
 export interface SessionOptions {
   /** The folder whose project the session is for. Default: the current folder. */
@@ -47,6 +55,8 @@ export interface SessionOptions {
   signal?: AbortSignal;
   /** Called with each command before it is started. */
   onCommand?: (command: StartedCommand) => void;
+  /** Called with each remote server before the first request to it. */
+  onConnect?: (server: RemoteAddress) => void;
   /** Called with each problem that occurs after the session is open, when it joins `session.problems`. */
   onProblem?: (problem: Problem) => void;
   /**

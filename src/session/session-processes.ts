@@ -3,7 +3,9 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import type { ServerEvents } from "../mcp/client/connected-server.ts";
 import { createStreamRedactor } from "../mcp/client/redact.ts";
+import { startRemoteServer } from "../mcp/client/remote-server.ts";
 import { type StartingServer, startServer } from "../mcp/client/start-server.ts";
 import {
   createProblem,
@@ -14,6 +16,7 @@ import {
 } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
+import type { Clock } from "../runtime/clock.ts";
 import type { CodeDiedError } from "../runtime/code-died-error.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
@@ -22,7 +25,7 @@ import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { OutcomeRunner } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { LogFiles } from "./log-files.ts";
-import { createRestarts, type SessionClock } from "./session-clock.ts";
+import { createRestarts } from "./restarts.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
@@ -38,11 +41,12 @@ export interface ProcessesOptions {
   config(): SessionConfig;
   logDir: string;
   rules: ProcessRules;
-  clock: SessionClock;
+  clock: Clock;
   memory: SessionMemory;
   /** Holds everything that is started, to end it with the session. */
   resources: SessionResources;
   onCommand: SessionOptions["onCommand"];
+  onConnect: SessionOptions["onConnect"];
   /** The caller's signal: after it aborts, processes get less time to end. */
   haste: AbortSignal | undefined;
   /** Called for exits and for protocol violations of servers. */
@@ -113,27 +117,41 @@ export class SessionProcesses {
 
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
-    const { key, command, args, cwd, protocol, fault, content } = plan;
-    const env = plan.createEnvironment(this.#environmentFacts(undefined, config));
-    const launch = [key, command, args, cwd, protocol, env, config.timeouts, fault?.problem, content];
+    const { key, protocol, fault, content } = plan;
+    const own =
+      "url" in plan
+        ? [plan.url.href, plan.headers]
+        : [
+            ...[plan.command, plan.args, plan.cwd],
+            plan.createEnvironment(this.#environmentFacts(undefined, config)),
+          ];
+    const launch = [key, ...own, protocol, config.timeouts, fault?.problem, content];
     return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
   }
 
   #createServer(plan: ServerPlan, config: SessionConfig, onClosed: () => void): SessionServer {
-    const { memory, onCommand, report, log, rules } = this.#options;
-    const { label, command, args, cwd, protocol, fault } = plan;
+    const { memory, onCommand, onConnect, report, log, rules, clock } = this.#options;
+    const { label, fault } = plan;
     return new SessionServer(plan, {
-      callback: this.callback,
+      // A remote server cannot reach the endpoint, which listens on this machine only.
+      callback: "url" in plan ? undefined : this.callback,
       mayRestart: this.#createRestarts(config),
       start: (token, events) => {
         if (fault !== undefined) return createFailedStart(label, fault);
+        const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
+        if ("url" in plan) {
+          onConnect?.({ label, url: plan.shown });
+          const launch = { ...plan, secrets: () => memory.secrets(), timeouts: config.timeouts };
+          return startRemoteServer(launch, { ...events, onLog }, { clock });
+        }
+        const { command, args, cwd, protocol } = plan;
         onCommand?.({ label, ...plan.shown, cwd });
         const env = plan.createEnvironment(this.#environmentFacts(token, config));
         const logFile = this.#logFileOf(plan.key, label);
         const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
         return startServer(
           { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts, protocol },
-          { ...events, onLog: (entry) => log({ tool: label, level: entry.level, data: entry.data }) },
+          { ...events, onLog },
           { processes: this.#processes },
         );
       },

@@ -4,7 +4,12 @@ import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { planPackServer, planUserServer, type ServerPlan } from "../runtime/server-launches.ts";
+import {
+  planPackServer,
+  planRemoteServer,
+  planUserServer,
+  type ServerPlan,
+} from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { collectFailedServer } from "./excluded.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
@@ -67,11 +72,13 @@ export class StateServers {
     const port = this.#port;
     const wanted = config.subprocessServers.filter(isWanted);
     const plans = await Promise.all(
-      wanted.map(async (server) => ({ server, plan: await planUserServer(port, server, config) })),
+      wanted.map(async (server) => {
+        if (server.url !== undefined) return { plan: planRemoteServer(server, config), content: undefined };
+        const plan = await planUserServer(port, server, config);
+        return { plan, content: follows ? hashUserProgram(port, server, config, plan) : undefined };
+      }),
     );
-    return plans.map(({ server, plan }) =>
-      this.#start(plan, follows ? hashUserProgram(port, server, config, plan) : undefined),
-    );
+    return plans.map(({ plan, content }) => this.#start(plan, content));
   }
 
   startPack({ inspected, unusable }: CheckedPack): PlannedServer[] {

@@ -11,13 +11,7 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import { checkOwnHandlers } from "../validate/check-own-tools.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
-import {
-  collectRemoteServers,
-  collectUnusableServers,
-  describeExcluded,
-  findShownToolsets,
-  isCallable,
-} from "./excluded.ts";
+import { collectUnusableServers, describeExcluded, findShownToolsets, isCallable } from "./excluded.ts";
 import { hashPackCode } from "./program-content.ts";
 import { findFormerNames, registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
@@ -124,10 +118,7 @@ export class StateSources {
     this.#packs = packs;
     this.#excluded = {
       candidates: [],
-      skipped: [
-        ...collectRemoteServers(config),
-        ...selection.excluded.filter(isCallable).map(describeExcluded),
-      ],
+      skipped: selection.excluded.filter(isCallable).map(describeExcluded),
       problems: [],
     };
     states.exclude(this.#excluded.skipped);

@@ -273,7 +273,8 @@ export class ToolCalls {
     { id, scope, state, depth, signal, limit, args, onProgress }: Invocation,
     { server, plan, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
   ): Promise<ToolResult> {
-    const { callback } = this.#options;
+    // A remote server gets no address that it could call back.
+    const callback = "url" in plan ? undefined : this.#options.callback;
     const { config } = state;
     const { sessionId, memory } = scope;
     const { label, key, pack } = plan;

@@ -142,8 +142,8 @@ const complete = (root: string) => ({
     },
   ],
   unusedServers: [
-    { name: "off", path: ["trailblazeSubprocessToolsets", 2], reason: "disabled" },
-    { name: "later", path: ["mcpServers", "later"], reason: "disabled" },
+    { name: "off", path: ["trailblazeSubprocessToolsets", 2] },
+    { name: "later", path: ["mcpServers", "later"] },
   ],
   problems: [],
 });

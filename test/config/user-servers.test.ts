@@ -26,27 +26,41 @@ describe("problems that leave a config usable", () => {
     ]);
   });
 
-  test("a remote server is an error at its URL, and one that is disabled is none", async () => {
-    const url = "https://example.com/mcp";
-    const { subprocessServers, unusedServers, problems } = await readObject({
-      mcpServers: { a: { url }, b: { url, disabled: true } },
+  test("a key that has no effect on the kind of a server is a warning at its place", async () => {
+    const { subprocessServers, problems } = await readObject({
+      mcpServers: { remote: { url: "https://example.com/mcp", args: [], env: {}, headers: {} } },
       trailblazeSubprocessToolsets: [
-        { name: "c", url },
-        { name: "d", url, enabled: false },
+        { name: "local", command: "a", args: [], headers: {} },
+        { name: "far", url: "https://example.com/mcp", cwd: ".", legacyContext: false },
       ],
     });
-    expect(subprocessServers).toEqual([]);
-    expect(unusedServers.map(({ name, reason }) => [name, reason])).toEqual([
-      ["c", "remote"],
-      ["d", "disabled"],
-      ["a", "remote"],
-      ["b", "disabled"],
-    ]);
+    expect(subprocessServers).toHaveLength(3);
     expect(problems.map(({ code, severity, path }) => [code, severity, path])).toEqual([
-      ["InvalidConfig", "error", ["trailblazeSubprocessToolsets", 0, "url"]],
-      ["InvalidConfig", "error", ["mcpServers", "a", "url"]],
+      ["InvalidConfig", "warning", ["trailblazeSubprocessToolsets", 0, "headers"]],
+      ["InvalidConfig", "warning", ["trailblazeSubprocessToolsets", 1, "cwd"]],
+      ["InvalidConfig", "warning", ["trailblazeSubprocessToolsets", 1, "legacyContext"]],
+      ["InvalidConfig", "warning", ["mcpServers", "remote", "args"]],
+      ["InvalidConfig", "warning", ["mcpServers", "remote", "env"]],
     ]);
   });
+});
+
+test("a remote server has its URL and its headers, and one that is disabled is not used", async () => {
+  const url = "https://example.com/mcp";
+  const headers = { Authorization: "Bearer ${TOKEN}" };
+  const { subprocessServers, unusedServers, problems } = await readObject({
+    mcpServers: { a: { url, headers, type: "http" }, b: { url, disabled: true } },
+    trailblazeSubprocessToolsets: [
+      { name: "c", url },
+      { name: "d", url, enabled: false },
+    ],
+  });
+  expect(problems).toEqual([]);
+  expect(subprocessServers.map((server) => [server.name, server.url, server.headers])).toEqual([
+    ["c", url, {}],
+    ["a", url, headers],
+  ]);
+  expect(unusedServers.map(({ name }) => name)).toEqual(["d", "b"]);
 });
 
 test("the array has no keys of clients, so an unknown key is an error", async () => {

@@ -22,10 +22,9 @@ interface Case {
 }
 
 const local = (env: object) => ({ command: "npx", args: ["-y", "@upstash/context7-mcp"], env });
-const off = {
+const imported = {
   url: remote.url,
   headers: { Authorization: "${AUTHORIZATION}" },
-  enabled: false,
 };
 
 const cases: readonly Case[] = [
@@ -38,7 +37,7 @@ const cases: readonly Case[] = [
         here: { command: "node", args: ["${workspaceFolder}/server.js"] },
       },
     },
-    servers: { docs: local({ API_KEY: "${API_KEY}", TOKEN: "${MY_TOKEN}" }), remote: off },
+    servers: { docs: local({ API_KEY: "${API_KEY}", TOKEN: "${MY_TOKEN}" }), remote: imported },
     variables: ["API_KEY", "MY_TOKEN", "AUTHORIZATION"],
     skipped: [{ name: "here", reason: "unsupportedVariable" }],
   },
@@ -53,7 +52,7 @@ const cases: readonly Case[] = [
     "remote": { "type": "http", "url": "https://mcp.example.com/mcp" },
   },
 }`,
-    servers: { docs: local({ API_KEY: "${api_key}" }), remote: { url: remote.url, enabled: false } },
+    servers: { docs: local({ API_KEY: "${api_key}" }), remote: { url: remote.url } },
     variables: ["api_key"],
   },
   {
@@ -72,7 +71,7 @@ const cases: readonly Case[] = [
         old: { type: "sse", url: "https://mcp.example.com/sse" },
       },
     },
-    servers: { docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" }), remote: off },
+    servers: { docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" }), remote: imported },
     variables: ["MY_KEY", "MODE", "AUTHORIZATION"],
     skipped: [{ name: "old", reason: "invalid" }],
   },
@@ -103,7 +102,6 @@ env_http_headers = { "X-Team" = "TEAM" }
       remote: {
         url: remote.url,
         headers: { Authorization: "Bearer ${REMOTE_TOKEN}", "X-Team": "${TEAM}" },
-        enabled: false,
       },
     },
     variables: ["API_KEY", "REMOTE_TOKEN", "TEAM"],
@@ -116,7 +114,7 @@ env_http_headers = { "X-Team" = "TEAM" }
         remote: { httpUrl: remote.url, headers: remote.headers },
       },
     },
-    servers: { docs: { ...local({ API_KEY: "${MY_KEY}" }), cwd: "./tools" }, remote: off },
+    servers: { docs: { ...local({ API_KEY: "${MY_KEY}" }), cwd: "./tools" }, remote: imported },
     variables: ["MY_KEY", "AUTHORIZATION"],
   },
   {
@@ -132,7 +130,7 @@ env_http_headers = { "X-Team" = "TEAM" }
         remote: { type: "remote", ...remote, enabled: true },
       },
     },
-    servers: { docs: local({ API_KEY: "${MY_KEY}" }), remote: off },
+    servers: { docs: local({ API_KEY: "${MY_KEY}" }), remote: imported },
     variables: ["MY_KEY", "AUTHORIZATION"],
   },
   {
@@ -174,7 +172,7 @@ extensions:
     uri: https://mcp.example.com/mcp
     headers: { Authorization: "Bearer ${key}" }
 `,
-    servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: off },
+    servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: imported },
     variables: ["API_KEY", "AUTHORIZATION"],
     skipped: [{ name: "developer", reason: "invalid" }],
   },
@@ -186,7 +184,7 @@ extensions:
         remote: { serverUrl: remote.url, headers: remote.headers },
       },
     },
-    servers: { docs: { ...local({ API_KEY: "${API_KEY}" }), enabled: false }, remote: off },
+    servers: { docs: { ...local({ API_KEY: "${API_KEY}" }), enabled: false }, remote: imported },
     variables: ["API_KEY", "AUTHORIZATION"],
   },
   {
@@ -197,7 +195,7 @@ extensions:
         remote: { type: "http", ...remote, tools: ["*"] },
       },
     },
-    servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: off },
+    servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: imported },
     variables: ["API_KEY", "AUTHORIZATION"],
   },
   {

@@ -93,7 +93,7 @@ describe("an import", () => {
     ]);
     expect(plan.edit.diff).not.toContain("s3cret");
     expect(plan.edit.diff).toContain("https://x.test/mcp?apiKey=${APIKEY}&a=b");
-    expect(plan.edit.diff).toContain("enabled: false");
+    expect(plan.edit.diff).not.toContain("enabled:");
   });
 
   test.each([

@@ -107,6 +107,7 @@ export const publishCodes: readonly string[] = [
 
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
+  "AuthorizationRequired",
   "ClientConfigNotFound",
   "ClientConfigUnwritable",
   "FailsAsInstalled",
@@ -115,6 +116,7 @@ export const ownCodes: readonly string[] = [
   "NodeUnsupported",
   "NotAPack",
   "RecentlyPublished",
+  "RemoteRedirect",
   "ServerDied",
   "ServerPackageNotInstalled",
   "SessionClosed",

@@ -200,8 +200,7 @@ const samples: Samples = {
   ],
   ServerNotFound: [
     ...notFound,
-    { name: "files", otherKind: undefined, nearest: [], unused: "disabled" },
-    { name: "files", otherKind: undefined, nearest: [], unused: "remote" },
+    { name: "files", otherKind: undefined, nearest: [], isDisabled: true },
     { name: "fils", otherKind: undefined, nearest: [], isLabel: true },
   ],
   ToolNotFound: notFound,
@@ -232,12 +231,29 @@ const samples: Samples = {
     { label: "@acme/jira", of: "code", exit: { exitCode: 0, signal: null } },
     { label: "api", exit: { exitCode: 1, signal: null, reason: "it sent a message of more than 32 MiB" } },
     { label: "api", exit: { exitCode: 1, signal: null }, isServed: true },
+    {
+      label: "docs",
+      exit: { exitCode: null, signal: null, reason: "for 60 s: no connection", isUnreachable: true },
+    },
+  ],
+  AuthorizationRequired: [
+    { label: "docs", status: 401, scheme: "Bearer" },
+    { label: "docs", status: 403 },
+  ],
+  RemoteRedirect: [
+    { label: "docs", status: 307, target: "https://other.example/mcp", cause: "origin" },
+    { label: "docs", status: 302, target: "https://docs.example/mcp", cause: "status" },
+    { label: "docs", status: 308, target: "https://docs.example/mcp", cause: "second" },
   ],
   SessionClosed: [
     {},
     { reason: "it was interrupted by SIGINT", signal: "SIGINT" },
     { label: "api", exit: { exitCode: 1, signal: null } },
     { label: "@acme/jira", of: "code", exit: { exitCode: 1, signal: null } },
+    {
+      label: "docs",
+      exit: { exitCode: null, signal: null, reason: "for 60 s: no connection", isUnreachable: true },
+    },
   ],
   StdoutNoise: [{ label: "api", line: "listening" }],
   ToolListChanged: [{ label: "api" }],

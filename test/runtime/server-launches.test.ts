@@ -20,6 +20,8 @@ const fileOf = async (command: string, ...args: string[]) => {
     package: undefined,
     bin: undefined,
     env: {},
+    url: undefined,
+    headers: {},
     protocol: "auto" as const,
     legacyContext: true,
     path: [],

@@ -48,7 +48,7 @@ describe("the reference LABEL/TOOL", () => {
     ["my files/secret", "ToolNotFound", { reason: expect.stringContaining("tools") }],
     ["othr/read", "ServerNotFound", { name: "othr", nearest: ["other"], isLabel: true }],
     ["no such/read", "ServerNotFound", { name: "no such", isLabel: true }],
-    ["off/read", "ServerNotFound", { name: "off", unused: "disabled" }],
+    ["off/read", "ServerNotFound", { name: "off", isDisabled: true }],
     ["@acme/jira/read", "PackNotInstalled", { name: "@acme/jira" }],
     ["acme/jira/read", "PackNotInstalled", { name: "@acme/jira" }],
   ])("the reference %s fails with %s", async (name, code, args) => {

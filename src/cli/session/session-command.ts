@@ -52,6 +52,7 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
     ...(options.install === true ? { install: true } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     onCommand: (started) => output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
+    onConnect: ({ label, url }) => output.note(`Connecting to ${printable(label)}: ${printable(url)}`),
   };
 }
 

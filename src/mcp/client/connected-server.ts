@@ -61,7 +61,6 @@ export class ServerCallError extends Error {
 /** A running MCP server, after its handshake and the listing of its tools. */
 export interface ConnectedServer {
   readonly label: string;
-  readonly pid: number;
   readonly era: Era;
   readonly protocolVersion: string;
   /** `null` for a modern server that does not say. */
@@ -69,10 +68,18 @@ export interface ConnectedServer {
   /** Every page of `tools/list`, in the server's order. Later changes of the list are not included. */
   readonly tools: readonly AdvertisedTool[];
   callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
-  /** Resolves when the process exits unexpectedly; never rejects. */
+  /** Resolves when the server is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
   readonly exit: Promise<ProcessDeath>;
-  /** Ends its process group: closes stdin, sends SIGTERM after 5 s and SIGKILL after 2 s more. Idempotent. */
+  /**
+   * Ends its process group: closes stdin, sends SIGTERM after 5 s and SIGKILL after 2 s more. Ends the session of a remote
+   * server, within 1 s. Idempotent.
+   */
   close(): Promise<void>;
+}
+
+/** A server that runs as a process. */
+export interface ConnectedProcess extends ConnectedServer {
+  readonly pid: number;
 }
 
 /** Events of a server that are reported as problems but do not end it. */

@@ -5,22 +5,20 @@ import type {
   ProcessPort,
   SupervisedProcess,
 } from "../../processes/process-port.ts";
-import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import { readToEnd } from "../../runtime/process-output.ts";
 import { AnswerError } from "./answer-error.ts";
 import {
-  type AdvertisedTool,
+  type ConnectedProcess,
   type ConnectedServer,
   ServerCallError,
   type ServerEvents,
   type ServerLaunch,
 } from "./connected-server.ts";
-import { type Incoming, own } from "./incoming-message.ts";
-import { type ListLimits, listTools } from "./list-tools.ts";
-import { McpClient } from "./mcp-client.ts";
+import type { ListLimits } from "./list-tools.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
-import { createServerCalls, describeAnswer, describeMessage, type ServerCalls } from "./server-calls.ts";
+import { describeAnswer, describeMessage } from "./server-calls.ts";
+import { ServerConnection } from "./server-connection.ts";
 import { captureErrorOutput, type ErrorOutput } from "./server-output.ts";
 import { type ChannelLimits, openStdioChannel, type StdioChannel } from "./stdio-channel.ts";
 
@@ -38,16 +36,19 @@ export interface ServerLimits extends ChannelLimits {
 }
 
 /** A server that is starting. */
-export interface StartingServer {
+export interface StartingServer<Server extends ConnectedServer = ConnectedServer> {
   readonly label: string;
-  /** Rejects with `ServerStartFailed` after the server's processes have ended. */
-  readonly ready: Promise<ConnectedServer>;
+  /**
+   * Rejects after the server's processes have ended, with `ServerStartFailed`; of a remote server also with
+   * `AuthorizationRequired` and `RemoteRedirect`.
+   */
+  readonly ready: Promise<Server>;
   /** Ends the server, also while it starts. */
   close(): Promise<void>;
 }
 
 const MiB = 1 << 20;
-const defaultLimits: ServerLimits = {
+export const defaultLimits: ServerLimits = {
   frameBytes: 32 * MiB,
   waitingBytes: 32 * MiB,
   depth: 512,
@@ -55,8 +56,6 @@ const defaultLimits: ServerLimits = {
   logBytes: 10 * MiB,
 };
 const defaultDurations: EndDurations = { inputMs: 5000, termMs: 2000 };
-/** How often a list is fetched if it changes meanwhile. */
-const mostListings = 3;
 const noiseCharacters = 200;
 /** How long a server may run after it has closed its stdout. Milliseconds. */
 const silentMs = 1000;
@@ -67,53 +66,30 @@ const exitLagMs = 250;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
-/** Runs a step of the start with its own timeout. */
-async function limitStep<T>(
-  describeStep: () => string,
-  limitMs: number,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), timerMs(limitMs));
-  try {
-    return await run(limit.signal);
-  } catch (error) {
-    if (limit.signal.aborted) throw new Error(`it did not answer \`${describeStep()}\` within ${limitMs} ms`);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** The states of a server, in order; it never returns to an earlier one. */
 type State =
-  | { at: "connecting" }
-  | { at: "listing"; hasChanged: boolean }
-  | { at: "ready"; calls: ServerCalls; isChangeReported: boolean }
+  | { at: "open" }
   /** The host is ending the process, and its calls fail with it. `stderrTail` is from before its stdout was closed. */
   | { at: "failing"; reason: string; stderrTail: string | undefined }
   | { at: "ended"; why: ServerCallError };
 
-class ServerProcess implements StartingServer {
+class ServerProcess implements StartingServer<ConnectedProcess> {
   readonly label: string;
-  readonly ready: Promise<ConnectedServer>;
-  readonly #launch: ServerLaunch;
-  readonly #events: ServerEvents;
+  readonly ready: Promise<ConnectedProcess>;
   readonly #limits: ServerLimits;
   readonly #durations: EndDurations;
   readonly #redactor: Redactor;
   readonly #child: SupervisedProcess;
   readonly #errorOutput: ErrorOutput;
   readonly #channel: StdioChannel;
-  readonly #client: McpClient;
+  readonly #connection: ServerConnection;
   /** Resolves when the process has exited and its output is read; with the exit if it was unexpected. */
   readonly #exited: Promise<ProcessDeath | undefined>;
-  #state: State = { at: "connecting" };
+  #state: State = { at: "open" };
 
   constructor(launch: ServerLaunch, events: ServerEvents, { processes, ...options }: StartOptions) {
-    this.label = launch.label;
-    this.#launch = launch;
-    this.#events = events;
+    const { label, timeouts, protocol } = launch;
+    this.label = label;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#durations = { ...defaultDurations, ...options.durations };
     this.#redactor = createRedactor(launch.secrets);
@@ -130,7 +106,11 @@ class ServerProcess implements StartingServer {
       // Later output is about its closed stdout.
       onFault: (reason) => this.#breakOff(reason, this.#errorOutput.tail()),
     });
-    this.#client = new McpClient(this.#channel, (notification) => this.#onNotification(notification));
+    this.#connection = new ServerConnection(this.#channel, {
+      ...{ label, timeouts, protocol, events, redactor: this.#redactor, limits: this.#limits.list },
+      bytesRead: this.#channel.bytesRead,
+      findEnd: () => (this.#state.at === "ended" ? this.#state.why : undefined),
+    });
     child.stdout.on("end", () => {
       const timer = setTimeout(() => this.#breakOff("it has closed its output"), silentMs).unref();
       void child.exited.then(() => clearTimeout(timer));
@@ -141,36 +121,9 @@ class ServerProcess implements StartingServer {
     this.ready.catch(() => {});
   }
 
-  #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>): void {
-    const state = this.#state;
-    switch (method) {
-      case "notifications/progress":
-        if (state.at === "ready") notifyHost(() => state.calls.onProgress(params));
-        break;
-      case "notifications/tools/list_changed":
-        if (state.at === "listing") state.hasChanged = true;
-        if (state.at !== "ready" || state.isChangeReported) return;
-        state.isChangeReported = true;
-        notifyHost(() => this.#events.onToolListChanged());
-        break;
-      case "notifications/message": {
-        const level = own(params, "level");
-        const logger = own(params, "logger");
-        const entry = {
-          level: typeof level === "string" ? this.#redactor.redact(level) : "info",
-          ...(typeof logger === "string" ? { logger: this.#redactor.redact(logger) } : {}),
-          data: this.#redactor.redactValue(own(params, "data") ?? null),
-        };
-        notifyHost(() => this.#events.onLog?.(entry));
-      }
-    }
-  }
-
   /** Ends a server that can no longer communicate; the first reason counts. */
   #breakOff(reason: string, stderrTail?: string): void {
-    if (this.#state.at !== "ended" && this.#state.at !== "failing") {
-      this.#state = { at: "failing", reason, stderrTail };
-    }
+    if (this.#state.at === "open") this.#state = { at: "failing", reason, stderrTail };
     void this.#child.end({ inputMs: 0, termMs: this.#durations.termMs });
   }
 
@@ -178,7 +131,7 @@ class ServerProcess implements StartingServer {
     if (this.#state.at === "ended") return;
     this.#state = { at: "ended", why };
     this.#channel.detach();
-    this.#client.close();
+    this.#connection.close();
   }
 
   async #onExit(end: ProcessEnd): Promise<ProcessDeath | undefined> {
@@ -210,53 +163,17 @@ class ServerProcess implements StartingServer {
     if (this.#state.at === "ended") throw this.#state.why;
   }
 
-  async #connect(): Promise<ConnectedServer> {
+  async #connect(): Promise<ConnectedProcess> {
     const { label, close } = this;
-    const { timeouts, protocol } = this.#launch;
     await this.#child.started;
     this.#throwIfEnded();
-    const client = this.#client;
-    const { era, protocolVersion, serverInfo, capabilities } = await limitStep(
-      () => (client.era === "modern" ? "server/discover" : "initialize"),
-      timeouts.handshakeMs,
-      (signal) => client.connect(protocol, signal),
-    );
-    const tools = Object.hasOwn(capabilities, "tools")
-      ? await limitStep(
-          () => "tools/list",
-          timeouts.listMs,
-          (signal) => this.#listTools(signal),
-        )
-      : [];
+    const open = await this.#connection.open();
     this.#throwIfEnded();
-    const findEnd = () => (this.#state.at === "ended" ? this.#state.why : undefined);
-    const calls = createServerCalls(client, { redactor: this.#redactor, label, findEnd });
-    if (this.#state.at !== "failing") this.#state = { at: "ready", calls, isChangeReported: false };
     const exit = new Promise<ProcessDeath>((resolve) => {
       void this.#exited.then((reached) => reached && resolve(reached));
     });
     const pid = this.#child.pid ?? 0;
-    const facts = { label, pid, era, protocolVersion, serverInfo, tools };
-    return { ...facts, callTool: calls.call, exit, close };
-  }
-
-  async #listTools(signal: AbortSignal): Promise<readonly AdvertisedTool[]> {
-    for (let listing = 1; ; listing++) {
-      const state = { at: "listing" as const, hasChanged: false };
-      if (this.#state.at === "connecting" || this.#state.at === "listing") this.#state = state;
-      const invalid: [string, string][] = [];
-      const request = (params: Record<string, unknown>) => {
-        const sent = this.#client.request("tools/list", params);
-        const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
-        return sent.answer.finally(unlisten);
-      };
-      const { bytesRead } = this.#channel;
-      const onInvalidTool = (name: string, reason: string) => invalid.push([name, reason]);
-      const tools = await listTools(request, { bytesRead, onInvalidTool, limits: this.#limits.list });
-      if (state.hasChanged && listing < mostListings) continue;
-      for (const [name, reason] of invalid) notifyHost(() => this.#events.onInvalidTool(name, reason));
-      return tools;
-    }
+    return { label, pid, ...open, exit, close };
   }
 
   async #fail(error: unknown): Promise<never> {
@@ -294,7 +211,7 @@ export function startServer(
   launch: ServerLaunch,
   events: ServerEvents,
   options: StartOptions,
-): StartingServer {
+): StartingServer<ConnectedProcess> {
   return new ServerProcess(launch, events, options);
 }
 
@@ -303,6 +220,6 @@ export function connectServer(
   launch: ServerLaunch,
   events: ServerEvents,
   options: StartOptions,
-): Promise<ConnectedServer> {
+): Promise<ConnectedProcess> {
   return startServer(launch, events, options).ready;
 }

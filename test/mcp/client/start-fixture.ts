@@ -1,5 +1,9 @@
 import { afterEach, expect } from "vitest";
-import type { ServerEvents, ServerLaunch } from "../../../src/mcp/client/connected-server.ts";
+import type {
+  ConnectedProcess,
+  ServerEvents,
+  ServerLaunch,
+} from "../../../src/mcp/client/connected-server.ts";
 import {
   type ServerLimits,
   type StartingServer,
@@ -40,7 +44,7 @@ export interface FixtureOptions {
 export function startFixture(
   options: object = {},
   given: FixtureOptions = {},
-): StartingServer & { reports: Reports } {
+): StartingServer<ConnectedProcess> & { reports: Reports } {
   const launch: ServerLaunch = {
     label: "fixture",
     command: process.execPath,

@@ -1,6 +1,6 @@
-import type { SessionClock } from "../../../src/session/session-clock.ts";
+import type { Clock } from "../../../src/runtime/clock.ts";
 
-export interface ManualClock extends SessionClock {
+export interface ManualClock extends Clock {
   /** The delays of the timers that have not fired, in milliseconds from now, in order. */
   readonly delays: number[];
   /** Lets time pass; timers that are due fire in order. */

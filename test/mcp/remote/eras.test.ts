@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
+import { type RemoteServer, serveLegacy, serveModern } from "../../support/remote-servers.ts";
+import { waitUntil } from "../../support/wait-until.ts";
+import { revision } from "../modern/modern-served.ts";
+import { call, limit, startRemote } from "./start-remote.ts";
+
+const textOf = ({ content }: CallToolResult) => JSON.parse(String(content[0]?.text));
+interface Serving extends RemoteServer {
+  slow: { canceled: number };
+  sessions?: ReadonlyMap<string, unknown>;
+}
+
+const servers: Record<string, () => Promise<Serving>> = {
+  "the first SDK": () => serveLegacy(),
+  "the second SDK": () => serveModern(),
+  "the second SDK without legacy clients": () => serveModern({ legacy: "reject" }),
+};
+
+describe.each(Object.entries(servers))("a remote server of %s", (name, serve) => {
+  const era = name.endsWith("clients") ? "modern" : "legacy";
+
+  test(`the session speaks ${era} with a server of ${name}, lists its tools and calls them`, async () => {
+    const remote = await serve();
+    const server = await startRemote(remote.url, { headers: { "X-Key": "abc" } }).ready;
+    expect(server).toMatchObject({ era, protocolVersion: era === "modern" ? revision : "2025-11-25" });
+    expect(server.tools.map(({ name: tool }) => tool)).toEqual(["echo", "fail", "slow"]);
+    const result = await server.callTool(call("echo", { text: "é" }), limit);
+    expect(textOf(result).args).toEqual({ text: "é" });
+    expect(await server.callTool(call("fail"), limit)).toMatchObject({ isError: true });
+    const calls = remote.received.filter(({ message }) => message?.method === "tools/call");
+    expect(calls).toHaveLength(2);
+    expect(calls[0]?.message.params._meta).toMatchObject({ trailblaze: { a: 1 } });
+    expect(remote.received.every(({ headers }) => headers["x-key"] === "abc")).toBe(true);
+  });
+
+  test(`an aborted call of a server of ${name} is canceled there`, async () => {
+    const remote = await serve();
+    const server = await startRemote(remote.url).ready;
+    const stop = new AbortController();
+    const called = server.callTool(call("slow"), { ...limit, signal: stop.signal }).catch((error) => error);
+    await waitUntil(() => remote.methods().includes("tools/call"));
+    stop.abort(new Error("enough"));
+    expect(await called).toMatchObject({ message: "enough" });
+    await waitUntil(() => remote.slow.canceled === 1);
+    const cancellations = remote.methods().filter((method) => method === "notifications/cancelled");
+    expect(cancellations).toHaveLength(era === "modern" ? 0 : 1);
+  });
+
+  test(`closing ends every connection to a server of ${name}`, async () => {
+    const remote = await serve();
+    const starting = startRemote(remote.url);
+    const server = await starting.ready;
+    const called = server.callTool(call("slow"), limit).catch((error) => error);
+    await waitUntil(() => remote.methods().includes("tools/call"));
+    await starting.close();
+    expect(await called).toMatchObject({ reason: "closed" });
+    await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({ reason: "closed" });
+    expect([...(remote.sessions ?? new Map()).keys()]).toEqual([]);
+  });
+});
+
+test("the modern protocol begins with `server/discover` and never falls back to `initialize`", async () => {
+  const modern = await serveModern();
+  expect((await startRemote(modern.url, { protocol: "modern" }).ready).era).toBe("modern");
+  expect(modern.methods()[0]).toBe("server/discover");
+  const legacy = await serveLegacy();
+  await expect(startRemote(legacy.url, { protocol: "modern" }).ready).rejects.toMatchObject({
+    code: "ServerStartFailed",
+  });
+  expect(legacy.methods()).toEqual(["server/discover"]);
+});

@@ -1,0 +1,339 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
+import {
+  type Answer,
+  answerStart,
+  type Received,
+  sendJson,
+  serveHttp,
+  serveLegacy,
+  serveRaw,
+} from "../../support/remote-servers.ts";
+import { waitUntil } from "../../support/wait-until.ts";
+import { call, limit, problemOf, type RemoteLaunchOptions, startRemote } from "./start-remote.ts";
+
+const redirectTo = (status: number, location: string, response: ServerResponse) =>
+  response.writeHead(status, { location }).end();
+
+const failStart = async (answer: Answer, options?: RemoteLaunchOptions) =>
+  problemOf((await serveHttp(answer)).url, options);
+
+/** The error of a call to a server that has started and answers calls like this. */
+async function failCall(answer: Answer, options?: RemoteLaunchOptions): Promise<unknown> {
+  const server = await startRemote((await serveRaw(answer)).url, options).ready;
+  return server.callTool(call("echo"), limit).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+const resultOf = ({ message }: Received, value: object) => ({
+  jsonrpc: "2.0",
+  id: message.id,
+  result: value,
+});
+
+describe("redirects of a remote server", () => {
+  test.each([307, 308])(
+    "a redirect with status %i within the origin is followed with the same request",
+    async (status) => {
+      const remote = await serveRaw((received, request, response) =>
+        request.url === "/mcp"
+          ? redirectTo(status, "/moved", response)
+          : sendJson(response, 200, resultOf(received, { content: [] })),
+      );
+      const server = await startRemote(remote.url, { headers: { "X-Key": "abc" } }).ready;
+      expect(await server.callTool(call("echo", { a: 1 }), limit)).toEqual({ content: [] });
+      const [first, second] = remote.received.slice(-2);
+      expect(second?.message).toEqual(first?.message);
+      expect(second?.headers["x-key"]).toBe("abc");
+    },
+  );
+
+  test("a redirect to another origin is refused, and that origin gets no request", async () => {
+    const other = await serveHttp((_received, _request, response) => response.end());
+    const problem = await failStart((_received, _request, response) =>
+      redirectTo(307, `${other.url}?token=hunter2`, response),
+    );
+    expect(problem).toMatchObject({
+      code: "RemoteRedirect",
+      args: { label: "docs", status: 307, target: other.url.concat("?…"), cause: "origin" },
+    });
+    expect(other.received).toEqual([]);
+  });
+
+  test("a second redirect is refused", async () => {
+    const problem = await failStart((_received, request, response) =>
+      redirectTo(308, `${request.url}/more`, response),
+    );
+    expect(problem).toMatchObject({ code: "RemoteRedirect", args: { status: 308, cause: "second" } });
+  });
+
+  test("a second redirect to another origin is refused", async () => {
+    const other = await serveHttp((_received, _request, response) => response.end());
+    const problem = await failStart((_received, request, response) =>
+      redirectTo(307, request.url === "/mcp" ? "/moved" : other.url, response),
+    );
+    expect(problem).toMatchObject({ code: "RemoteRedirect", args: { cause: "origin" } });
+    expect(other.received).toEqual([]);
+  });
+
+  test.each([301, 302, 303])(
+    "a redirect with status %i is refused within the origin, too",
+    async (status) => {
+      const problem = await failStart((_received, _request, response) =>
+        redirectTo(status, "/moved", response),
+      );
+      expect(problem).toMatchObject({ code: "RemoteRedirect", args: { status, cause: "status" } });
+    },
+  );
+
+  test("a redirect during a call fails that call", async () => {
+    const error = await failCall((_received, _request, response) =>
+      redirectTo(307, "http://127.0.0.1:1/mcp", response),
+    );
+    expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining("another origin") });
+  });
+});
+
+describe("authorization of a remote server", () => {
+  test.each([
+    [401, 'Bearer realm="x", resource_metadata="https://a.b"', { scheme: "Bearer" }],
+    [401, "Basic", { scheme: "Basic" }],
+    [403, undefined, {}],
+  ])(
+    "status %i at the start with WWW-Authenticate %s is AuthorizationRequired",
+    async (status, value, scheme) => {
+      const problem = await failStart((_received, _request, response) =>
+        response.writeHead(status, value === undefined ? {} : { "www-authenticate": value }).end("no"),
+      );
+      expect(problem).toMatchObject({ code: "AuthorizationRequired" });
+      expect(problem.args).toEqual({ label: "docs", status, ...scheme });
+      expect(problem.message).toMatch(/"docs".*`headers`.*OAuth/);
+    },
+  );
+
+  test("status 401 of a call fails that call with the server, the scheme and the key to set", async () => {
+    let isOpen = false;
+    const remote = await serveRaw((received, _request, response) => {
+      if (isOpen) return sendJson(response, 200, resultOf(received, { content: [] }));
+      return response.writeHead(401, { "www-authenticate": "Bearer" }).end();
+    });
+    const server = await startRemote(remote.url).ready;
+    await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({
+      reason: "protocol",
+      message: expect.stringMatching(/"docs".*Bearer.*`headers`/),
+    });
+    isOpen = true;
+    expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
+  });
+});
+
+describe("answers of a remote server that are not MCP", () => {
+  const html = (response: ServerResponse, status = 200) =>
+    response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end("<html>");
+
+  test.each([
+    ["HTML", (_: Received, __: unknown, response: ServerResponse) => html(response), /text\/html.*URL/],
+    ["a status", (_: Received, __: unknown, response: ServerResponse) => html(response, 503), /status 503/],
+    [
+      "no content",
+      (_: Received, __: unknown, response: ServerResponse) => response.writeHead(202).end(),
+      /no content/,
+    ],
+    [
+      "JSON that is not a message",
+      (_: Received, __: unknown, response: ServerResponse) => sendJson(response, 200, { hello: 1 }),
+      /not a message of MCP/,
+    ],
+    [
+      "broken JSON",
+      (_: Received, __: unknown, response: ServerResponse) =>
+        response.writeHead(200, { "content-type": "application/json" }).end("{ secret"),
+      /not valid JSON/,
+    ],
+    [
+      "the answer to another request",
+      (_: Received, __: unknown, response: ServerResponse) =>
+        sendJson(response, 200, { jsonrpc: "2.0", id: 4711, result: {} }),
+      /did not answer the request/,
+    ],
+    [
+      "an error in a status",
+      (_: Received, __: unknown, response: ServerResponse) =>
+        sendJson(response, 400, { jsonrpc: "2.0", id: null, error: { code: -32600, message: "no way" } }),
+      /error -32600: no way/,
+    ],
+  ] as const)("a start that is answered with %s fails with the reason", async (_, answer, reason) => {
+    const problem = await failStart(answer);
+    expect(problem).toMatchObject({
+      code: "ServerStartFailed",
+      args: { label: "docs", reason: expect.stringMatching(reason) },
+    });
+    expect(JSON.stringify(problem)).not.toContain("secret");
+    expect(await failCall(answer)).toMatchObject({
+      reason: "protocol",
+      message: expect.stringMatching(reason),
+    });
+  });
+
+  test("a server that never answers fails the start after the timeout of the handshake", async () => {
+    const remote = await serveHttp(() => {});
+    const problem = await problemOf(remote.url, { handshakeMs: 200 });
+    expect(problem).toMatchObject({ args: { reason: expect.stringMatching(/`initialize` within 200 ms/) } });
+    await waitUntil(() => remote.received.every(({ isAborted }) => isAborted));
+  });
+
+  test("a URL without a server fails the start after one try", async () => {
+    const remote = await serveHttp(() => {});
+    await remote.stop();
+    const problem = await problemOf(remote.url);
+    expect(problem).toMatchObject({
+      code: "ServerStartFailed",
+      args: { reason: expect.stringContaining("ECONNREFUSED") },
+    });
+  });
+
+  test("values of headers are in no message, also if the server repeats them", async () => {
+    const headers = { Authorization: "Bearer hunter2hunter2" };
+    const problem = await failStart(
+      ({ headers: sent }, _request, response) =>
+        sendJson(response, 400, {
+          jsonrpc: "2.0",
+          id: null,
+          error: { code: -32600, message: `bad ${sent.authorization}, ${sent.authorization?.slice(7)}` },
+        }),
+      { headers },
+    );
+    expect(problem.message).toContain("bad [redacted], [redacted]");
+    expect(JSON.stringify(problem)).not.toContain("hunter2");
+  });
+});
+
+describe("the size of messages of a remote server", () => {
+  const limits = { frameBytes: 10_000, depth: 20 };
+  const deep = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+  const stream = (response: ServerResponse, ...messages: object[]) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const message of messages) response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    return response.end();
+  };
+  const forms: [string, (response: ServerResponse, message: object) => unknown][] = [
+    ["JSON", (response, message) => sendJson(response, 200, message)],
+    ["a stream", (response, message) => stream(response, message)],
+  ];
+
+  test.each(forms)(
+    "a message above the limit in %s fails its call, and the next one succeeds",
+    async (_, send) => {
+      let content: object[] = [{ type: "text", text: "x".repeat(20_000) }];
+      const remote = await serveRaw((received, _request, response) =>
+        send(response, resultOf(received, { content })),
+      );
+      const server = await startRemote(remote.url, { limits }).ready;
+      const fail = () => server.callTool(call("echo"), limit).catch((error: Error) => error.message);
+      expect(await fail()).toMatch(/more than 9\.8 KiB|more than 10,000|more than 10/);
+      content = [{ type: "text", text: "y", data: deep(30) }];
+      expect(await fail()).toMatch(/more than 20 levels/);
+      content = [{ type: "text", text: '[[[[[[[["\\"[[[[[[[[[[[[[[[[[[[[[[' }];
+      expect(await server.callTool(call("echo"), limit)).toEqual({ content });
+    },
+  );
+
+  test("many messages of one stream may together exceed the limit of one message", async () => {
+    const log = {
+      jsonrpc: "2.0",
+      method: "notifications/message",
+      params: { level: "info", data: "x".repeat(4000) },
+    };
+    const remote = await serveRaw((received, _request, response) =>
+      stream(response, log, log, log, log, resultOf(received, { content: [] })),
+    );
+    const starting = startRemote(remote.url, { limits });
+    const server = await starting.ready;
+    expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
+    expect(starting.logs).toHaveLength(4);
+  });
+});
+
+describe("a connection that is lost", () => {
+  test.each([
+    ["in the middle of JSON", { "content-type": "application/json", "content-length": "100" }, '{"jsonrpc"'],
+    ["in the middle of a stream", { "content-type": "text/event-stream" }, ": hello\n\n"],
+    ["before the answer", undefined, ""],
+  ] as const)("a call whose connection is lost %s fails and is not sent again", async (_, headers, start) => {
+    const remote = await serveRaw((_received, request, response) => {
+      if (headers === undefined) return request.socket.destroy();
+      // Node's client takes what it has for the whole answer where the server has announced the end.
+      response.removeHeader("connection");
+      response.writeHead(200, headers);
+      return response.write(start, () => request.socket.destroy());
+    });
+    const server = await startRemote(remote.url).ready;
+    await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({
+      reason: "protocol",
+      message: expect.stringContaining("connection was lost"),
+    });
+    expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(1);
+  });
+
+  test("a stream that ends without an answer fails its call", async () => {
+    const error = await failCall((_received, _request, response) =>
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(": nothing\n\n"),
+    );
+    expect(error).toMatchObject({ message: expect.stringContaining("did not answer") });
+  });
+
+  test("a stream that the server ends before the answer is resumed", async () => {
+    let answer: object = {};
+    const remote = await serveHttp((received, _request, response) => {
+      const start = received.http === "POST" ? answerStart(received) : undefined;
+      if (start !== undefined) return sendJson(response, 200, start);
+      if (received.http === "POST" && received.message.id === undefined) return response.writeHead(202).end();
+      const isResumed = received.headers["last-event-id"] === "7";
+      if (received.http === "GET" && !isResumed) return response.writeHead(405).end();
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      if (isResumed) return response.end(`id: 8\ndata: ${JSON.stringify(answer)}\n\n`);
+      answer = resultOf(received, { content: [] });
+      return response.end("id: 7\nretry: 1\ndata:\n\n");
+    });
+    const server = await startRemote(remote.url).ready;
+    expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
+  });
+});
+
+describe("a session that the server has lost", () => {
+  test("a call in a lost session is sent once more in a new session", async () => {
+    const remote = await serveLegacy();
+    const server = await startRemote(remote.url).ready;
+    remote.forget();
+    const calls = ["a", "b"].map((text) => server.callTool(call("echo", { text }), limit));
+    expect(await Promise.all(calls)).toHaveLength(2);
+    const methods = remote.methods();
+    expect(methods.filter((method) => method === "initialize")).toHaveLength(2);
+    expect(methods.filter((method) => method === "notifications/initialized")).toHaveLength(2);
+    expect(methods.filter((method) => method === "tools/call")).toHaveLength(4);
+  });
+
+  test("a call is sent once more only, and fails if the new session is lost, too", async () => {
+    const remote = await serveHttp((received, _request, response) => {
+      const start = answerStart(received);
+      if (received.http !== "POST") return response.writeHead(405).end();
+      if (received.message.id === undefined) return response.writeHead(202).end();
+      if (start === undefined) return sendJson(response, 404, {});
+      response.setHeader("mcp-session-id", "one");
+      return sendJson(response, 200, start);
+    });
+    const server = await startRemote(remote.url).ready;
+    await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({
+      message: expect.stringContaining("no longer knows the session"),
+    });
+    expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(2);
+  });
+
+  test("a server without sessions that answers 404 fails the call at once", async () => {
+    expect(await failCall((_received, _request, response) => sendJson(response, 404, {}))).toMatchObject({
+      message: expect.stringContaining("status 404"),
+    });
+  });
+});

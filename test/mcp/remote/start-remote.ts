@@ -1,0 +1,66 @@
+import { onTestFinished } from "vitest";
+import type { ServerProtocol } from "../../../src/mcp/client/handshake.ts";
+import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
+import type { StartingServer } from "../../../src/mcp/client/start-server.ts";
+import { TrailblazeError } from "../../../src/problems/index.ts";
+import type { ManualClock } from "../../session/support/manual-clock.ts";
+
+export interface RemoteLaunchOptions extends RemoteOptions {
+  headers?: Record<string, string>;
+  protocol?: ServerProtocol;
+  handshakeMs?: number;
+}
+
+export const limit = { timeoutMs: 20_000 };
+
+export const call = (name: string, args: Record<string, unknown> = {}) => ({
+  name,
+  arguments: args,
+  _meta: { trailblaze: { a: 1 } },
+});
+
+/** Connects to a server; the connection ends with the test. */
+export function startRemote(
+  url: string,
+  { headers = {}, protocol = "auto", handshakeMs = 20_000, ...options }: RemoteLaunchOptions = {},
+): StartingServer & { logs: unknown[]; listChanges: () => number } {
+  const logs: unknown[] = [];
+  let listChanges = 0;
+  const server = startRemoteServer(
+    {
+      label: "docs",
+      ...{ url: new URL(url), shown: url, headers, protocol },
+      secrets: () => [],
+      timeouts: { handshakeMs, listMs: 20_000 },
+    },
+    {
+      onToolListChanged: () => {
+        listChanges += 1;
+      },
+      onInvalidTool() {},
+      onLog: (entry) => logs.push(entry),
+    },
+    options,
+  );
+  onTestFinished(() => server.close());
+  const { label, ready } = server;
+  return { label, ready, close: () => server.close(), logs, listChanges: () => listChanges };
+}
+
+/** The problem of a start that fails. */
+export async function problemOf(...given: Parameters<typeof startRemote>) {
+  const error = await startRemote(...given).ready.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof TrailblazeError) return error.problem;
+  throw error ?? new Error("The server has started.");
+}
+
+/** Advances to the next moment that something waits for in the next 5 s, which excludes the end of a probe. */
+export function advanceToNext(clock: ManualClock): boolean {
+  const [next] = clock.delays;
+  if (next === undefined || next > 5000) return false;
+  clock.advance(next);
+  return true;
+}

@@ -1,0 +1,188 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startServer } from "../../src/serve.ts";
+import { openSessionByRules } from "../../src/session/open-session.ts";
+import { sendJson, serveHttp, serveLegacy, serveModern, serveRaw } from "../support/remote-servers.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { createManualClock } from "./support/manual-clock.ts";
+import { jsonOf, makeProject, openForTest, probe } from "./support/session.ts";
+
+const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+
+describe("remote servers of the config in a session", () => {
+  test("a session has the tools of remote servers of both eras beside those of programs", async () => {
+    const [legacy, modern] = [await serveLegacy(), await serveModern({ legacy: "reject" })];
+    const connected: unknown[] = [];
+    const session = await openForTest(makeProject({}), {
+      config: {
+        memory: { user: "ada", token: "hunter2" },
+        sensitiveMemory: ["token"],
+        trailblazeSubprocessToolsets: [probe("local")],
+        mcpServers: {
+          old: {
+            url: `${legacy.url}?key=hunter2`,
+            prefix: "old",
+            tools: { deny: ["slow"] },
+            toolset: "mine",
+          },
+          "my docs": { type: "http", url: modern.url, headers: { "X-Key": "abc" }, prefix: "docs" },
+        },
+      },
+      onConnect: (server) => connected.push(server),
+    });
+    expect(namesOf(session.tools)).toEqual(
+      expect.arrayContaining(["local_env", "old_echo", "old_fail", "docs_echo", "docs_fail", "docs_slow"]),
+    );
+    expect(session.skipped).toMatchObject([{ name: "old_slow", reason: "Denied" }]);
+    expect(session.toolsets).toContainEqual({ name: "mine", tools: ["old_echo", "old_fail"] });
+    expect(session.problems).toEqual([]);
+    expect(connected).toEqual([
+      { label: "old", url: `${legacy.url}?…` },
+      { label: "my docs", url: modern.url },
+    ]);
+
+    expect(jsonOf(await session.callTool("old_echo", { text: "a" })).args).toEqual({ text: "a" });
+    expect(jsonOf(await session.callTool("my docs/echo", { text: "b" })).args).toEqual({ text: "b" });
+    expect(await session.callTool("docs_fail")).toMatchObject({ variant: "ExceptionThrown" });
+    expect(session.recording).toEqual([{ old_echo: { text: "a" } }, { docs_echo: { text: "b" } }]);
+    expect(modern.received.every(({ headers }) => headers["x-key"] === "abc")).toBe(true);
+  });
+
+  test("a remote server gets the envelope in `_meta` without an address to call back, and its arguments as they are", async () => {
+    const remote = await serveRaw(({ message }, _request, response) =>
+      sendJson(response, 200, { jsonrpc: "2.0", id: message.id, result: { content: [] } }),
+    );
+    const session = await openForTest(makeProject({}), {
+      config: {
+        memory: { user: "ada" },
+        device: { platform: "WEB" },
+        mcpServers: { docs: { url: remote.url } },
+      },
+    });
+    await session.callTool("echo", { a: 1 });
+    const { arguments: args, _meta } = remote.received.at(-1)?.message.params ?? {};
+    expect(args).toEqual({ a: 1 });
+    expect(_meta.trailblaze).toEqual({
+      sessionId: session.id,
+      invocationId: expect.any(String),
+      device: expect.objectContaining({ platform: "web" }),
+      memory: { user: "ada" },
+    });
+  });
+
+  test("variables are replaced in the URL and the headers, and shown as written", async () => {
+    const remote = await serveLegacy();
+    vi.stubEnv("REMOTE_TEST_URL", remote.url);
+    vi.stubEnv("REMOTE_TEST_TOKEN", "hunter2");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const connected: unknown[] = [];
+    await openForTest(makeProject({}), {
+      config: {
+        mcpServers: {
+          docs: { url: "${REMOTE_TEST_URL}", headers: { Authorization: "Bearer ${REMOTE_TEST_TOKEN}" } },
+        },
+      },
+      onConnect: (server) => connected.push(server),
+    });
+    expect(connected).toEqual([{ label: "docs", url: "${REMOTE_TEST_URL}" }]);
+    expect(remote.received[0]?.headers.authorization).toBe("Bearer hunter2");
+  });
+
+  test.each([
+    ["credentials", "http://me:hunter2@127.0.0.1:1", "a", /URL contains credentials/],
+    ["another scheme", "ftp://hunter2.example", "a", /not an http or https URL/],
+    ["a line break in a header", "http://127.0.0.1:1", "a\nhunter2: 1", /header "X-Key"/],
+  ])("variables whose values make %s fail the start without their values", async (_, url, header, reason) => {
+    vi.stubEnv("REMOTE_TEST_URL", url);
+    vi.stubEnv("REMOTE_TEST_HEADER", header);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const entry = { url: "${REMOTE_TEST_URL}", headers: { "X-Key": "${REMOTE_TEST_HEADER}" } };
+    const error = await openForTest(makeProject({}), { config: { mcpServers: { docs: entry } } }).catch(
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({
+      code: "ServerStartFailed",
+      problem: {
+        path: ["mcpServers", "docs"],
+        args: { label: "docs", reason: expect.stringMatching(reason) },
+      },
+    });
+    expect(JSON.stringify(error.problem)).not.toContain("hunter2");
+  });
+
+  test.each([
+    ["AuthorizationRequired", 401, { "www-authenticate": "Bearer" }],
+    ["RemoteRedirect", 307, { location: "http://127.0.0.1:1/mcp" }],
+    ["ServerStartFailed", 500, {}],
+  ])(
+    "a remote server that does not start fails the session with %s at its place",
+    async (code, status, headers) => {
+      const remote = await serveHttp((_received, _request, response) =>
+        response.writeHead(status, headers as Record<string, string>).end(),
+      );
+      const config = { mcpServers: { docs: { url: remote.url } } };
+      await expect(openForTest(makeProject({}), { config })).rejects.toMatchObject({
+        code,
+        problem: { path: ["mcpServers", "docs"], args: { label: "docs" } },
+      });
+    },
+  );
+
+  test("a call of `LABEL/TOOL` connects to its server alone", async () => {
+    const [wanted, other] = [await serveLegacy(), await serveHttp(() => {})];
+    const session = await openSessionByRules(
+      {
+        cwd: makeProject({}),
+        config: { logDir: "logs", mcpServers: { docs: { url: wanted.url }, other: { url: other.url } } },
+        calls: ["docs/echo"],
+      },
+      { userServers: "needed" },
+    );
+    onTestFinished(() => session.close());
+    expect(await session.callTool("docs/echo")).toMatchObject({ variant: "Success" });
+    expect(other.received).toEqual([]);
+  });
+});
+
+test("a remote server of the config cannot be started by itself", async () => {
+  const cwd = makeProject(
+    {},
+    { "trailblaze.config.yaml": "mcpServers: { docs: { url: 'http://127.0.0.1:1' } }" },
+  );
+  await expect(startServer("docs", { cwd })).rejects.toMatchObject({ code: "InvalidArguments" });
+});
+
+describe("a remote server that is lost", () => {
+  test.each([
+    ["fail", true],
+    ["isolate", false],
+  ])("with `crash: %s`, a server that is unreachable for 60 s ends the session: %s", async (crash, ends) => {
+    const remote = await serveRaw(({ message }, _request, response) =>
+      sendJson(response, 200, { jsonrpc: "2.0", id: message.id, result: { content: [] } }),
+    );
+    const clock = createManualClock();
+    const session = await openSessionByRules(
+      {
+        cwd: makeProject({}),
+        config: { logDir: "logs", crash, mcpServers: { docs: { url: remote.url } } },
+      },
+      { userServers: "needed", clock },
+    );
+    onTestFinished(() => session.close());
+    await remote.stop();
+    const called = session.callTool("echo");
+    await waitUntil(() => {
+      const [next] = clock.delays;
+      if (next !== undefined && next <= 5000) clock.advance(next);
+      return session.problems.length > 0;
+    });
+    expect(await called).toMatchObject({
+      variant: "FatalError",
+      message: expect.stringContaining("unreachable"),
+    });
+    expect(session.problems).toMatchObject([
+      { code: "ServerDied", args: { label: "docs", exit: { isUnreachable: true } } },
+    ]);
+    const next = session.callTool("echo").catch((error: unknown) => error);
+    expect(await next).toMatchObject(ends ? { code: "SessionClosed" } : { variant: "FatalError" });
+  });
+});
