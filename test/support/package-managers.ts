@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inRepository } from "./repository.ts";
@@ -74,6 +75,17 @@ export function runPackageManager(
   const [command, ...first] = startOf(manager);
   const env = isolatedEnvironment(options);
   return runToSuccess(command, [...first, ...args], { cwd: options.cwd, env, timeoutMs });
+}
+
+/** Starts a package manager in a process group of its own, with lifecycle scripts; the caller ends the group. */
+export function startPackageManager(
+  manager: PackageManager,
+  args: readonly string[],
+  options: IsolatedOptions,
+): ChildProcess {
+  const [command, ...first] = startOf(manager);
+  const env = { ...isolatedEnvironment(options), npm_config_ignore_scripts: "false" };
+  return spawn(command, [...first, ...args], { cwd: options.cwd, env, stdio: "ignore", detached: true });
 }
 
 /** Runs npm with the user's own settings. */

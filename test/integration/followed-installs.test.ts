@@ -1,0 +1,136 @@
+// Sessions follow what npm, pnpm and Yarn really do. Everything that is started here ends with its test.
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { openSession, type Session } from "../../src/session.ts";
+import {
+  type PackageManager,
+  packageManagers,
+  runPackageManager,
+  startPackageManager,
+} from "../support/package-managers.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { publish } from "../support/publish.ts";
+import { type Registry, startRegistry } from "../support/registry.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const tool = (name: string) => ({
+  name,
+  description: `The tool ${name}.`,
+  inputSchema: { type: "object" },
+  handler: "./handlers.js#ask",
+});
+
+/** A version of `@acme/live`: its tools are `live_ask`, and `live_more` from version 2 on. */
+const live = (version: string) => ({
+  "package.json": packManifest("@acme/live", {
+    version,
+    trailblaze: { tools: version < "2" ? ["ask"] : ["ask", "more"] },
+  }),
+  "handlers.js": `export const ask = () => "version ${version}";\n`,
+  "trailblaze/tools/ask.json": tool("live_ask"),
+  "trailblaze/tools/more.json": tool("live_more"),
+});
+
+let registry: Registry;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  for (const version of ["1.0.0", "2.0.0"]) await publish(registry.url, live(version));
+  await publish(registry.url, {
+    "package.json": {
+      name: "@acme/stuck",
+      version: "1.0.0",
+      scripts: { install: "node stuck.js" },
+    },
+    "stuck.js": `
+      const { existsSync, writeFileSync } = require("node:fs");
+      const { join } = require("node:path");
+      writeFileSync(join(process.env.INIT_CWD, "stuck"), "");
+      setInterval(() => {}, 1000);
+    `,
+  });
+});
+afterAll(() => registry?.close());
+
+const unapplied = ({ problems }: Session) => problems.filter(({ code }) => code === "ChangeNotApplied");
+
+interface Following {
+  cwd: string;
+  session: Session;
+  names(): string[];
+  run(...args: readonly string[]): Promise<string>;
+  isolated: { cwd: string; registry: string; home: string };
+}
+
+async function follow(manager: PackageManager): Promise<Following> {
+  const cwd = makeTree({ "package.json": { name: "app", version: "1.0.0", private: true } });
+  const isolated = { cwd, registry: registry.url, home: makeTree({}) };
+  const run = (...args: readonly string[]) => runPackageManager(manager, args, isolated);
+  const session = await openSession({
+    cwd,
+    config: { logDir: makeTree({}) },
+    watch: true,
+  });
+  onTestFinished(() => session.close());
+  return { cwd, session, run, isolated, names: () => session.tools.map(({ name }) => name) };
+}
+
+const commands: Record<PackageManager, { add: string[]; remove: string[] }> = {
+  npm: { add: ["install"], remove: ["uninstall"] },
+  pnpm: { add: ["add"], remove: ["remove"] },
+  yarn: { add: ["add", "--non-interactive"], remove: ["remove", "--non-interactive"] },
+};
+
+test.each(packageManagers)(
+  "an open session has a pack's tools after %s has installed, updated and removed it",
+  async (manager) => {
+    const { session, names, run } = await follow(manager);
+    const { add, remove } = commands[manager];
+    await run(...add, "@acme/live@1.0.0");
+    await waitUntil(() => names().join() === "live_ask");
+    expect(await session.callTool("live_ask")).toMatchObject({ message: "version 1.0.0" });
+    await run(...add, "@acme/live@2.0.0");
+    await waitUntil(() => names().join() === "live_ask,live_more");
+    expect(await session.callTool("live_ask")).toMatchObject({ message: "version 2.0.0" });
+    await run(...remove, "@acme/live");
+    await waitUntil(() => names().length === 0);
+    expect(unapplied(session)).toEqual([]);
+  },
+);
+
+test("an open session keeps its tools during `npm ci`, which deletes and installs every package", async () => {
+  const { session, names, run } = await follow("npm");
+  await run("install", "@acme/live@2.0.0");
+  await waitUntil(() => names().length === 2);
+  await run("ci");
+  expect(await session.callTool("live_ask")).toMatchObject({ message: "version 2.0.0" });
+  // A later change shows that the one of `npm ci` was handled.
+  await run("install", "@acme/live@1.0.0");
+  await waitUntil(() => names().join() === "live_ask");
+  expect(unapplied(session)).toEqual([]);
+});
+
+test("an open session survives an installation that is killed half-way, and follows its repetition", async () => {
+  const { cwd, session, names, run, isolated } = await follow("npm");
+  await run("install", "@acme/live@1.0.0");
+  await waitUntil(() => names().length === 1);
+  const npm = startPackageManager("npm", ["install", "@acme/live@2.0.0", "@acme/stuck"], isolated);
+  const { pid } = npm;
+  if (pid === undefined) throw new Error("npm did not start");
+  const exited = once(npm, "exit");
+  try {
+    await waitUntil(() => existsSync(join(cwd, "stuck")), 60_000);
+  } finally {
+    // The group that it leads.
+    process.kill(-pid, "SIGKILL");
+  }
+  await exited;
+  expect(names()).toContain("live_ask");
+  expect(await session.callTool("live_ask")).toMatchObject({ variant: "Success" });
+  await run("install", "@acme/live@2.0.0");
+  await waitUntil(() => names().join() === "live_ask,live_more");
+  expect(await session.callTool("live_ask")).toMatchObject({ message: "version 2.0.0" });
+  expect(unapplied(session)).toEqual([]);
+});
