@@ -180,6 +180,7 @@ async function measureSession(folder: string, rounds: number): Promise<void> {
   const ratio = compareRounds(measured, "served", "opened", "time");
   const rows = [["start to the first tools/list, 3 servers", formatRatio(ratio), formatAim(ratio, 1.1)]];
   printTable(["", "served session ÷ openSession", "aim"], rows);
+  console.log();
 }
 
 /** A served pack against the bare server of each SDK with the same tool, both called by that SDK's client. */

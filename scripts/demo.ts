@@ -11,6 +11,7 @@ import { samplePacks } from "../test/support/sample-packs.ts";
 import { serveOverHttp } from "../test/support/serve-over-http.ts";
 import { writeTree } from "../test/support/tree.ts";
 import { clientConfigs, findChanged, makeHome, readWrittenCommand } from "./demo-clients.ts";
+import { demonstrateSession } from "./demo-session.ts";
 
 /** A package that is not a pack and must not be listed. */
 const bystander = "picocolors";
@@ -235,6 +236,9 @@ async function demonstrate(directory: string): Promise<void> {
   } finally {
     await serving.stop();
   }
+  console.log("\n# A client that is connected to the session sees what npm installs, without a restart.");
+  const print = (line: string) => console.log(line);
+  count += await demonstrateSession({ directory, script: scriptIn(project), pack, npm, print });
   await demonstrateClients(project, join(directory, "home"));
 }
 

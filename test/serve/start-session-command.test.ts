@@ -1,9 +1,12 @@
 // What the built command serves without a server, and for the name of a pack. Every process ends with its client.
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
@@ -153,6 +156,33 @@ describe("the session over stdio", () => {
     const plain = await runCli(["tools", "--json"], { cwd: cwd });
     expect(JSON.parse(plain.stdout)).toMatchObject({ error: { code: "NameCollision" } });
   });
+});
+
+test("a call ends on its pack's code although the pack is removed meanwhile, and its tool leaves the list", async () => {
+  const holding = `
+import { existsSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+export const hold = async ({ folder }) => {
+  writeFileSync(folder + "/begun", "");
+  while (!existsSync(folder + "/end")) await setTimeout(20);
+  return "held";
+};`;
+  const cwd = makeProject({ held: toolPack({ hold: {} }, holding) });
+  const { client } = await connect(cwd);
+  let changes = 0;
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    changes += 1;
+  });
+  expect(namesOf(await client.listTools())).toEqual(["hold"]);
+  const call = client.callTool({ name: "hold", arguments: { folder: cwd } });
+  await waitUntil(() => existsSync(join(cwd, "begun")));
+  rmSync(join(cwd, "node_modules/held"), { recursive: true });
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "app", version: "1.0.0" }));
+  await waitUntil(() => changes > 0);
+  expect(namesOf(await client.listTools())).toEqual([]);
+  await expect(client.callTool({ name: "hold", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+  writeFileSync(join(cwd, "end"), "");
+  expect(textOf(await call)).toBe("held");
 });
 
 describe("`start` with the name of a pack", () => {
