@@ -218,7 +218,7 @@ describe("definitions", () => {
       prompts: ["acme/notes/weekly"],
       transport: "http",
     };
-    const script: ServerDefinition = { script: "./server.js", legacyContext: false };
+    const script: ServerDefinition = { script: "./server.js", legacyContext: false, protocol: "modern" };
     const command: ServerDefinition = { command: "node", args: ["main.js"], envPassthrough: ["LANG"] };
     const document: ServerDefinition = {
       kind: "Mcp.HttpEndpoint",
@@ -227,9 +227,11 @@ describe("definitions", () => {
     };
     // @ts-expect-error: a script and a command
     const both: ServerDefinition = { script: "./server.js", command: "node" };
+    // @ts-expect-error: a server that is started is not served for both eras
+    const eras: ServerDefinition = { script: "./server.js", protocol: "both" };
     // @ts-expect-error: there is no such transport
     const transport: ServerDefinition = { tools: [], transport: "sse" };
-    void [composed, script, command, document, both, transport];
+    void [composed, script, command, document, both, eras, transport];
   });
 
   test("a toolset is a list or a bundle", () => {

@@ -71,6 +71,8 @@ interface SubprocessFields {
   env?: { [name: string]: string };
   /** Names of variables that the server inherits from the host's environment. */
   envPassthrough?: string[];
+  /** The revisions of MCP that it speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks. */
+  protocol?: "auto" | "legacy" | "modern";
   /** Whether calls have `_trailblazeContext` in their arguments. Default: true. */
   legacyContext?: boolean;
   /** Key of the server in a client's config, unless the user chooses one. */

@@ -70,7 +70,7 @@ const advertise = (tool: AnyTool) => ({
   ...(tool._meta === undefined ? {} : { _meta: tool._meta }),
 });
 
-/** Clients of this era of MCP accept only an object as `structuredContent`; the host omits another value, too. */
+/** Clients of this era of MCP accept only an object as `structuredContent`. */
 function withoutOddContent(result: CallToolResult): CallToolResult {
   const { structuredContent, ...rest } = result;
   const given: unknown = structuredContent;
