@@ -27,7 +27,7 @@ const builtIns: OptionDescription = {
 const servedOption: Readonly<Record<string, OptionDescription>> = {
   served: {
     type: "boolean",
-    description: "Name tools as `start` does: prefix names that several tools have",
+    description: "Name tools as `start` does, with a prefix for names that several tools have",
   },
 };
 
@@ -143,7 +143,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("./commands/run.ts"),
   },
   start: {
-    summary: "Serve the session's tools as one MCP server, or start one server, over stdio or HTTP",
+    summary: "Serve the session as one MCP server, or start a single server, over stdio or HTTP",
     usage: "[server|pack]",
     positionals: [0, 1],
     options: {
@@ -183,9 +183,9 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
       ...installOption,
       "all-tools": {
         type: "boolean",
-        description: "Also offer tools of the server that need a session or are hidden from models",
+        description: "Also offer a server's tools that need a session or are hidden from models",
       },
-      "no-watch": { type: "boolean", description: "Do not follow changes of the project (session only)" },
+      "no-watch": { type: "boolean", description: "Ignore changes in the project (session only)" },
       ...sessionOptions,
     },
     load: () => import("./commands/start.ts"),

@@ -37,10 +37,9 @@ function suggest(name: unknown, known: readonly string[]): string | undefined {
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
 }
 
-/** Keys of clients' configs that hold servers, or belong to them. */
+/** Keys of clients' configs that contain servers or belong to them. */
 const clientKeys = ["mcp", "inputs", "mcp_servers", "context_servers", "extensions"];
 
-/** What to do about an unknown key that is not misspelled. */
 function hintForUnknownKey(path: Path, key: string): string | undefined {
   const [list, index, ...below] = path;
   if (list === undefined && clientKeys.includes(key))

@@ -37,7 +37,7 @@ async function findTargets({ positionals, options, cwd }: CommandInput) {
   return { targets: folders, problems };
 }
 
-/** Asks before code of the packs runs. Throws `InvalidArguments` if that is impossible, `InstallFailed` after a no. */
+/** Asks before code of the packs runs. Throws `InvalidArguments` without a terminal, `InstallFailed` if the answer is no. */
 async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal): Promise<void> {
   if (options.yes === true) return;
   if (!canAsk()) {
@@ -52,9 +52,9 @@ async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal
   throw failure("InstallFailed", { what: "validate the pack as installed", reason });
 }
 
-/** The start of a file, which has the signature of gzip, or of an archive of tar that is not compressed. */
+/** Whether a file starts with the signature of gzip, or is an uncompressed tar archive. */
 function isTarball(file: string): boolean {
-  // npm takes a file with another name for a folder.
+  // npm would read a file with any other name as a folder.
   if (!/\.(?:tgz|tar|tar\.gz)$/i.test(file)) return false;
   const start = Buffer.alloc(262);
   const handle = openSync(file, "r");

@@ -36,7 +36,7 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("../commands/import.ts"),
   },
   install: {
-    summary: "Add the project's session, or one server, to an MCP client's config",
+    summary: "Add the project's session, or a single server, to an MCP client's config",
     usage: "<client> [server|pack] | [server|pack] --all",
     positionals: [0, 2],
     options: {
@@ -70,7 +70,7 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
     load: () => import("../commands/install.ts"),
   },
   uninstall: {
-    summary: "Remove the project's session, or one server, from an MCP client's config",
+    summary: "Remove the project's session, or a single server, from an MCP client's config",
     usage: "<client> [server|pack] | [server|pack] --all",
     positionals: [0, 2],
     options: {
