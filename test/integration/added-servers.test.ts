@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
-import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeProject, readState, useManagers, useYarn4 } from "../npm/changeable-project.ts";
 import { packageManagers } from "../support/package-managers.ts";
 import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -32,34 +32,48 @@ const plain = (name: string, fields: object, files: object = {}) => ({
   ...files,
 });
 
-describe.each(packageManagers)("with %s", (manager) => {
-  test("add installs a real MCP server with a config entry, call runs it, and remove undoes both", async () => {
-    const config = "# mine\ncrash: isolate # keep\n";
-    const { cwd, run, readConfig } = await open(manager, config);
-    const before = readState(cwd);
-    const added = await run("add", everything, "--yes", "--check", "--name", "every", "--env", "HOME");
-    expect(added.exitCode).toBe(0);
-    expect(added.json).toMatchObject({
-      added: [],
-      servers: [{ name: "every", package: everything, file: configFile }],
-      problems: [],
-    });
-    expect(added.json.servers[0].tools).toContain("echo");
-    expect(readConfig()).toBe(
-      `${config}trailblazeSubprocessToolsets:\n  - name: every\n    package: "${everything}"\n    env:\n      HOME: "\${HOME}"\n`,
-    );
-    const called = await run("call", "echo", "message=hi");
-    expect(called.json).toMatchObject({ variant: "Success", message: "Echo: hi" });
-
-    const removed = await run("remove", everything);
-    expect(removed.exitCode).toBe(0);
-    expect(removed.json).toMatchObject({
-      removed: [{ name: everything }],
-      servers: [{ name: "every", package: everything }],
-    });
-    expect(readConfig()).toBe(config);
-    expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
+const config = "# mine\ncrash: isolate # keep\n";
+/** Adds a real server to a project with this config, calls a tool of it, and removes it. */
+async function addAndRemove({ cwd, run, readConfig }: Awaited<ReturnType<typeof open>>): Promise<void> {
+  const before = readState(cwd);
+  const added = await run("add", everything, "--yes", "--check", "--name", "every", "--env", "HOME");
+  expect(added.exitCode).toBe(0);
+  expect(added.json).toMatchObject({
+    added: [],
+    servers: [{ name: "every", package: everything, file: configFile }],
+    problems: [],
   });
+  expect(added.json.servers[0].tools).toContain("echo");
+  expect(readConfig()).toBe(
+    `${config}trailblazeSubprocessToolsets:\n  - name: every\n    package: "${everything}"\n    env:\n      HOME: "\${HOME}"\n`,
+  );
+  const called = await run("call", "echo", "message=hi");
+  expect(called.json).toMatchObject({ variant: "Success", message: "Echo: hi" });
+
+  const removed = await run("remove", everything);
+  expect(removed.exitCode).toBe(0);
+  expect(removed.json).toMatchObject({
+    removed: [{ name: everything }],
+    servers: [{ name: "every", package: everything }],
+  });
+  expect(readConfig()).toBe(config);
+  expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
+}
+
+test.each(packageManagers)(
+  "%s: add installs a real MCP server with a config entry, call runs it, and remove undoes both",
+  async (manager) => {
+    await addAndRemove(await open(manager, config));
+  },
+);
+
+test("Yarn 4 with node_modules: add installs a real MCP server with a config entry, call runs it, and remove undoes both", async () => {
+  const opened = await open("npm", config);
+  const { cwd, registry } = opened;
+  await useYarn4(cwd, registry);
+  await addAndRemove(opened);
+  expect(readFileSync(join(cwd, "yarn.lock"), "utf8")).toContain("__metadata:");
+  expect(existsSync(join(cwd, "package-lock.json"))).toBe(false);
 });
 
 describe("additions that change nothing", () => {
@@ -146,14 +160,40 @@ test("add proposes a free label if the name of the package is a label that is ta
   expect(result.json.error.hint).toContain("--name tb-scope-mcp");
 });
 
-test("add --check reports a server that does not start, which stays installed", async () => {
-  const { registry, run, readConfig } = await open();
+test("add --check reports a server that does not start at its place in the config", async () => {
+  const { registry, run, readConfig } = await open(
+    "npm",
+    "trailblazeSubprocessToolsets:\n  - { name: first, command: node }\n",
+  );
   await publish(
     registry,
     plain("tb-no-server", { bin: "cli.js", mcpName: "x" }, { "cli.js": "process.exit(3)" }),
   );
-  const result = await run("add", "tb-no-server", "--yes", "--check");
+  const result = await run("add", "tb-no-server", "--yes", "--check", "--env", "MODE=s3cret");
   expect(result).toMatchObject({ exitCode: 1, json: { servers: [{ name: "tb-no-server" }] } });
-  expect(result.json.problems).toContainEqual(expect.objectContaining({ code: "ServerStartFailed" }));
+  expect(result.json.problems).toContainEqual(
+    expect.objectContaining({
+      code: "ServerStartFailed",
+      path: ["trailblazeSubprocessToolsets", 1],
+      line: 3,
+    }),
+  );
   expect(readConfig()).toContain("package: tb-no-server");
+  expect(readConfig()).toContain("s3cret");
+  expect(result.stderr).toContain("***");
+  expect(result.stderr).not.toContain("s3cret");
+});
+
+test("remove deletes a config that has nothing but what add wrote, unless it has a comment", async () => {
+  const { cwd, registry, run, readConfig } = await open();
+  await publish(registry, plain("tb-removed", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
+  await run("add", "tb-removed", "--yes");
+  expect(readConfig()).toContain("tb-removed");
+  expect(await run("remove", "tb-removed")).toMatchObject({ exitCode: 0 });
+  expect(readConfig()).toBeUndefined();
+
+  await run("add", "tb-removed", "--yes");
+  writeFileSync(join(cwd, configFile), `# mine\n${readConfig()}`);
+  expect(await run("remove", "tb-removed")).toMatchObject({ exitCode: 0 });
+  expect(readConfig()).toContain("# mine");
 });
