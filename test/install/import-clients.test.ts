@@ -118,6 +118,20 @@ env_http_headers = { "X-Team" = "TEAM" }
     variables: ["MY_KEY", "AUTHORIZATION"],
   },
   {
+    client: "qwen-code",
+    text: {
+      mcpServers: {
+        docs: { ...npx, env: { API_KEY: "$MY_KEY", MODE: "${MODE}" } },
+        remote: { httpUrl: remote.url, headers: { Authorization: "Bearer $MY_KEY" } },
+      },
+    },
+    servers: {
+      docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE}" }),
+      remote: { ...off, headers: { Authorization: "Bearer ${MY_KEY}" } },
+    },
+    variables: ["MY_KEY", "MODE"],
+  },
+  {
     client: "opencode",
     text: {
       $schema: "https://opencode.ai/config.json",

@@ -104,7 +104,7 @@ export const terminalAgents: readonly ClientRecord[] = [
     reference: "${NAME}",
     readsBareReference: true,
     afterwards: newSession,
-    source: "rulesync; read by the real client",
+    source: "rulesync; the code of its version 0.15.10; read by the real client",
   },
   {
     ...opencode,
