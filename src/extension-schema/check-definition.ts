@@ -118,8 +118,10 @@ function* checkProgram(definition: Readonly<Record<string, unknown>>): Generator
   const { package: name, bin } = definition;
   if (typeof name === "string" && !isPackageName(name))
     yield { reason: "`package` is not an npm name", path: ["package"], hint: "Write it without a version." };
-  if (bin !== undefined && name === undefined)
-    yield { reason: "`bin` is present without `package`", path: ["bin"] };
+  if (bin !== undefined && name === undefined) {
+    const hint = "Add `package`, the dependency that has this command.";
+    yield { reason: "`bin` is present without `package`", path: ["bin"], hint };
+  }
 }
 
 /** Checks the rules that involve several keys, which the schema does not express. */

@@ -59,6 +59,17 @@ describe("hints of config problems", () => {
     [{ servers: { a: { tools: [], command: "x" } } }, "`trailblazeSubprocessToolsets`"],
     [{ sessions: {} }, undefined],
     [{ memory: { a: null } }, undefined],
+    [{ mcp: {} }, "`mcpServers`"],
+    [
+      { mcpServers: { a: { package: "x" } }, trailblazeSubprocessToolsets: [{ name: "a", package: "x" }] },
+      "Rename",
+    ],
+    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", autoApprove: [] }] }, "`mcpServers`"],
+    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", disabled: true }] }, "`enabled: false`"],
+    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", prefx: "y" }] }, '"prefix"'],
+    [{ mcpServers: { a: { command: "x", bin: "y" } } }, "`package`"],
+    [{ mcpServers: { a: { url: "https://x.test", headers: { "a b": "y" } } } }, "X-Api-Key"],
+    [{ mcpServers: { a: { command: "x", env: { "a=b": "y" } } } }, "underscores"],
   ])("the hint for %j says what to do: %s", async (config, named) => {
     expect((await faultsOfObject(config))[0]?.args).toEqual({
       reason: expect.any(String),
