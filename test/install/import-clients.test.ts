@@ -127,7 +127,7 @@ env_http_headers = { "X-Team" = "TEAM" }
     },
     servers: {
       docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE}" }),
-      remote: { ...off, headers: { Authorization: "Bearer ${MY_KEY}" } },
+      remote: { ...imported, headers: { Authorization: "Bearer ${MY_KEY}" } },
     },
     variables: ["MY_KEY", "MODE"],
   },
