@@ -12,11 +12,12 @@ import {
   type RequestId,
   type ServerNotification,
   type ServerRequest,
+  SetLevelRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord } from "../data/parse-json.ts";
 import { rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
-import { findParamsFault, readLogLevel } from "./request-params.ts";
+import { findParamsFault, rankLogLevel, readLogLevel } from "./request-params.ts";
 import { describeSchemaIssues } from "./schema-issues.ts";
 import { argumentsIn, type EraRules, progressParams, ServedAnswers } from "./served-answers.ts";
 import type { CallChannel, ServedServer } from "./served-server.ts";
@@ -36,7 +37,7 @@ const legacyRules: EraRules = {
   readPromptResult: (result) => GetPromptResultSchema.safeParse(result).data,
 };
 
-function createChannel(server: Server, extra: Extra, sessionId: string): CallChannel {
+function createChannel(server: Server, extra: Extra, isLogged: (level: string) => boolean): CallChannel {
   const token = extra._meta?.progressToken;
   const ignore = () => {};
   return {
@@ -44,8 +45,11 @@ function createChannel(server: Server, extra: Extra, sessionId: string): CallCha
     depth: 0,
     log(level, data) {
       const params = { level: readLogLevel(level), data: data ?? null };
-      // The SDK filters by the session's level. A closed connection is not an error.
-      void server.sendLoggingMessage(params, extra.sessionId ?? sessionId).catch(ignore);
+      if (!isLogged(params.level)) return;
+      const notification = { method: "notifications/message" as const, params };
+      // Over HTTP, the stream of the answer is the only one that each client has. After its end, an open stream of the
+      // session gets the message. A closed connection is not an error.
+      void extra.sendNotification(notification).catch(() => server.notification(notification).catch(ignore));
     },
     progress(progress, total, message) {
       if (token === undefined || extra.signal.aborted) return;
@@ -105,6 +109,12 @@ export function createProtocolServer(
     capabilities: { logging: {}, tools: list, ...(hasPrompts ? { prompts: list } : {}) },
     ...(instructions === undefined ? {} : { instructions }),
   });
+  let lowest = 0;
+  const isLogged = (level: string) => rankLogLevel(level) >= lowest;
+  server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
+    lowest = rankLogLevel(params.level);
+    return {};
+  });
   const written = new WrittenArguments();
   const answers = new ServedAnswers(served, legacyRules);
 
@@ -118,7 +128,7 @@ export function createProtocolServer(
       clientInfo: server.getClientVersion() ?? null,
       capabilities: server.getClientCapabilities() ?? {},
     };
-    const channel = createChannel(server, extra, sessionId);
+    const channel = createChannel(server, extra, isLogged);
     const args = written.take(extra.requestId);
     return answers.callTool(params.name, args, { meta: extra._meta, session, channel }) as never;
   });
@@ -128,7 +138,7 @@ export function createProtocolServer(
       ({ params }) => answers.listPrompts(params?.cursor) as never,
     );
     server.setRequestHandler(GetPromptRequestSchema, async ({ params }, extra) => {
-      const channel = createChannel(server, extra, sessionId);
+      const channel = createChannel(server, extra, isLogged);
       return answers.getPrompt(params.name, written.take(extra.requestId), channel) as never;
     });
   }

@@ -8,6 +8,9 @@ type LogLevel = (typeof levels)[number];
 /** The level, or `info` for a level that MCP does not have. */
 export const readLogLevel = (level: string): LogLevel => levels.find((one) => one === level) ?? "info";
 
+/** Larger for more serious messages. */
+export const rankLogLevel = (level: string): number => levels.indexOf(readLogLevel(level));
+
 const isString = (value: unknown): value is string => typeof value === "string";
 
 function findCallFault(params: Readonly<Record<string, unknown>>): string | undefined {
