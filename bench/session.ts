@@ -11,6 +11,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { openSession as OpenSession, Session } from "../src/session.ts";
 import { runUsersNpm } from "../test/support/package-managers.ts";
+import { benchFollowing } from "./following.ts";
 import type { BenchmarkOptions } from "./support/options.ts";
 import { compareRounds, runAsyncRounds, runPairedRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatRatio, printTable } from "./support/print.ts";
@@ -299,6 +300,8 @@ export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> 
     await benchCalls(openSession, folder, rounds);
     console.log();
     await benchInProcess(openSession, folder, rounds);
+    console.log();
+    await benchFollowing(openSession, folder, rounds);
     if (process.platform === "linux") {
       console.log();
       await benchChurn(openSession, folder);
