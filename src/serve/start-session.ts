@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { failure, formatProblem, type Problem, printableLines } from "../problems/index.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
-import { installReferredPacks } from "../session/install-missing.ts";
 import { prepareSession } from "../session/open-session.ts";
 import type { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
@@ -89,6 +88,7 @@ export async function startSession(
     served: true,
     async installMissing(config) {
       if (!install && config.packs.autoInstall.length === 0) return [];
+      const { installReferredPacks } = await import("../session/install-missing.ts");
       return installReferredPacks(config, opened);
     },
   });
@@ -117,6 +117,7 @@ export async function startSession(
   let ending: Promise<void> | undefined;
   const close = (): Promise<void> => {
     ending ??= (async () => {
+      // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
       closing.abort(failure("SessionClosed", { reason: undefined }));
       const session = await opening.catch(() => undefined);
       await Promise.all([running.close(), session?.close()]);
