@@ -24,7 +24,7 @@ const defaults = {
   toolsets: new Map(),
   servers: [],
   builtIns: [],
-  nameCollisions: "error",
+  nameCollisions: undefined,
   crash: "fail",
   isolation: "in-process",
   callback: {
@@ -128,17 +128,18 @@ const complete = (root: string) => ({
       ...{ name: "My API tools", path: ["trailblazeSubprocessToolsets", 0], command: "node", cwd: "./tools" },
       args: ["./my-mcp-server.js", ""],
       env: { API_BASE_URL: "https://api.example.com", EMPTY: "" },
+      headers: {},
       legacyContext: false,
       protocol: "modern",
       choices: { prefix: "api", allow: ["get*"], deny: ["get/secret"], toolset: "auth" },
     },
     {
       ...{ name: "plain", path: ["trailblazeSubprocessToolsets", 1], command: "plain", args: [] },
-      ...{ cwd: ".", env: {}, legacyContext: true, protocol: "auto", choices },
+      ...{ cwd: ".", env: {}, headers: {}, legacyContext: true, protocol: "auto", choices },
     },
     {
       ...{ name: "my files", path: ["mcpServers", "my files"], command: "npx", args: ["-y", "files"] },
-      ...{ cwd: ".", env: { ROOT: "." }, legacyContext: false, choices },
+      ...{ cwd: ".", env: { ROOT: "." }, headers: {}, legacyContext: false, protocol: "auto", choices },
     },
   ],
   unusedServers: [
