@@ -1,5 +1,5 @@
 // The processes of these sessions end with them.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packManifest } from "../support/packs.ts";
@@ -331,4 +331,17 @@ test("a session that follows its project reports once that it does not run packs
   expect(session.problems).toMatchObject([{ code: "IsolationOverridden", severity: "info" }]);
   const other = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
   expect(other.problems).toEqual([]);
+});
+
+test("the modules of a pack are loaded when a session that follows its project opens, before a call", async () => {
+  const marker = join(makeProject({}), "loaded");
+  const module = `
+    import { writeFileSync } from "node:fs";
+    writeFileSync(${JSON.stringify(marker)}, "");
+    export const ask = () => "loaded";`;
+  const cwd = makeProject({ "@acme/ask": toolPack({ ask: {} }, module) }, config({}));
+  const { session } = await openFollowed(cwd);
+  await waitUntil(() => existsSync(marker));
+  rmSync(join(cwd, "node_modules/@acme/ask/handlers.js"));
+  expect(await session.callTool("ask")).toMatchObject({ message: "loaded" });
 });
