@@ -80,15 +80,15 @@ export const sessionProblems = {
         ? "List it once."
         : "Rename one of the entries, or put the bundles into separate servers.",
   }),
-  ServerDied: entry<ProcessEnded & { isRelaunched?: boolean; restartFault?: string; isServed?: boolean }>({
+  ServerDied: entry<ProcessEnded & { isRelaunched?: boolean; restartReason?: string; isServed?: boolean }>({
     title: "Server exited unexpectedly",
     severity: (_context, { isRelaunched }) => (isRelaunched ? "warning" : "error"),
-    message: ({ isRelaunched, restartFault, ...ended }) => {
+    message: ({ isRelaunched, restartReason, ...ended }) => {
       const { label, of, exit } = ended;
       const subject = of === "code" ? "The process that runs code of" : "Server";
       const restart = isRelaunched ? " and is being restarted" : "";
       const fault =
-        restartFault === undefined ? "" : ` It could not be restarted: ${printable(restartFault)}.`;
+        restartReason === undefined ? "" : ` It could not be restarted: ${printable(restartReason)}.`;
       const tail = exit.stderrTail?.trim() ? ` Last stderr output: ${printable(exit.stderrTail.trim())}` : "";
       const end = exit.isUnreachable ? "was lost" : "exited unexpectedly";
       return `${subject} ${quote(label, 200)} ${end}${restart}: ${nameExit(exit)}.${fault}${tail}`;

@@ -138,15 +138,15 @@ export class SessionServer {
     );
   }
 
-  #reportExit(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartFault?: string } = {}): void {
+  #reportExit(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartReason?: string } = {}): void {
     const { label } = this.#plan;
     this.#options.report(createProblem("ServerDied", { label, exit, ...restart }, this.#place()));
   }
 
-  #lose(exit: ProcessDeath, restartFault?: string): void {
+  #lose(exit: ProcessDeath, restartReason?: string): void {
     if (this.#closing) return;
     this.exit = exit;
-    this.#reportExit(exit, restartFault === undefined ? {} : { restartFault });
+    this.#reportExit(exit, restartReason === undefined ? {} : { restartReason });
     this.#options.onExit(exit);
   }
 

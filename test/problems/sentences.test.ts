@@ -227,7 +227,7 @@ const samples: Samples = {
     { label: "api", exit: { exitCode: 1, signal: null } },
     { label: "api", exit: { exitCode: 1, signal: null, stderrTail: "no token" } },
     { label: "api", exit: { exitCode: null, signal: "SIGKILL" }, isRelaunched: true },
-    { label: "api", exit: { exitCode: 1, signal: null }, restartFault: "it exited with code 1" },
+    { label: "api", exit: { exitCode: 1, signal: null }, restartReason: "it exited with code 1" },
     { label: "@acme/jira", of: "code", exit: { exitCode: 0, signal: null } },
     { label: "api", exit: { exitCode: 1, signal: null, reason: "it sent a message of more than 32 MiB" } },
     { label: "api", exit: { exitCode: 1, signal: null }, isServed: true },
