@@ -100,6 +100,7 @@ class Opening {
       haste: options.signal,
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
+      isLogHeard: options.onLog !== undefined,
     });
   }
 

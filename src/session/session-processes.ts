@@ -52,6 +52,8 @@ export interface ProcessesOptions {
   /** Called for exits and for protocol violations of servers. */
   report(problem: Problem): void;
   log(entry: ToolLog): void;
+  /** Whether somebody hears what is logged. Modern servers are asked for log messages only then. */
+  isLogHeard: boolean;
 }
 
 /** How a session treats the exits of its processes. */
@@ -130,7 +132,7 @@ export class SessionProcesses {
   }
 
   #createServer(plan: ServerPlan, config: SessionConfig, onClosed: () => void): SessionServer {
-    const { memory, onCommand, onConnect, report, log, rules, clock } = this.#options;
+    const { memory, onCommand, onConnect, report, log, isLogHeard, rules, clock } = this.#options;
     const { label, fault } = plan;
     return new SessionServer(plan, {
       // A remote server cannot reach the endpoint, which listens on this machine only.
@@ -139,10 +141,11 @@ export class SessionProcesses {
       start: (token, events) => {
         if (fault !== undefined) return createFailedStart(label, fault);
         const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
+        const heard = isLogHeard ? { ...events, onLog } : events;
         if ("url" in plan) {
           onConnect?.({ label, url: plan.shown });
           const launch = { ...plan, secrets: () => memory.secrets(), timeouts: config.timeouts };
-          return startRemoteServer(launch, { ...events, onLog }, { clock });
+          return startRemoteServer(launch, heard, { clock });
         }
         const { command, args, cwd, protocol } = plan;
         onCommand?.({ label, ...plan.shown, cwd });
@@ -151,7 +154,7 @@ export class SessionProcesses {
         const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
         return startServer(
           { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts, protocol },
-          { ...events, onLog },
+          heard,
           { processes: this.#processes },
         );
       },

@@ -148,7 +148,7 @@ export async function serveModern({ legacy }: { legacy?: "reject" } = {}) {
       .on("error", () => response.destroy())
       .pipe(response);
   });
-  return { ...server, slow };
+  return { ...server, slow, changeTools: () => handler.notify.toolsChanged() };
 }
 
 const error = (code: number, message: string) => ({ jsonrpc: "2.0", id: null, error: { code, message } });

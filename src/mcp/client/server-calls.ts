@@ -28,12 +28,16 @@ export function describeAnswer(error: AnswerError, redactor: Redactor): string {
     : `it answered with the error ${error.code}: ${printable(message)}`;
 }
 
+/** The log messages of a call that a modern server sends: all. Without this key of `_meta`, it sends none. */
+const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
+
 /** `findEnd` returns the error of calls after the server has ended. */
 export function createServerCalls(
   client: McpClient,
-  server: { redactor: Redactor; label: string; findEnd(): ServerCallError | undefined },
+  server: { redactor: Redactor; label: string; wantsLogs: boolean; findEnd(): ServerCallError | undefined },
 ): ServerCalls {
   const { redactor, label, findEnd } = server;
+  const ownMeta = server.wantsLogs && client.era === "modern" ? allLogs : {};
   const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
   let lastToken = 0;
 
@@ -52,7 +56,7 @@ export function createServerCalls(
       listeners.set(token, onProgress);
       meta.progressToken = token;
     }
-    const request = client.request("tools/call", { name, arguments: args, _meta: meta });
+    const request = client.request("tools/call", { name, arguments: args, _meta: { ...ownMeta, ...meta } });
     let isLate = false;
     const onLate = () => {
       isLate = true;

@@ -1,3 +1,4 @@
+import { isRecord } from "../../data/parse-json.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import type {
@@ -7,7 +8,7 @@ import type {
   ServerEvents,
   ServerLaunch,
 } from "./connected-server.ts";
-import { type Incoming, own } from "./incoming-message.ts";
+import { type Incoming, type JsonObject, own } from "./incoming-message.ts";
 import { type ListLimits, listTools } from "./list-tools.ts";
 import { McpClient, type MessageTransport } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
@@ -64,12 +65,13 @@ export class ServerConnection {
 
   /** The handshake and the listing. Rejects as the client does, or with a reason that continues the server's name. */
   async open(): Promise<OpenConnection> {
-    const { label, protocol, timeouts, redactor, findEnd } = this.#options;
+    const { label, protocol, timeouts, redactor, events, findEnd } = this.#options;
     const { era, protocolVersion, serverInfo, capabilities } = await limitStep(
       () => (this.#client.era === "modern" ? "server/discover" : "initialize"),
       timeouts.handshakeMs,
       (signal) => this.#client.connect(protocol, signal),
     );
+    if (era === "modern") this.#followTools(capabilities);
     const tools = Object.hasOwn(capabilities, "tools")
       ? await limitStep(
           () => "tools/list",
@@ -77,7 +79,8 @@ export class ServerConnection {
           (signal) => this.#listTools(signal),
         )
       : [];
-    this.#calls = createServerCalls(this.#client, { redactor, label, findEnd });
+    const wantsLogs = events.onLog !== undefined && Object.hasOwn(capabilities, "logging");
+    this.#calls = createServerCalls(this.#client, { redactor, label, wantsLogs, findEnd });
     this.#hasChanged = false;
     return { era, protocolVersion, serverInfo, tools, callTool: this.#calls.call };
   }
@@ -85,6 +88,19 @@ export class ServerConnection {
   /** Rejects all open requests. */
   close(): void {
     this.#client.close();
+  }
+
+  /**
+   * Asks a modern server to tell when its list changes, before it is listed, so that no change is missed. Such a request is
+   * answered when the server ends; one that the server refuses or drops is not repeated.
+   */
+  #followTools(capabilities: JsonObject): void {
+    const tools = own(capabilities, "tools");
+    if (!isRecord(tools) || own(tools, "listChanged") !== true) return;
+    const { answer } = this.#client.request("subscriptions/listen", {
+      notifications: { toolsListChanged: true },
+    });
+    answer.catch(() => {});
   }
 
   async #listTools(signal: AbortSignal): Promise<readonly AdvertisedTool[]> {

@@ -208,6 +208,52 @@ describe("calls to a modern server", () => {
   });
 });
 
+describe("what a modern server tells without being asked", () => {
+  const listing = (capabilities: object) => ({
+    answers: { ...modernAnswers, "server/discover": line({ result: { ...discovered, capabilities } }) },
+    silent: ["subscriptions/listen"],
+  });
+  const change = { message: { jsonrpc: "2.0", method: "notifications/tools/list_changed" } };
+
+  test("a server whose list can change is asked to tell, before its tools are listed", async () => {
+    const server = startFixture(listing({ tools: { listChanged: true } }), {
+      launch: { protocol: "modern" },
+    });
+    const ready = await server.ready;
+    const received = await receivedBy(ready);
+    expect(received.map(({ method }) => method)).toEqual([
+      ...["server/discover", "subscriptions/listen", "tools/list", "tools/call"],
+    ]);
+    expect(received[1]?.params).toMatchObject({ notifications: { toolsListChanged: true } });
+    await ready.callTool(call("stray", change), limit);
+    expect(server.reports.listChanges).toBe(1);
+  });
+
+  test("a server that refuses to tell works, and one whose list is fixed is not asked", async () => {
+    const { answers } = listing({ tools: { listChanged: true } });
+    const refusing = await start("modern", { answers: { ...answers, "subscriptions/listen": fail(-32601) } })
+      .ready;
+    expect(await methodsOf(refusing)).toContain("subscriptions/listen");
+    const fixed = await start("modern", listing({ tools: { listChanged: false } })).ready;
+    expect(await methodsOf(fixed)).not.toContain("subscriptions/listen");
+    const legacy = await start("legacy", { capabilities: { tools: { listChanged: true } } }).ready;
+    expect(await methodsOf(legacy)).not.toContain("subscriptions/listen");
+  });
+
+  test.each([
+    ["a modern server that can log is asked for all log messages", "modern", { logging: {} }, "debug"],
+    ["a modern server that cannot log is not asked for log messages", "modern", {}, undefined],
+    ["a legacy server is not asked for log messages", "legacy", { logging: {} }, undefined],
+  ] as const)("%s", async (_, protocol, more, level) => {
+    const capabilities = { tools: {}, ...more };
+    const options = protocol === "modern" ? listing(capabilities) : { capabilities };
+    const received = await receivedBy(await start(protocol, options).ready);
+    const meta = received.at(-1)?.params._meta as Record<string, unknown>;
+    expect(meta["io.modelcontextprotocol/logLevel"]).toBe(level);
+    expect(meta.trailblaze).toEqual({ a: 1 });
+  });
+});
+
 describe("an argument named `__proto__`", () => {
   test.each(["legacy", "modern"] as const)("a %s server gets it as an own key", async (protocol) => {
     const server = await start(protocol, { answers: protocol === "modern" ? modernAnswers : {} }).ready;

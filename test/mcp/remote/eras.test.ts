@@ -70,3 +70,18 @@ test("the modern protocol begins with `server/discover` and never falls back to 
   });
   expect(legacy.methods()).toEqual(["server/discover"]);
 });
+
+test("a modern server tells that its tools have changed, until the connection is closed", async () => {
+  const modern = await serveModern({ legacy: "reject" });
+  const starting = startRemote(modern.url);
+  await starting.ready;
+  const findSubscription = () =>
+    modern.received.find(({ message }) => message?.method === "subscriptions/listen");
+  await waitUntil(() => {
+    modern.changeTools();
+    return starting.listChanges() === 1;
+  });
+  expect(findSubscription()?.isAborted).toBe(false);
+  await starting.close();
+  await waitUntil(() => findSubscription()?.isAborted === true);
+});
